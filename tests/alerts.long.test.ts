@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestService, type TestService } from './support/service.ts';
 
-interface Received {
+interface ReceivedAlert {
   readonly id: string;
   readonly kind: string;
   readonly alert_id: string;
@@ -19,7 +19,7 @@ interface Received {
 
 /** A receiver of webhooks that keeps what it got, and answers only while `answers` is set. */
 async function openReceiver(t: { after: (end: () => void) => void }) {
-  const received: Received[] = [];
+  const received: ReceivedAlert[] = [];
   const state = { answers: false };
   const server = createServer((request, response) => {
     let body = '';
@@ -27,7 +27,7 @@ async function openReceiver(t: { after: (end: () => void) => void }) {
       body += chunk;
     });
     request.on('end', () => {
-      const { data } = JSON.parse(body) as { data: Omit<Received, 'id'> };
+      const { data } = JSON.parse(body) as { data: Omit<ReceivedAlert, 'id'> };
       received.push({ ...data, id: String(request.headers['webhook-id']) });
       if (state.answers) response.writeHead(204).end();
     });

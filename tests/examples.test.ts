@@ -83,13 +83,13 @@ after(async () => {
   upstream.close();
 });
 
-interface Described {
+interface ExampleDescription {
   readonly operationId: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Shown>> }>>;
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, ShownCommand>> }>>;
 }
 
-interface Shown {
+interface ShownCommand {
   readonly example?: unknown;
 }
 
@@ -106,7 +106,7 @@ interface Example {
 function getExample(
   path: string,
   method: string,
-  { operationId, requestBody, responses }: Described,
+  { operationId, requestBody, responses }: ExampleDescription,
 ): Example {
   const [first] = Object.entries(responses);
   assert.ok(first !== undefined, operationId);
@@ -225,7 +225,7 @@ const REFUSED = [
 
 test('every example is answered as the description shows it', async () => {
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, Described>>;
+    paths: Record<string, Record<string, ExampleDescription>>;
   };
   const examples = Object.entries(description.paths)
     .flatMap(([path, methods]) =>

@@ -30,13 +30,13 @@ async function runHere(cwd: string, ...words: readonly string[]): Promise<string
   return stdout;
 }
 
-interface Following {
+interface FollowProcess {
   readonly child: ChildProcess;
   readonly seen: string[];
   readonly end: () => Promise<number | null>;
 }
 
-function follow(cwd: string, ...words: readonly string[]): Following {
+function follow(cwd: string, ...words: readonly string[]): FollowProcess {
   const child = spawn(process.execPath, [main, 'logs', '--follow', '--json', ...words], { cwd });
   const seen: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {

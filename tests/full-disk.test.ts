@@ -10,14 +10,14 @@ const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts'
 const CAUSE = /the disk is full|The disk of the store is full|file-size limit|the disk reports an error/;
 const END_MS_MAX = 30_000;
 
-interface Ran {
+interface CommandResult {
   /** `null`: it was still running, and this test ended it. */
   readonly code: number | null;
   readonly output: string;
 }
 
 /** Runs the program until it exits or reports that it is running. `blocks` is the maximum size of a file. */
-function run(dir: string, args: readonly string[], blocks: number | null): Promise<Ran> {
+function run(dir: string, args: readonly string[], blocks: number | null): Promise<CommandResult> {
   const limit = blocks === null ? '' : `ulimit -f ${blocks}; `;
   const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, ...args], {
     cwd: dir,
@@ -55,7 +55,7 @@ function getFolder(t: TestContext): string {
 }
 
 /** Asserts that the program either runs, or prints one message that names the cause. */
-function assertOneSentence({ code, output }: Ran, what: string): void {
+function assertOneSentence({ code, output }: CommandResult, what: string): void {
   assert.ok(!output.includes('It did not end.'), `${what}: ${output}`);
   assert.doesNotMatch(
     output,

@@ -21,14 +21,14 @@ before(async () => {
 });
 after(() => service.stop());
 
-interface Planted {
+interface PlantedMarker {
   readonly path: string;
   readonly body: string;
   readonly type?: string;
 }
 
 const text = `key ${secret} mail ${mail} url ${connection}`;
-const planted: readonly Planted[] = [
+const planted: readonly PlantedMarker[] = [
   { path: '/v1/scan/input', body: JSON.stringify({ text }) },
   { path: '/v1/guard/output', body: JSON.stringify({ text }) },
   { path: '/v1/scan/structured', body: JSON.stringify({ payload: { [secret]: 1, list: [text, { mail }] } }) },

@@ -14,7 +14,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const SERVICE = `'${process.execPath}' '${MAIN}'`;
 const { PATH = '', HOME = '' } = process.env;
 
-interface Ran {
+interface OperatorRun {
   readonly code: number;
   readonly stderr: string;
 }
@@ -23,7 +23,7 @@ async function shell(
   program: string,
   script: string,
   env: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
+): Promise<OperatorRun> {
   const options = { cwd: folder, env: { PATH, HOME, ...env } };
   try {
     const { stderr } = await promisify(execFile)(program, ['-c', script], options);

@@ -9,7 +9,7 @@ const US_PER_MS = 1_000;
 /** The goal for our added latency as a share of Portkey's, for median and p99. */
 const AIM = 1 / 3;
 
-interface Added {
+interface AddedLatency {
   readonly median_ms: number;
   readonly p99_ms: number;
   readonly rate: number;
@@ -17,14 +17,14 @@ interface Added {
   readonly cpu_us: number;
 }
 
-interface Counted extends Load {
+interface LoadWithCpu extends Load {
   readonly cpu_us: number;
 }
 
 /** Runs rounds of all targets in turn, each compared with direct calls of the provider in the same round. */
 export async function whole(plan: Plan): Promise<void> {
   const body = chatBody(1_024);
-  const measured = new Map<string, Added[]>();
+  const measured = new Map<string, AddedLatency[]>();
   for (let round = 0; round < plan.rounds; round++) {
     const provider = await startProvider();
     const direct = measure(provider, body, plan);
@@ -43,7 +43,7 @@ export async function whole(plan: Plan): Promise<void> {
   print(plan, measured);
 }
 
-function measure({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): Counted[] {
+function measure({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): LoadWithCpu[] {
   return CONNECTIONS.map((connections) => {
     const before_us = cpuUs(pid);
     const done = load({ url, headers, body, cores: LOAD_CORE, connections, seconds, scratch });
@@ -51,7 +51,7 @@ function measure({ url, headers, pid }: Target, body: string, { seconds, scratch
   });
 }
 
-function addedTo(direct: Counted, through: Counted): Added {
+function addedTo(direct: LoadWithCpu, through: LoadWithCpu): AddedLatency {
   return {
     median_ms: (through.p50_us - direct.p50_us) / US_PER_MS,
     p99_ms: (through.p99_us - direct.p99_us) / US_PER_MS,
@@ -60,10 +60,10 @@ function addedTo(direct: Counted, through: Counted): Added {
   };
 }
 
-function print({ targets }: Plan, measured: ReadonlyMap<string, readonly Added[]>): void {
+function print({ targets }: Plan, measured: ReadonlyMap<string, readonly AddedLatency[]>): void {
   for (const connections of CONNECTIONS) {
     console.log(`whole answers, ${connections} connections, added to the provider's own:`);
-    const of = (name: Name): readonly Added[] => measured.get(`${name} ${connections}`) ?? [];
+    const of = (name: Name): readonly AddedLatency[] => measured.get(`${name} ${connections}`) ?? [];
     for (const name of targets) {
       const one = of(name);
       const p50 = spread(one.map(({ median_ms }) => median_ms));
@@ -78,8 +78,9 @@ function print({ targets }: Plan, measured: ReadonlyMap<string, readonly Added[]
   }
 }
 
-function printRatio(ours: readonly Added[], theirs: readonly Added[]): void {
-  const ratio = (of: (added: Added) => number): number => median(ours.map(of)) / median(theirs.map(of));
+function printRatio(ours: readonly AddedLatency[], theirs: readonly AddedLatency[]): void {
+  const ratio = (of: (added: AddedLatency) => number): number =>
+    median(ours.map(of)) / median(theirs.map(of));
   const p50 = ratio(({ median_ms }) => median_ms).toFixed(2);
   const p99 = ratio(({ p99_ms }) => p99_ms).toFixed(2);
   const cpu = ratio(({ cpu_us }) => cpu_us).toFixed(2);

@@ -35,14 +35,14 @@ async function freePort(): Promise<number> {
 /** Every process that a run has started, so that none outlives a failed run. */
 const started: ChildProcess[] = [];
 
-interface Running {
+interface BenchmarkServer {
   readonly url: string;
   readonly pid: number;
   readonly started_ms: number;
   readonly stop: () => Promise<void>;
 }
 
-async function startService(workers: number, cores: string): Promise<Running> {
+async function startService(workers: number, cores: string): Promise<BenchmarkServer> {
   const dir = mkdtempSync(join(scratch, 'service-'));
   const port = await freePort();
   const before = performance.now();
@@ -72,7 +72,7 @@ async function healthy(url: string): Promise<void> {
   }
 }
 
-async function startBare(cores: string, port = 0): Promise<Running> {
+async function startBare(cores: string, port = 0): Promise<BenchmarkServer> {
   const child = spawnOnCores(cores, [process.execPath, join(import.meta.dirname, 'bare.ts'), String(port)]);
   started.push(child);
   const bound = await firstLine(child);
@@ -174,7 +174,7 @@ async function twoWorkers(): Promise<void> {
 }
 
 /** Returns the requests per second of processes that share a port, and ends them. */
-async function getRate(running: readonly Running[]): Promise<number> {
+async function getRate(running: readonly BenchmarkServer[]): Promise<number> {
   const { url } = running[0]!;
   run(url, 128, '0,1', 2);
   const { requests_per_second } = run(url, 128, '0,1', 2);

@@ -53,14 +53,14 @@ export async function checkByTests(
   return { name, ok, duration_ms, output: failures.join('\n\n'), counts: sum(counts), skipped };
 }
 
-interface Ended {
+interface TestResult {
   readonly name: string;
   readonly file?: string;
   readonly line?: number;
   readonly details: { readonly error?: Error };
 }
 
-function getFailure(data: Ended, printed: ReadonlyMap<string, string>): string[] {
+function getFailure(data: TestResult, printed: ReadonlyMap<string, string>): string[] {
   const error = data.details.error as (Error & { failureType?: string; cause?: unknown }) | undefined;
   // Its failing subtests have been reported already.
   if (error?.failureType === 'subtestsFailed') return [];
@@ -74,7 +74,7 @@ function withoutNode(text: string): string {
   return text.replaceAll(/^ +at .*[( ]node:internal.*\n?/gm, '');
 }
 
-function getPlace(data: Ended): string {
+function getPlace(data: TestResult): string {
   return `FAILED ${data.file === undefined ? '' : `${shown(data.file)}:${data.line ?? 1} `}${data.name}`;
 }
 

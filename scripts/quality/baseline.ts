@@ -15,7 +15,7 @@ import {
 export type Counts = readonly [positives: number, found: number, negatives: number, alarms: number];
 
 /** The figures of one set of rows. */
-export interface Reached {
+export interface BaselineFigures {
   /** The first characters of the SHA-256 of the rows, which identify them. */
   readonly rows: string;
   readonly type_accuracy: number | null;
@@ -29,7 +29,7 @@ export interface Reached {
 export const SETS = ['own', 'corpora'] as const;
 export type RowSet = (typeof SETS)[number];
 
-export type Baseline = Readonly<Record<RowSet, Readonly<Partial<Record<Category, Reached>>>>>;
+export type Baseline = Readonly<Record<RowSet, Readonly<Partial<Record<Category, BaselineFigures>>>>>;
 
 const FILE = join(import.meta.dirname, 'baseline.json');
 
@@ -50,7 +50,7 @@ export function writeBaseline(baseline: Baseline): void {
 }
 
 /** Returns a measurement in the format of the baseline. */
-export function getReached(report: QualityReport, rows: string): Reached {
+export function getReached(report: QualityReport, rows: string): BaselineFigures {
   const { spans, sources, systems, tiers, types, type_accuracy, partial } = report;
   const named = (kind: string, groups: readonly FigureGroup[]) =>
     groups.map((group) => [`${kind} ${group.name}`, group] as const);
@@ -62,14 +62,18 @@ export function getReached(report: QualityReport, rows: string): Reached {
     ...named('tier', tiers),
     ...named('type', types),
   ].map(([name, { positives, found, negatives, alarms }]) => [name, [positives, found, negatives, alarms]]);
-  return { rows, type_accuracy, partial, groups: Object.fromEntries(groups) as Reached['groups'] };
+  return { rows, type_accuracy, partial, groups: Object.fromEntries(groups) as BaselineFigures['groups'] };
 }
 
 /**
  * Returns a sentence for each regression: fewer found or more false positives in any group, a lower share of
  * right types, or rows other than those of the baseline.
  */
-export function worse(name: string, before: Reached | undefined, now: Reached): readonly string[] {
+export function worse(
+  name: string,
+  before: BaselineFigures | undefined,
+  now: BaselineFigures,
+): readonly string[] {
   if (before === undefined) return [`${name}: the baseline has no figures`];
   if (before.rows !== now.rows) return [`${name}: the rows are others than those of the baseline`];
   const sentences = Object.entries(before.groups).flatMap(([group, [, found, , alarms]]) => {
@@ -92,7 +96,7 @@ export function worse(name: string, before: Reached | undefined, now: Reached): 
 /** Returns the baseline with the new measurements in place of the old ones. */
 export function withReached(
   baseline: Baseline,
-  measured: Readonly<Record<RowSet, ReadonlyMap<Category, Reached>>>,
+  measured: Readonly<Record<RowSet, ReadonlyMap<Category, BaselineFigures>>>,
 ): Baseline {
   const merged = (set: RowSet) =>
     Object.fromEntries(

@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { formatQuality } from '../../src/entry/cli/quality-report.ts';
 import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
 import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
-import { corpusIn, defaultPolicy, type Measured, measureCorpus, measureOwn } from './measure.ts';
+import { corpusIn, defaultPolicy, measureCorpus, measureOwn, type QualityMeasurement } from './measure.ts';
 import { writePage } from './page.ts';
 import { textLines } from './texts.ts';
 
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     if (differences.length > 0) process.exitCode = 1;
   }
   if (!options.write) return;
-  const reachedIn = (set: Measured['set']) =>
+  const reachedIn = (set: QualityMeasurement['set']) =>
     new Map(measured.filter((each) => each.set === set).map(({ category, reached }) => [category, reached]));
   writeBaseline(withReached(readBaseline(), { own: reachedIn('own'), corpora: reachedIn('corpora') }));
   const is_all = CATEGORIES.every((each) =>
@@ -67,14 +67,14 @@ async function main(): Promise<void> {
   );
 }
 
-async function measureAll(): Promise<readonly Measured[]> {
+async function measureAll(): Promise<readonly QualityMeasurement[]> {
   const policy = await defaultPolicy();
   const wanted = CATEGORIES.filter((each) => options.category === undefined || options.category === each);
   const sets = SETS.filter((each) => options.set === undefined || options.set === each);
   if (wanted.length === 0 || sets.length === 0) throw new Error('there is no such category or set');
   const predictions = options.predictions === undefined ? scratch : resolve(options.predictions);
   mkdirSync(predictions, { recursive: true });
-  const measured: Measured[] = [];
+  const measured: QualityMeasurement[] = [];
   for (const category of wanted) {
     if (sets.includes('own')) measured.push(await measureOwn(category, policy));
     if (sets.includes('corpora') && isThere(category))
@@ -90,7 +90,7 @@ function isThere(category: Category): boolean {
   return false;
 }
 
-function check(measured: readonly Measured[]): void {
+function check(measured: readonly QualityMeasurement[]): void {
   const baseline = readBaseline();
   const sentences = measured.flatMap(({ set, category, reached }) =>
     worse(`${set} ${category}`, baseline[set][category], reached),
@@ -106,7 +106,7 @@ function check(measured: readonly Measured[]): void {
   process.exitCode = 1;
 }
 
-async function tell({ set, category, report }: Measured): Promise<void> {
+async function tell({ set, category, report }: QualityMeasurement): Promise<void> {
   console.log(`\n# ${category}, ${set === 'own' ? 'the rows of the repository' : folder}\n`);
   for (const line of formatQuality(report, options.brief)) console.log(line);
   if (options.texts) for (const line of await textLines(set, folder, report)) console.log(line);

@@ -16,15 +16,15 @@ import {
 } from '../../src/features/quality/index.ts';
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
-import { getReached, type Reached, type RowSet } from './baseline.ts';
+import { type BaselineFigures, getReached, type RowSet } from './baseline.ts';
 import { own } from './own/index.ts';
 import { differences } from './scorer.ts';
 
-export interface Measured {
+export interface QualityMeasurement {
   readonly set: RowSet;
   readonly category: Category;
   readonly report: QualityReport;
-  readonly reached: Reached;
+  readonly reached: BaselineFigures;
   /** Differences between our figures and those of the corpora's own scorer. */
   readonly differences: readonly string[];
 }
@@ -49,7 +49,7 @@ export async function defaultPolicy(): Promise<Policy> {
 }
 
 /** Measures the rows in the repository. */
-export async function measureOwn(category: Category, policy: Policy): Promise<Measured> {
+export async function measureOwn(category: Category, policy: Policy): Promise<QualityMeasurement> {
   const rows = own[category];
   const report = await measureRows(rows, { category, policy, severity_min: 'low' });
   return {
@@ -73,7 +73,7 @@ export async function measureCorpus(
   category: Category,
   policy: Policy,
   predictions: string,
-): Promise<Measured> {
+): Promise<QualityMeasurement> {
   const path = corpusIn(folder, category);
   const file = await openPredictions(predictions, category);
   const report = await measureRows(readCorpus(path, path, category), {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Category, FigureGroup, Mistake } from '../../src/features/quality/index.ts';
-import type { Measured } from './measure.ts';
+import type { QualityMeasurement } from './measure.ts';
 
 const FILE = join(import.meta.dirname, '../../docs/reference/detection-figures.md');
 
@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<Category, string>> = {
 };
 
 /** Writes docs/reference/detection-figures.md. */
-export function writePage(measured: readonly Measured[]): void {
+export function writePage(measured: readonly QualityMeasurement[]): void {
   const corpora = measured.filter(({ set }) => set === 'corpora');
   const rows = measured.filter(({ set }) => set === 'own');
   const text = `<!-- Written by \`npm run quality -- --write\`. -->
@@ -75,7 +75,7 @@ const OTHERS: Readonly<
   ],
 };
 
-function comparison(corpora: readonly Measured[]): string {
+function comparison(corpora: readonly QualityMeasurement[]): string {
   const rows = corpora.flatMap(({ category, report }) => [
     [`**${TITLES[category]}**`, '**this service**', ...shares(report)],
     ...OTHERS[category].map((row) => ['', ...row]),
@@ -95,7 +95,7 @@ function commit(): string {
   }).trim();
 }
 
-function section({ category, report }: Measured): string {
+function section({ category, report }: QualityMeasurement): string {
   const accuracy =
     report.type_accuracy === null
       ? ''

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { CATEGORIES, type CorpusRow } from '../../src/features/quality/index.ts';
-import { type Counts, type Reached, readBaseline, worse } from './baseline.ts';
+import { type BaselineFigures, type Counts, readBaseline, worse } from './baseline.ts';
 import { defaultPolicy, measureCorpus, measureOwn } from './measure.ts';
 import { own } from './own/index.ts';
 
@@ -59,7 +59,7 @@ test('the baseline finds a service that scans nothing worse in every category', 
   }
 });
 
-const BEFORE: Reached = {
+const BEFORE: BaselineFigures = {
   rows: 'x',
   type_accuracy: 0.9,
   partial: 1,
@@ -68,7 +68,7 @@ const BEFORE: Reached = {
 
 const COMPARED: readonly (readonly [
   name: string,
-  now: Partial<Reached> & { all?: Counts; source?: Counts },
+  now: Partial<BaselineFigures> & { all?: Counts; source?: Counts },
   number,
 ])[] = [
   ['the same', {}, 0],

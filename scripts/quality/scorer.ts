@@ -1,7 +1,7 @@
 /** Compares our figures with those of the corpora's own scorer, which defines them. */
 import { execFileSync } from 'node:child_process';
 import type { Category } from '../../src/features/quality/index.ts';
-import type { Counts, Reached } from './baseline.ts';
+import type { BaselineFigures, Counts } from './baseline.ts';
 
 /**
  * Runs `score.mjs` on the predictions, and returns a sentence for each group whose counts differ from ours.
@@ -11,7 +11,7 @@ export function differences(
   corpus: string,
   predictions: string,
   category: Category,
-  { groups }: Reached,
+  { groups }: BaselineFigures,
 ): readonly string[] {
   const args = [scorer, category, corpus, predictions, '--detail'];
   const [head = '', ...lines] = execFileSync(process.execPath, args, { encoding: 'utf8' })

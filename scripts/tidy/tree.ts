@@ -100,7 +100,7 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-interface Parsed {
+interface ParsedFile {
   imports: Import[];
   functions: FunctionNode[];
   exports: ExportNode[];
@@ -113,7 +113,7 @@ function parseSource(path: string, text: string): SourceFile {
   const { program, errors, comments } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
   const lineOf = lineFinder(text);
-  const found: Parsed = {
+  const found: ParsedFile = {
     imports: [],
     functions: [],
     exports: [],
@@ -165,7 +165,7 @@ const IMPORTS = new Set([
   'TSImportType',
 ]);
 
-function note(node: Node, path: string, lineOf: (offset: number) => number, found: Parsed): void {
+function note(node: Node, path: string, lineOf: (offset: number) => number, found: ParsedFile): void {
   const line = lineOf(node.start);
   if (IMPORTS.has(node.type)) noteImport(node, path, line, found);
   if (FUNCTIONS.has(node.type)) found.functions.push({ line, lines: lineOf(node.end - 1) - line + 1 });
@@ -183,7 +183,7 @@ function note(node: Node, path: string, lineOf: (offset: number) => number, foun
   }
 }
 
-function noteImport(node: Node, path: string, line: number, found: Parsed): void {
+function noteImport(node: Node, path: string, line: number, found: ParsedFile): void {
   const source = node.source as { value?: unknown } | null | undefined;
   if (typeof source?.value !== 'string') return;
   const specifiers = (node.specifiers as { importKind?: string; exportKind?: string }[] | undefined) ?? [];
@@ -203,7 +203,7 @@ function noteExport(
   text: string,
   docs: readonly number[],
   lineOf: (offset: number) => number,
-  found: Parsed,
+  found: ParsedFile,
 ): void {
   const declaration = node.declaration as Node | null | undefined;
   if (node.type !== 'ExportNamedDeclaration' || !declaration) return;

@@ -315,7 +315,7 @@ export const capabilitiesValidate = defineOperation({
   },
 });
 
-interface Presenting {
+interface TokenPresentation {
   readonly capability_token_id: string;
   readonly capability_action?: string | null;
   readonly agent_id?: string | null;
@@ -325,7 +325,7 @@ interface Presenting {
 
 /** Combines a capability token with the action that the caller requests under it. */
 export function buildPresentedToken(
-  input: Presenting,
+  input: TokenPresentation,
   tool: string,
   context: Context,
 ): CapabilityPresentation {

@@ -163,7 +163,7 @@ async function policyAgain(request: ConfigRequest, started: Config, latest: Late
   return { ok: true, policy: next.policy, plugins: next.plugins, api_keys, warnings, secret_readings };
 }
 
-interface Held {
+interface OwnedState {
   readonly ownership: Ownership;
   readonly log: Log;
   readonly latest: Readonly<Latest>;
@@ -172,7 +172,7 @@ interface Held {
 /** Connects the running service with signals and file changes. */
 function run(
   parent: Parent,
-  { ownership, log, latest }: Held,
+  { ownership, log, latest }: OwnedState,
   facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'set_up_link'>,
 ): StartedService {
   const { promise: ended, resolve } = Promise.withResolvers<number>();

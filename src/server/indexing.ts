@@ -18,7 +18,7 @@ export interface IndexFiller {
   /** Resolves when the index has every event that was durable before the call. */
   readonly sync: () => Promise<void>;
   /** Returns the index and the arrivals that feed the event stream. Resolves when the index is open. */
-  readonly open: () => Promise<Pick<Opened, 'index' | 'arrivals'>>;
+  readonly open: () => Promise<Pick<OpenIndex, 'index' | 'arrivals'>>;
   /** Stops the background work after one last pass, and closes the index. */
   readonly close: () => Promise<void>;
 }
@@ -38,7 +38,7 @@ const SHORTENED =
   'the audit journal lacks records of a writer that the index contains; run `service audit verify`, and restore the files from a backup';
 const DAY_MS = 86_400_000;
 
-interface Opened {
+interface OpenIndex {
   readonly index: AuditIndex;
   readonly arrivals: ArrivalNotifier;
   readonly sync: () => Promise<number>;
@@ -60,14 +60,14 @@ export function openIndexFiller(options: {
   readonly watch: IndexWatcher;
   readonly log: Log;
 }): IndexFiller {
-  let opened: Opened | null = null;
+  let opened: OpenIndex | null = null;
   const opening = lazy(() => openAll(options, throttle));
   const inTurn = openSerialQueue();
   const isWatched = options.watch.isActive;
   const throttle = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
   const maintainIndex = openIndexMaintenance(options);
 
-  async function open(): Promise<Opened> {
+  async function open(): Promise<OpenIndex> {
     opened = await opening.open();
     return opened;
   }
@@ -108,7 +108,7 @@ export function openIndexFiller(options: {
 
 function openIndexMaintenance(
   options: Parameters<typeof openPruning>[0] & Parameters<typeof openChainWarning>[0],
-): (opened: Opened) => Promise<void> {
+): (opened: OpenIndex) => Promise<void> {
   const pruneNowAndThen = openPruning(options);
   const warnOnce = openChainWarning(options);
   return async ({ index, prune }) => {
@@ -125,7 +125,7 @@ function openPruning(options: {
   now_ms: () => number;
   max_age_days: number;
   state_dir: string;
-}): (prune: Opened['prune']) => Promise<void> {
+}): (prune: OpenIndex['prune']) => Promise<void> {
   const steadyNow = openSteadyClock(options);
   let pruned_ms = Number.NEGATIVE_INFINITY;
   return async (prune) => {
@@ -171,7 +171,7 @@ function repeat(
 async function openAll(
   options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
   throttle: Throttle,
-): Promise<Opened> {
+): Promise<OpenIndex> {
   const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
     import('../runtime/audit/audit-index.ts'),
     import('../runtime/audit/indexer.ts'),

@@ -106,7 +106,7 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
     return change.changed ? null : change.reason;
   }
 
-  async function refuse(caller_id: string, problems: Refused['problems']): Promise<ReloadReport> {
+  async function refuse(caller_id: string, problems: FailedReload['problems']): Promise<ReloadReport> {
     const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
     await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
       parts.log.error('a refused reload could not be recorded', describeFault(fault)),
@@ -143,7 +143,7 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
   };
 }
 
-type Refused = Extract<ReloadReport, { reloaded: false }>;
+type FailedReload = Extract<ReloadReport, { reloaded: false }>;
 
 async function unchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
   await record(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { POLICIES, type Seen } from './scenes.ts';
+import { POLICIES, type SceneResult } from './scenes.ts';
 
 /** An agent of a framework, and where it differs from the others. */
 export interface Driver {
@@ -75,15 +75,15 @@ export async function playDriver(driver: Driver): Promise<void> {
   }
 }
 
-async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<string, Seen>> {
+async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<string, SceneResult>> {
   const env = ownNodeEnvironment({ GUARD: mode, SERVICE_URL: url });
   const ran = await runProgram([process.execPath, join(import.meta.dirname, file)], { env });
   assert.equal(ran.code, 0, ran.stderr);
-  return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<string, Seen>;
+  return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<string, SceneResult>;
 }
 
 /** Errors and results of frameworks hold the sentence of the guard with words around it. */
-function compare(outcomes: Record<string, Seen>, expected: Readonly<Record<string, Outcome>>): void {
+function compare(outcomes: Record<string, SceneResult>, expected: Readonly<Record<string, Outcome>>): void {
   const names = Object.keys(outcomes);
   assert.ok(names.length === SCENES || names.length === 2 * SCENES, names.join());
   for (const [name, seen] of Object.entries(outcomes)) {

@@ -11,7 +11,7 @@ export interface Scene {
 }
 
 /** The texts that the model, the tool and the program saw. */
-export interface Seen {
+export interface SceneResult {
   question: string | null;
   ran_with: string[];
   result: string | null;
@@ -20,9 +20,9 @@ export interface Seen {
 }
 
 /** Plays a scene: asks the agent and notes what each part of it saw. */
-export type Play = (scene: Scene, seen: Seen, setting: Setting) => Promise<void>;
+export type Play = (scene: Scene, seen: SceneResult, setting: SceneOptions) => Promise<void>;
 
-export interface Setting {
+export interface SceneOptions {
   readonly guard: Guard;
   readonly is_stream: boolean;
   /** `false`: only the tools are guarded, so that only they can stop a call. */
@@ -77,10 +77,10 @@ function openGuard(): Guard {
 export async function playAll(play: Play, { streams = false } = {}): Promise<void> {
   const guard = openGuard();
   const guards_texts = process.env.GUARD !== 'gone_tools';
-  const outcomes: Record<string, Seen> = {};
+  const outcomes: Record<string, SceneResult> = {};
   for (const is_stream of streams ? [false, true] : [false]) {
     for (const [name, each] of Object.entries(SCENES)) {
-      const seen: Seen = { question: null, ran_with: [], result: null, answer: null, refused: null };
+      const seen: SceneResult = { question: null, ran_with: [], result: null, answer: null, refused: null };
       await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);
         if (process.env.SHOW_ERRORS) console.error(name, error);
@@ -94,7 +94,7 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
 }
 
 /** Notes the arguments of a call and returns the result: the tool of every agent. */
-export function useTool({ result }: Scene, seen: Seen, city: string): string {
+export function useTool({ result }: Scene, seen: SceneResult, city: string): string {
   seen.ran_with.push(city);
   return result;
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { missingFor } from './clients.ts';
 import { errorName, LANES, type Lane, nameOf } from './lanes.ts';
 import { run } from './runs.ts';
-import { type Expected, type Scenario, step, TEXT } from './scenarios.ts';
+import { type ExpectedReading, type Scenario, step, TEXT } from './scenarios.ts';
 import { askOperator, openStage, runTable } from './stage.ts';
 
 const stage = await openStage(() => ({
@@ -26,7 +26,7 @@ const stage = await openStage(() => ({
 const runnable = LANES.filter(({ client }) => missingFor(client) === null);
 
 /** Returns the provider's own error for an account without credit. */
-function overBudget(lane: Lane): Expected {
+function overBudget(lane: Lane): ExpectedReading {
   const words = {
     openai: { code: 'insufficient_quota' },
     anthropic: { type: 'billing_error' },

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { locate } from '../../scripts/components/components.ts';
-import type { Ask, Seen } from './clients/ask.ts';
+import type { Ask, ClientReading } from './clients/ask.ts';
 
 export type ClientName = 'openai' | 'anthropic' | 'vercel' | 'google' | 'python_openai' | 'python_anthropic';
 
 export interface Clients {
   /** Sends a request to one client. Several may run at the same time. */
-  readonly ask: (client: ClientName, ask: Ask) => Promise<Seen>;
+  readonly ask: (client: ClientName, ask: Ask) => Promise<ClientReading>;
   readonly close: () => void;
 }
 
@@ -40,7 +40,7 @@ export function openClients(): Clients {
 const ANSWER_MS_MAX = 90_000;
 
 interface Program {
-  readonly ask: (ask: Ask) => Promise<Seen>;
+  readonly ask: (ask: Ask) => Promise<ClientReading>;
   readonly close: () => void;
 }
 
@@ -52,9 +52,12 @@ function startProgram(client: ClientName): Program {
   // No variable of this machine, such as a key or a proxy, reaches an SDK.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   const child = spawn(words[0]!, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env });
-  const waiting = new Map<number, { resolve: (seen: Seen) => void; reject: (error: Error) => void }>();
+  const waiting = new Map<
+    number,
+    { resolve: (seen: ClientReading) => void; reject: (error: Error) => void }
+  >();
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, seen } = JSON.parse(line) as { id: number; seen: Seen };
+    const { id, seen } = JSON.parse(line) as { id: number; seen: ClientReading };
     waiting.get(id)?.resolve(seen);
     waiting.delete(id);
   });
@@ -65,7 +68,7 @@ function startProgram(client: ClientName): Program {
   return {
     ask: (ask) => {
       id += 1;
-      const { promise, resolve, reject } = Promise.withResolvers<Seen>();
+      const { promise, resolve, reject } = Promise.withResolvers<ClientReading>();
       waiting.set(id, { resolve, reject });
       const late = () => reject(new Error(`\`${client}\` did not answer`));
       void sleep(ANSWER_MS_MAX, undefined, { ref: false }).then(late);

@@ -1,6 +1,6 @@
 /** Scenarios of denied content on every lane, with the built-in rules and no configuration. */
 import { errorName, type Lane, streamErrorName } from './lanes.ts';
-import { afterTools, type Expected, type Scenario, step } from './scenarios.ts';
+import { afterTools, type ExpectedReading, type Scenario, step } from './scenarios.ts';
 
 /** Concatenated, so that no code host reports it. */
 export const SECRET = ['gh', 'p_', '1A2b3C4d5E6f', '7G8h9I0jK1lM2n', 'O3pQ4rS5tU'].join('');
@@ -16,7 +16,7 @@ export const PLANTED: readonly string[] = [SECRET, EMAIL, INJECTION, DANGEROUS.c
 const codeIn = ({ family }: Lane) => (family === 'gemini' ? 'POLICY_VIOLATION' : 'policy_violation');
 
 /** Returns a refusal of this service in a provider's format: the status of every provider, and a code of our own. */
-function refused(lane: Lane): Expected {
+function refused(lane: Lane): ExpectedReading {
   const error = { name: errorName(lane, 400), status: 400 };
   return { error: { ...error, code: codeIn(lane) } };
 }
@@ -28,7 +28,7 @@ const WHY = 'A dangerous command was found in a tool call or message.';
  * in chat completions it has the code at which no client retries. Vercel's error class depends on the preceding events,
  * and only the message is passed on.
  */
-function brokenOff(lane: Lane): Expected {
+function brokenOff(lane: Lane): ExpectedReading {
   if (lane.family === 'anthropic') return { text: WHY, finish: lane.finish.stop, usage: [388, 1], turns: 1 };
   if (lane.client === 'vercel') return { error: { message: WHY } };
   const code = lane.api === 'chat' ? 'content_filter' : codeIn(lane);
@@ -45,7 +45,7 @@ function leaking(name: string, cut: (text: string) => readonly string[]): Scenar
   };
 }
 
-function masked({ family, finish }: Lane, is_without_usage: boolean): Expected {
+function masked({ family, finish }: Lane, is_without_usage: boolean): ExpectedReading {
   const usage = family === 'gemini' ? ([9, 14] as const) : ([38, 14] as const);
   const text = `The key is ${REDACTED}, keep it safe.`;
   return { text, finish: finish.stop, usage: is_without_usage ? null : usage, turns: 1 };

@@ -7,7 +7,7 @@ import {
   type TestProvider,
 } from '../../src/gateways/upstream/testing/test-provider.ts';
 import { freePort, startTestService } from '../support/service.ts';
-import type { Seen } from './clients/ask.ts';
+import type { ClientReading } from './clients/ask.ts';
 import { type ClientName, missingFor, openClients } from './clients.ts';
 import { LOOKUP_LANES } from './lanes.ts';
 import { getAsk } from './runs.ts';
@@ -64,7 +64,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
   });
   t.after(() => service.stop());
   const lane = LOOKUP_LANES[0]!;
-  const ask = (client: ClientName, api: 'models' | 'model', model: string): Promise<Seen> =>
+  const ask = (client: ClientName, api: 'models' | 'model', model: string): Promise<ClientReading> =>
     clients.ask(client, getAsk({ ...lane, api, model }, service.url, {}));
   const askedBefore = (provider: TestProvider): number => provider.requests.length;
   for (const sdk of SDKS) {

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProvider } from '../support/provider/provider.ts';
-import { type Recording, readRecording, readRecordings } from '../support/provider/recording.ts';
+import { type ProviderRecording, readRecording, readRecordings } from '../support/provider/recording.ts';
 import { render } from '../support/provider/render.ts';
 
 const provider = await startProvider({ keys: ['the-key'] });
@@ -26,7 +26,7 @@ const chat = (text: string, more: object = {}) =>
   });
 
 /** Returns the JSON values that a recording sends. */
-function getValues(recording: Recording): unknown[] {
+function getValues(recording: ProviderRecording): unknown[] {
   const text = Buffer.concat(render(recording, { has_usage: true })).toString('utf8');
   if (!text.includes('data:')) return [JSON.parse(text)];
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));

@@ -1,10 +1,10 @@
 /** Runs one scenario on one lane, and checks its outcome. */
 import assert from 'node:assert/strict';
 import type { Exchange, Provider } from '../support/provider/provider.ts';
-import type { Ask, Seen } from './clients/ask.ts';
+import type { Ask, ClientReading } from './clients/ask.ts';
 import type { Clients } from './clients.ts';
 import type { Lane } from './lanes.ts';
-import type { Expected, Scenario } from './scenarios.ts';
+import type { ExpectedReading, Scenario } from './scenarios.ts';
 
 export interface World {
   readonly clients: Clients;
@@ -14,11 +14,11 @@ export interface World {
 }
 
 export interface Outcome {
-  readonly seen: Seen;
+  readonly seen: ClientReading;
   readonly exchanges: readonly Exchange[];
 }
 
-const NOTHING: Omit<Seen, 'pieces'> = {
+const NOTHING: Omit<ClientReading, 'pieces'> = {
   text: null,
   thinking: null,
   refusal: null,
@@ -110,7 +110,7 @@ function isIn(text: string, body: Buffer): boolean {
   return body.includes(text) || body.includes(escaped);
 }
 
-function assertSeen({ pieces: _, ...seen }: Seen, { error, ...expected }: Expected): void {
+function assertSeen({ pieces: _, ...seen }: ClientReading, { error, ...expected }: ExpectedReading): void {
   const { error: failed, ...rest } = seen;
   assert.equal(failed === null, error === undefined, `it ended with ${JSON.stringify(failed)}`);
   if (error !== undefined) assert.partialDeepStrictEqual(failed, error);

@@ -1,6 +1,6 @@
 /** Every use of a provider by a client, on each lane: directly, and through the LLM proxy. */
 import type { Fault, Step } from '../support/provider/provider.ts';
-import type { Ask, Seen, SeenError } from './clients/ask.ts';
+import type { Ask, ClientReading, SeenError } from './clients/ask.ts';
 import { errorName, type Lane, LOOKUP_LANES, streamErrorName, timeoutName } from './lanes.ts';
 
 export interface Scenario {
@@ -10,7 +10,7 @@ export interface Scenario {
   readonly ask: Partial<Ask>;
   readonly steps: (lane: Lane) => readonly Step[];
   /** The expected result. Members that are not named are as in an empty answer. */
-  readonly expect: (lane: Lane) => Expected;
+  readonly expect: (lane: Lane) => ExpectedReading;
   /** The requests that the provider must receive, in order: strings that a body must contain byte for byte. */
   readonly received?: readonly string[];
   /** Strings that the provider must not receive. */
@@ -23,7 +23,7 @@ export interface Scenario {
   readonly is_left?: boolean;
 }
 
-export type Expected = Partial<Omit<Seen, 'error'>> & { readonly error?: Partial<SeenError> };
+export type ExpectedReading = Partial<Omit<ClientReading, 'error'>> & { readonly error?: Partial<SeenError> };
 
 export const TEXT = 'Paris – “la Ville Lumière” – is the capital of France. 🗼';
 const AFTER_TOOLS = 'It is 18 °C in Paris and 4 °C in Oslo.';
@@ -50,21 +50,21 @@ const callsUsage = ({ family }: Lane) =>
 const streamed = (lane: Lane, usage: readonly [number, number]) => (lane.usage_is_asked ? null : usage);
 
 /** Returns the expected end of a conversation with tools. */
-export function afterTools(lane: Lane, is_stream: boolean): Expected {
+export function afterTools(lane: Lane, is_stream: boolean): ExpectedReading {
   const [input, output] = callsUsage(lane);
   const usage = lane.adds_usage ? ([141 + input, 19 + output] as const) : ([141, 19] as const);
   const shown = { text: AFTER_TOOLS, finish: lane.finish.stop, calls: CALLS, turns: 2 };
   return { ...shown, usage: is_stream ? streamed(lane, usage) : usage };
 }
 
-function calls(lane: Lane, is_stream: boolean): Expected {
+function calls(lane: Lane, is_stream: boolean): ExpectedReading {
   const usage = callsUsage(lane);
   const thinking = lane.thinks ? THINKING : null;
   const shown = { text: lane.preface, thinking, finish: lane.finish.calls, calls: CALLS, turns: 1 };
   return { ...shown, usage: is_stream ? streamed(lane, usage) : usage };
 }
 
-function refusal(lane: Lane, is_stream: boolean): Expected {
+function refusal(lane: Lane, is_stream: boolean): ExpectedReading {
   const usage = lane.family === 'gemini' ? ([9, null] as const) : ([24, 7] as const);
   return {
     [lane.refuses === 'refusal' ? 'refusal' : 'text']: lane.refuses === 'finish' ? null : REFUSAL,

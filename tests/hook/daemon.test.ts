@@ -29,16 +29,20 @@ function getFolder(t: TestContext): string {
   return dir;
 }
 
-interface Told {
+interface DaemonReply {
   readonly decision: string;
   readonly rule: string;
   readonly event_id: string;
 }
 
-async function decided(dir: string, call: object, env: Readonly<Record<string, string>> = {}): Promise<Told> {
+async function decided(
+  dir: string,
+  call: object,
+  env: Readonly<Record<string, string>> = {},
+): Promise<DaemonReply> {
   const { stdout, stderr } = await hook(dir, call, [], env);
   assert.notEqual(stdout, '', stderr);
-  return JSON.parse(stdout) as Told;
+  return JSON.parse(stdout) as DaemonReply;
 }
 
 /** Starts a daemon as a hook does, in the requested version. */

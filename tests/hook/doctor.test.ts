@@ -28,7 +28,7 @@ function newDesk(config = '{}\n'): Desk {
   return desk;
 }
 
-interface Entering {
+interface DoctorCase {
   readonly host: string;
   readonly events?: readonly string[];
   /** Changes each hook entry in the agent's file. */
@@ -41,7 +41,7 @@ interface Entering {
 /** Installs hooks as setup does, with the changes of a test, and returns the file. */
 function enter(
   { project, home }: Desk,
-  { host: name, events, entry, document, scope = 'project' }: Entering,
+  { host: name, events, entry, document, scope = 'project' }: DoctorCase,
 ): string {
   const { settings } = codingAgents.find((each) => each.name === name)!;
   const file = settings.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
@@ -90,13 +90,13 @@ interface Diagnosis {
   readonly blocking_count: number;
 }
 
-interface Ran {
+interface DoctorRun {
   readonly stdout: string;
   readonly stderr: string;
   readonly code: number | null;
 }
 
-async function run(desk: Desk, words: readonly string[], stdin = ''): Promise<Ran> {
+async function run(desk: Desk, words: readonly string[], stdin = ''): Promise<DoctorRun> {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOME: desk.home, SERVICE_HOOK_DAEMON: 'off' };
   const child = spawn(service, words, { cwd: desk.project, env });

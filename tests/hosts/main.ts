@@ -131,21 +131,21 @@ function setUp({ name }: Agent, stage: Stage, more: readonly string[]): void {
   assert.equal(status, 0, `${stdout}${stderr}`);
 }
 
-interface Looked {
+interface HostCheck {
   readonly checks: readonly { readonly name: string; readonly status: string }[];
   readonly sessions: readonly { readonly kind: string }[];
 }
 
-function doctor({ name }: Agent, stage: Stage, config: string): Looked {
+function doctor({ name }: Agent, stage: Stage, config: string): HostCheck {
   const words = ['doctor', '--host', name, '--config', config, '--json'];
   const options = { cwd: stage.project, env: environment(stage), encoding: 'utf8' } as const;
   const { stdout, stderr } = spawnSync(service, words, options);
   assert.notEqual(stdout, '', stderr);
-  return JSON.parse(stdout) as Looked;
+  return JSON.parse(stdout) as HostCheck;
 }
 
 /** Returns the distinct states of all checks with a name. */
-function getStates({ checks }: Looked, name: string): readonly string[] {
+function getStates({ checks }: HostCheck, name: string): readonly string[] {
   const states = checks.filter((each) => each.name === name).map(({ status }) => status);
   return [...new Set(states)].sort();
 }

@@ -84,7 +84,7 @@ export async function listOnNewConnection(service: Pick<TestService, 'url'>, era
   }
 }
 
-export interface Told {
+export interface McpNotice {
   readonly isError: boolean;
   /** The parsed JSON of its text, or the text itself if it is not JSON. */
   readonly said: Record<string, unknown>;
@@ -92,7 +92,7 @@ export interface Told {
 }
 
 /** Calls a tool and returns the content of its one text. */
-export async function callTool(client: Client, name: string, args: object): Promise<Told> {
+export async function callTool(client: Client, name: string, args: object): Promise<McpNotice> {
   const result = await client.callTool({ name, arguments: { ...args } });
   const [first] = result.content as { type: string; text?: string }[];
   return {

@@ -17,9 +17,9 @@ import {
   ERAS,
   type Era,
   inspect,
+  type McpNotice,
   noInspector,
   program,
-  type Told,
 } from './connect.ts';
 
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -84,7 +84,7 @@ interface ToolCase {
   readonly tool: string;
   readonly args: () => object | Promise<object>;
   /** Checks the answer. */
-  readonly holds: (told: Told) => void;
+  readonly holds: (told: McpNotice) => void;
   /** Only people may call the tool. */
   readonly person?: true;
 }

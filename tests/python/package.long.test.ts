@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { buildPythonCore } from '../../scripts/build/python.ts';
 import { locate } from '../../scripts/components/components.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
-import { type Ran, root, runProgram, userEnvironment } from '../support/checkout.ts';
+import { type CheckoutRun, root, runProgram, userEnvironment } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const skip = locate('sdk-python') === null && 'sdk-python is not installed';
@@ -40,7 +40,10 @@ after(async () => {
 });
 
 /** Runs a program away from the checkout, so that only what is installed can be imported. */
-async function run(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+async function run(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CheckoutRun> {
   const ran = await runProgram(words, {
     cwd: folder,
     env: userEnvironment({ PYTHONDONTWRITEBYTECODE: '1', ...env }),

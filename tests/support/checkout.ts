@@ -5,14 +5,14 @@ import { delimiter, join, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '..', '..');
 
-export interface Ran {
+export interface CheckoutRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a program to its end with empty standard input. Never rejects because of its exit code. */
-export async function runProgram(words: readonly string[], options: SpawnOptions = {}): Promise<Ran> {
+export async function runProgram(words: readonly string[], options: SpawnOptions = {}): Promise<CheckoutRun> {
   const child = spawn(words[0]!, words.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';

@@ -69,7 +69,7 @@ export async function loadOracle(): Promise<Oracle> {
 }
 
 /** A word is `null` if a part of it is only known at run time. */
-interface Seen {
+interface OracleReading {
   readonly name: string | null;
   readonly words: readonly (string | null)[];
   /** The grammar parses `a b` in `echo >&2 a b` as a part of the redirection. */
@@ -78,7 +78,7 @@ interface Seen {
 
 function compare(root: SyntaxNode, script: string): Comparison {
   const theirs = getCommands(root);
-  const ours = new Map<number, Seen>();
+  const ours = new Map<number, OracleReading>();
   for (const { start, program, words, within, code } of readCommands(script).commands) {
     if (ours.has(start) || code !== null || within.some((name) => !name.startsWith('$('))) continue;
     ours.set(start, { name: program, words: words.map(({ text }) => text) });
@@ -101,12 +101,12 @@ function compare(root: SyntaxNode, script: string): Comparison {
 /** Words that our parser lists as commands, and the oracle as other nodes. */
 const NO_COMMANDS = new Set(['', '[', '[[', 'for', 'case', 'select']);
 
-function shown({ name, words }: Seen): string {
+function shown({ name, words }: OracleReading): string {
   return [name, ...words].map((text) => text ?? '*').join(' ');
 }
 
 /** Compares word by word. Around an expansion, which may be empty or long, only the known words in order. */
-function areSame(theirs: Seen, ours: Seen): boolean {
+function areSame(theirs: OracleReading, ours: OracleReading): boolean {
   if (!theirs.words.includes(null) && theirs.is_redirected !== true)
     return (
       theirs.words.length === ours.words.length && theirs.words.every((word, at) => word === ours.words[at])
@@ -121,8 +121,8 @@ function areSame(theirs: Seen, ours: Seen): boolean {
 
 const COMMANDS = ['command', 'declaration_command', 'unset_command'];
 
-function getCommands(root: SyntaxNode): Map<number, Seen> {
-  const found = new Map<number, Seen>();
+function getCommands(root: SyntaxNode): Map<number, OracleReading> {
+  const found = new Map<number, OracleReading>();
   for (const node of root.descendantsOfType(COMMANDS)) {
     // A redirection may precede the command that it belongs to.
     const { parent } = node;
@@ -132,7 +132,7 @@ function getCommands(root: SyntaxNode): Map<number, Seen> {
   return found;
 }
 
-function getSeen(node: SyntaxNode): Seen {
+function getSeen(node: SyntaxNode): OracleReading {
   const name = node.childForFieldName('name');
   return {
     name: name === null ? '' : getText(name),
@@ -144,7 +144,7 @@ function getSeen(node: SyntaxNode): Seen {
 /**
  * Returns a declaration such as `export A=1`. Names and assignments after the first word are arguments for our parser.
  */
-function declared(node: SyntaxNode): Seen {
+function declared(node: SyntaxNode): OracleReading {
   return { name: /^[a-z]+/.exec(node.text)![0], words: node.namedChildren.map(() => null) };
 }
 

@@ -46,12 +46,12 @@ export interface TestService {
   /** Returns its standard output and standard error so far. */
   logs(): string;
   /** Sends a signal to the parent and waits until it has exited. */
-  kill(signal: NodeJS.Signals): Promise<Ending>;
+  kill(signal: NodeJS.Signals): Promise<ServiceExit>;
   /** Stops the service as a supervisor would and removes the folder. Rejects if it has to be killed. */
-  stop(): Promise<Ending>;
+  stop(): Promise<ServiceExit>;
 }
 
-export interface Ending {
+export interface ServiceExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -151,7 +151,7 @@ function handle(child: ChildProcess, dir: string, port: number, options: TestSer
       written += chunk;
     });
   }
-  const ended = new Promise<Ending>((resolve) => {
+  const ended = new Promise<ServiceExit>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
   // A test run that is terminated stops the service too.

@@ -72,14 +72,14 @@ function cleanPath(written: string): string {
   return written.replace(/^[`'"*]+|[`'"*]+$/g, '').replace(/^\.\//, '');
 }
 
-interface Unfenced {
+interface FencedBlock {
   readonly text: string;
   readonly rest: readonly string[];
   /** The block has no end. */
   readonly is_open: boolean;
 }
 
-function unfence(lines: readonly string[]): Unfenced {
+function unfence(lines: readonly string[]): FencedBlock {
   const first = lines.findIndex((line) => line.trim() !== '');
   const opening = first < 0 ? null : FENCE.exec(lines[first]!);
   if (opening === null) return { text: endLine(lines.join('\n')), rest: [], is_open: false };

@@ -8,7 +8,7 @@ import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './argument-check.ts';
 import { isBeyondClearance } from './identities.ts';
 import { compileArgumentCheckLazily } from './lazy-argument-check.ts';
-import type { Restriction, TaggedData } from './restriction.ts';
+import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
@@ -51,7 +51,7 @@ export function findContractRestrictions(
 ): readonly Restriction[] {
   if (contract === 'undeclared') {
     const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used.`;
-    return [buildRestriction('tool', reason, 'enforce')];
+    return [buildRestriction('contract.tool', reason, 'enforce')];
   }
   return crossing.phase === 'response'
     ? [...content_restrictions, ...findResultRestrictions(contract, data)]
@@ -72,11 +72,11 @@ function findCallerRestrictions(
   const other = listActingAgents(crossing).find((agent) => !matchesAny(allowed_agents, agent));
   if (allowed_agents.length > 0 && other !== undefined) {
     const reason = `The agent \`${other}\` is not among those that may call the tool \`${tool_name}\`.`;
-    restrictions.push(buildRestriction('allowed_agents', reason, enforcement));
+    restrictions.push(buildRestriction('contract.allowed_agents', reason, enforcement));
   }
   if (max_calls_per_minute !== null && calls_last_minute > max_calls_per_minute) {
     const reason = `The agent \`${crossing.agent_id}\` may call the tool \`${tool_name}\` ${max_calls_per_minute} times a minute; wait, and call again.`;
-    restrictions.push(buildRestriction('max_calls_per_minute', reason, enforcement));
+    restrictions.push(buildRestriction('contract.max_calls_per_minute', reason, enforcement));
   }
   return restrictions;
 }
@@ -89,7 +89,7 @@ function findCallRestrictions(
   const refused = findUncoveredTag(accepts.tags, data);
   if (refused !== null) {
     const reason = `The arguments carry the tag \`${refused.tag}\`, which the tool \`${tool_name}\` does not accept.`;
-    restrictions.push(buildRestriction('accepts.tags', reason, enforcement, refused.path));
+    restrictions.push(buildRestriction('contract.accepts.tags', reason, enforcement, refused.path));
   }
   if (side_effects.requires_approval) {
     const reason = `The contract of the tool \`${tool_name}\` asks for a person’s approval.`;
@@ -111,7 +111,7 @@ function findResultRestrictions(
   const refused = findUncoveredTag(listRestrictingTags(emits.tags), data);
   if (refused === null) return [];
   const reason = `The result carries the tag \`${refused.tag}\`, which the tool \`${tool_name}\` may not give out.`;
-  return [buildRestriction('emits.tags', reason, enforcement, refused.path)];
+  return [buildRestriction('contract.emits.tags', reason, enforcement, refused.path)];
 }
 
 /**
@@ -166,13 +166,23 @@ export function findContentRestrictions(
   const { accepts, emits, enforcement } = contract;
   if (phase === 'response') {
     return emits.fields.length > 0 && !hasFields(content)
-      ? [buildRestriction('emits.fields', 'The result has no fields, so none can be kept.', enforcement)]
+      ? [
+          buildRestriction(
+            'contract.emits.fields',
+            'The result has no fields, so none can be kept.',
+            enforcement,
+          ),
+        ]
       : [];
   }
   const restrictions = findArgumentRestrictions(contract, content, policy);
   if (accepts.fields.length > 0 && !hasFields(content)) {
     restrictions.push(
-      buildRestriction('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
+      buildRestriction(
+        'contract.accepts.fields',
+        'The arguments have no fields, so none can be kept.',
+        enforcement,
+      ),
     );
   }
   return restrictions;
@@ -180,7 +190,11 @@ export function findContentRestrictions(
 
 /** Rebuilds a restriction on content from a recorded decision. The record holds the violated term and no position. */
 export function buildRecordedRestriction(what: string, enforcement: Restriction['enforcement']): Restriction {
-  return buildRestriction(what, 'The content did not fit the contract of the tool.', enforcement);
+  return buildRestriction(
+    `contract.${what}`,
+    'The content did not fit the contract of the tool.',
+    enforcement,
+  );
 }
 
 /** Returns whether content has fields: objects and lists do, text does not. */
@@ -198,7 +212,7 @@ function findArgumentRestrictions(contract: ToolContract, content: Content, poli
     if (seen.has(path)) continue;
     seen.add(path);
     const reason = `The arguments do not fit the tool’s schema (\`${keyword}\`).`;
-    restrictions.push(buildRestriction('arguments', reason, contract.enforcement, path));
+    restrictions.push(buildRestriction('contract.arguments', reason, contract.enforcement, path));
   }
   return restrictions;
 }
@@ -245,16 +259,6 @@ export function stripFields(
   if (splices.length === 0) return null;
   const leaves = listKeptLeaves(source.root, splices);
   return { splices, stripped_fields, content: spliceSource(source, splices), leaves };
-}
-
-function buildRestriction(
-  what: string,
-  reason: string,
-  enforcement: Restriction['enforcement'],
-  path: string | null = null,
-): Restriction {
-  const violation = { type: 'contract_violation', rule: what, severity: 'high', path, reason } as const;
-  return { violation, rule: `contract.${what}`, action: 'block', reason, enforcement };
 }
 
 const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();

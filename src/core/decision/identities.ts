@@ -1,6 +1,6 @@
 import { isCoveredBy, matchesAny } from '../tags.ts';
 import type { AgentIdentity, CrossingContext, Finding, Policy, Tag } from '../types/index.ts';
-import type { Restriction, TaggedData } from './restriction.ts';
+import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
@@ -41,7 +41,7 @@ export function findIdentityRestrictions(
 function restrictUnknownAgent(policy: Policy, agent_id: string): Restriction[] {
   if (policy.unknown_agents === 'allow') return [];
   const reason = `The agent \`${agent_id}\` has no identity document, and unknown agents may not act.`;
-  return [buildRestriction('agent_id', reason, 'enforce')];
+  return [buildRestriction('identity.agent_id', reason, 'enforce')];
 }
 
 function findToolRestrictions(
@@ -51,7 +51,7 @@ function findToolRestrictions(
   if (tools.length === 0 || (tool !== null && matchesAny(tools, tool))) return [];
   const what = tool === null ? 'This action' : `The tool \`${tool}\``;
   const reason = `${what} is not among the tools of the agent \`${agent_id}\`.`;
-  return [buildRestriction('tools', reason, enforcement)];
+  return [buildRestriction('identity.tools', reason, enforcement)];
 }
 
 function findClearanceRestrictions(identity: AgentIdentity, { tags, findings }: TaggedData): Restriction[] {
@@ -63,7 +63,7 @@ function findClearanceRestrictions(identity: AgentIdentity, { tags, findings }: 
   const found = finding === undefined ? '' : ` ${FINDING_SENTENCES[finding.type] ?? ''}`;
   const reason =
     `The agent \`${identity.agent_id}\` has no clearance for the tag \`${tag}\`${others}.${found}`.trimEnd();
-  return [buildRestriction('clearance_tags', reason, identity.enforcement, finding?.path ?? null)];
+  return [buildRestriction('identity.clearance_tags', reason, identity.enforcement, finding?.path ?? null)];
 }
 
 /** Sentences on the origin of a tag beyond the clearance, for tags that were found and not declared. */
@@ -126,16 +126,6 @@ function listAgents(crossing: CrossingContext): readonly string[] {
   const { phase, destination_agent_id } = crossing;
   const actors = listActingAgents(crossing);
   return phase === 'message' && destination_agent_id !== null ? [...actors, destination_agent_id] : actors;
-}
-
-function buildRestriction(
-  what: string,
-  reason: string,
-  enforcement: Restriction['enforcement'],
-  path: string | null = null,
-): Restriction {
-  const violation = { type: 'identity_violation', rule: what, severity: 'high', path, reason } as const;
-  return { violation, rule: `identity.${what}`, action: 'block', reason, enforcement };
 }
 
 const registers = new WeakMap<Policy, ReadonlyMap<string, AgentIdentity>>();

@@ -17,3 +17,16 @@ export interface Restriction {
   readonly reason: string;
   readonly enforcement: 'enforce' | 'monitor';
 }
+
+/** Returns the restriction of a violated contract or identity. `rule` is for example `contract.arguments`. */
+export function buildRestriction(
+  rule: `${'contract' | 'identity'}.${string}`,
+  reason: string,
+  enforcement: Restriction['enforcement'],
+  path: string | null = null,
+): Restriction {
+  const type = rule.startsWith('contract.') ? 'contract_violation' : 'identity_violation';
+  const name = rule.slice(rule.indexOf('.') + 1);
+  const violation = { type, rule: name, severity: 'high', path, reason } as const;
+  return { violation, rule, action: 'block', reason, enforcement };
+}

@@ -124,13 +124,13 @@ function objectionChange(
   }
 }
 
-interface Setting {
+interface ReviewContext {
   readonly record: RecordedDecision;
   readonly policy: Policy;
 }
 
 /** Returns the record and policy without the effect of an evaluation. */
-function without(evaluation: Evaluation, { record, policy }: Setting): Setting {
+function without(evaluation: Evaluation, { record, policy }: ReviewContext): ReviewContext {
   const { rule, action, about, tag } = evaluation;
   const { crossing, findings, declared, content } = record;
   if (action === 'require_approval') {

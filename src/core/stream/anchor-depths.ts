@@ -65,7 +65,7 @@ function getDepths(scanner: Scanner): AnchorDepths {
   return { by_node, by_place: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
 }
 
-interface Ending {
+interface AnchorEnd {
   /** Units before the anchor proper, which decide whether it may begin. */
   readonly before: number;
   readonly index: number;
@@ -75,9 +75,9 @@ interface Ending {
  * Fills in a node and its descendants and returns the anchors that end in them. Recursion is safe because anchors
  * are short.
  */
-function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly Ending[] {
+function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly AnchorEnd[] {
   const { trie } = scanner.automaton;
-  const endings: Ending[] = [];
+  const endings: AnchorEnd[] = [];
   for (const anchor of getAnchors(trie, node)) {
     const index = scanner.anchor_detector[anchor]!;
     if (index >= 0 && !isDetectorEnabled(scanner, index)) continue;

@@ -42,13 +42,13 @@ export interface ReadingTracker {
   /** The offset up to which all other readings are known. */
   read_until: number;
   /** A possible escape that begins at `read_until` and is not complete yet. */
-  opening: Opening | null;
+  opening: EscapeOpening | null;
   /** The text with escapes, entities and hidden characters decoded. */
   shadow: Shadow | null;
   /** One for each blob that has ended, with that blob decoded. */
   readonly blobs: Shadow[];
   has_had_blobs: boolean;
-  readonly runs: Run[];
+  readonly runs: OpenRun[];
   /** Spaced letters at the end of the text that may still continue. */
   apart: SpacedLetters;
   /** Spans that may hold a finding once their readings are scanned; the caller removes them. */
@@ -69,13 +69,13 @@ interface Progress {
   at: number;
 }
 
-interface Opening extends Progress {
+interface EscapeOpening extends Progress {
   /** A match that the escape belongs to may begin here. */
   readonly from: number;
 }
 
 /** An unfinished blob, or text after a right-to-left override, which is also read from its end. */
-interface Run extends Progress {
+interface OpenRun extends Progress {
   readonly start: number;
   readonly from: number;
   /** The offset at which the next check decides whether the run is a blob. */
@@ -360,7 +360,7 @@ function readApart(reader: ReadingTracker, is_last: boolean): void {
   meter.work += units.length;
 }
 
-function isWithin(run: Run, start: number): boolean {
+function isWithin(run: OpenRun, start: number): boolean {
   return run.start <= start && (run.state.is_open || start < run.at);
 }
 
@@ -373,7 +373,7 @@ function openBlob(reader: ReadingTracker, start: number, front: number): void {
   else stepRun(reader, runAt(BLOB, start, front), false);
 }
 
-function runAt(liveness: PatternAutomaton, start: number, front: number): Run {
+function runAt(liveness: PatternAutomaton, start: number, front: number): OpenRun {
   return {
     liveness,
     state: liveness.first,
@@ -390,7 +390,7 @@ function stepRuns(reader: ReadingTracker, is_last: boolean): void {
 }
 
 /** Advances a run. It stays among the runs, or becomes a suspect if it has ended. */
-function stepRun(reader: ReadingTracker, run: Run, is_last: boolean): void {
+function stepRun(reader: ReadingTracker, run: OpenRun, is_last: boolean): void {
   const { tracker, runs, suspects } = reader;
   if (run.liveness === BLOB) {
     const end = stepBlob(reader, run, is_last);
@@ -403,7 +403,7 @@ function stepRun(reader: ReadingTracker, run: Run, is_last: boolean): void {
 }
 
 /** Returns the end of a finished blob, or its start if it is not a blob; `null` while it continues. */
-function stepBlob(reader: ReadingTracker, run: Run, is_last: boolean): number | null {
+function stepBlob(reader: ReadingTracker, run: OpenRun, is_last: boolean): number | null {
   const blob = getBlob(run, reader.tracker, is_last);
   if (blob === 'open') {
     reader.runs.push(run);
@@ -418,7 +418,7 @@ function stepBlob(reader: ReadingTracker, run: Run, is_last: boolean): number | 
 }
 
 /** Returns the end of a run; `null` while it continues. */
-function runEnd(run: Run, tracker: MatchTracker, is_last: boolean): number | null {
+function runEnd(run: OpenRun, tracker: MatchTracker, is_last: boolean): number | null {
   goOn(run, tracker);
   const is_over = is_last || !run.state.is_open || run.at - run.start >= run.liveness.units_max;
   return is_over ? run.at : null;
@@ -429,7 +429,7 @@ function runEnd(run: Run, tracker: MatchTracker, is_last: boolean): number | nul
  * runs each time the length of the run has doubled. Unreadable text is therefore rejected early and the cost stays
  * linear.
  */
-function getBlob(run: Run, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
+function getBlob(run: OpenRun, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
   const { text } = tracker;
   for (; run.check_at <= text.end; run.check_at += run.check_at - run.start) {
     const units = sliceBuffer(text, run.start, run.check_at);

@@ -27,7 +27,7 @@ export interface StreamScan {
   readonly meter: WorkMeter;
   /** Matches that were not released yet. */
   readonly pending: Match[];
-  readonly suspects: Waiting[];
+  readonly suspects: PendingSpan[];
   readonly phrases: Match[];
   /** Phrases that end before this offset were scored. */
   weighed_until: number;
@@ -41,7 +41,7 @@ export interface StreamScan {
   is_clean: boolean;
 }
 
-interface Waiting extends SuspectSpan {
+interface PendingSpan extends SuspectSpan {
   /** The offset that the text must reach before the next check. */
   due: number;
 }

@@ -22,7 +22,7 @@ const before_tests = getCACertificates('default');
 before(() => setDefaultCACertificates([...before_tests, trusted.cert, other_name.cert, expired.cert]));
 after(() => setDefaultCACertificates(before_tests));
 
-interface Received {
+interface ReceivedMail {
   readonly mail: string;
   readonly secure: boolean;
   readonly user: string | undefined;
@@ -34,8 +34,8 @@ async function sendMails(
   options: SMTPServerOptions,
   settings: Partial<EmailSettings> = {},
   messages: readonly AlertMessage[] = [buildAlertMessage()],
-): Promise<{ results: DeliveryResult[]; received: Received[] }> {
-  const received: Received[] = [];
+): Promise<{ results: DeliveryResult[]; received: ReceivedMail[] }> {
+  const received: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
     logger: false,

@@ -95,13 +95,13 @@ test('the figures are available as JSON, and can be limited to a severity', asyn
   });
 });
 
-interface Refused {
+interface RefusedCorpus {
   readonly args: readonly string[];
   readonly rows?: string;
   readonly stderr: RegExp;
 }
 
-const CASES: readonly Refused[] = [
+const CASES: readonly RefusedCorpus[] = [
   { args: ['--corpus', 'rows.jsonl'], stderr: /--category/ },
   { args: ['--category', 'pii'], stderr: /--corpus/ },
   { args: ['--category', 'weather', '--corpus', 'rows.jsonl'], stderr: /secrets, pii, injection, commands/ },

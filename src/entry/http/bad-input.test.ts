@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { operations } from '../../server/operations.ts';
-import { type Asked, type Served, serve } from './testing/serve.ts';
+import { serve, type TestRequest, type TestServer } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'bad-input-'));
 const LIMIT = 65_536;
 /** A marker in every bad input; no answer and no log may contain it. */
 const MARKER = 'zqxMARKERxqz';
 
-let service: Served;
+let service: TestServer;
 before(async () => {
   service = await serve({ state_dir: scratch, body_bytes_max: LIMIT });
 });
@@ -26,7 +26,7 @@ const raw = (
   body: string | Buffer,
   headers: Record<string, string> = JSON_TYPE,
   path = '/v1/scan/input',
-): Asked => ({
+): TestRequest => ({
   path,
   body,
   headers,
@@ -36,28 +36,28 @@ const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
 interface Bad {
   readonly name: string;
-  readonly ask: Asked;
+  readonly ask: TestRequest;
   readonly status: number;
   readonly code: string;
   readonly paths?: readonly string[];
 }
 
-const invalid = (name: string, ask: Asked, ...paths: string[]): Bad => ({
+const invalid = (name: string, ask: TestRequest, ...paths: string[]): Bad => ({
   name,
   ask,
   status: 400,
   code: 'invalid_request',
   ...(paths.length > 0 && { paths }),
 });
-const unsupported = (name: string, ask: Asked): Bad => ({
+const unsupported = (name: string, ask: TestRequest): Bad => ({
   name,
   ask,
   status: 415,
   code: 'unsupported_media_type',
 });
-const scan = (body: unknown): Asked => ({ path: '/v1/scan/input', body });
-const tool = (body: unknown): Asked => ({ path: '/v1/intercept/tool', body });
-const audit = (body: unknown): Asked => ({ path: '/v1/audit/query', body });
+const scan = (body: unknown): TestRequest => ({ path: '/v1/scan/input', body });
+const tool = (body: unknown): TestRequest => ({ path: '/v1/intercept/tool', body });
+const audit = (body: unknown): TestRequest => ({ path: '/v1/audit/query', body });
 
 const bad: readonly Bad[] = [
   invalid('no body', { path: '/v1/scan/input', method: 'POST' }, 'text'),
@@ -240,7 +240,7 @@ test('bad input gets a clear answer, and nothing of it is repeated', async () =>
   assert.equal(service.events.length, 0);
 });
 
-const odd: readonly { name: string; ask: Asked; decision: string; violation?: string }[] = [
+const odd: readonly { name: string; ask: TestRequest; decision: string; violation?: string }[] = [
   { name: 'a NUL', ask: scan(text('a\0b')), decision: 'allow' },
   { name: 'half a character', ask: raw('{"text":"a\\ud800b"}'), decision: 'allow' },
   {

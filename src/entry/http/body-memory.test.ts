@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, type Served, serve } from './testing/serve.ts';
+import { type Answer, serve, type TestServer } from './testing/serve.ts';
 
 const LIMIT = 400_000;
 /** Memory for two of the large bodies, but not for three. */
@@ -18,7 +18,7 @@ const announced = `${HEAD}Content-Length: ${LARGE.length}\r\n\r\n${LARGE.slice(0
 const chunk = `${LARGE.length.toString(16)}\r\n${LARGE}\r\n`;
 const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk}`;
 
-async function open(t: TestContext): Promise<Served> {
+async function open(t: TestContext): Promise<TestServer> {
   const scratch = mkdtempSync(join(tmpdir(), 'room-'));
   const service = await serve({ state_dir: scratch, body_bytes_max: LIMIT, bodies_bytes_max: ROOM });
   t.after(async () => {
@@ -29,7 +29,7 @@ async function open(t: TestContext): Promise<Served> {
 }
 
 /** Sends all but the end of a body, and leaves the connection open. */
-async function stall({ port }: Served, sent: string): Promise<Socket> {
+async function stall({ port }: TestServer, sent: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
   await once(socket, 'connect');
@@ -37,11 +37,11 @@ async function stall({ port }: Served, sent: string): Promise<Socket> {
   return socket;
 }
 
-const scan = (service: Served, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const scan = (service: TestServer, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   service.ask({ path: '/v1/scan/input', body, headers: { 'content-type': 'application/json', ...headers } });
 
 /** Retries until the service answers with this status: bytes and the end of a connection arrive with a delay. */
-async function until(service: Served, status: number, headers: Record<string, string>): Promise<Answer> {
+async function until(service: TestServer, status: number, headers: Record<string, string>): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const answer = await scan(service, LARGE, headers);
     if (answer.status === status || tries === 200) return answer;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { operations } from '../../server/operations.ts';
-import { type Answer, type Served, serve } from './testing/serve.ts';
+import { type Answer, serve, type TestServer } from './testing/serve.ts';
 
 interface BodyCase {
   readonly name: string;
@@ -87,7 +87,7 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
   ];
 }
 
-async function ask(service: Served, { http }: AnyOperation, body: object): Promise<Answer> {
+async function ask(service: TestServer, { http }: AnyOperation, body: object): Promise<Answer> {
   return service.ask({ path: http.path, body });
 }
 

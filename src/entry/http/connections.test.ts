@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Served, serve } from './testing/serve.ts';
+import { serve, type TestServer } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'connections-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -27,16 +27,16 @@ const drips: readonly { name: string; first: string; next: string }[] = [
   { name: 'no HTTP', first: 'zq\r\n\r\n', next: 'a' },
 ];
 
-interface Dripping {
+interface SlowRequest {
   readonly end: () => void;
 }
 
 /** Opens `count` connections that send slowly, and never reads from them. */
 async function drip(
-  { port }: Served,
+  { port }: TestServer,
   { first, next }: (typeof drips)[number],
   count: number,
-): Promise<Dripping> {
+): Promise<SlowRequest> {
   const sockets = await Promise.all(
     Array.from({ length: count }, () => {
       // The client keeps its own side open when the server closes.

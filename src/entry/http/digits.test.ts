@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EMAIL } from './testing/scenarios.ts';
-import { type Asked, serve } from './testing/serve.ts';
+import { serve, type TestRequest } from './testing/serve.ts';
 
 /** JSON that a parser and a writer would change, around one text that is masked. */
 const before = (text: string) =>
   `{ "id": 1234567890123456789,"10":1.0, "2" : [1e3, -0, 1E+2, 0.10],\n "note":"${text}", "\\u00e9":"caf\\u00e9\\/", "big":1e400}`;
 
-const ask = (path: string, body: string): Asked => ({
+const ask = (path: string, body: string): TestRequest => ({
   method: 'POST',
   path,
   headers: { 'content-type': 'application/json' },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EMAIL, KEY, post, runScenarios, type Scenario, SSN } from './testing/scenarios.ts';
-import type { Asked } from './testing/serve.ts';
+import type { TestRequest } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'files-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -19,7 +19,9 @@ symlinkSync(join(roots, 'notes.txt'), join(roots, 'inner.txt'));
 
 const scanFile = (body: unknown) => post('/v1/scan/file', body);
 
-function upload(parts: readonly { name: string; filename?: string; content: string | Buffer }[]): Asked {
+function upload(
+  parts: readonly { name: string; filename?: string; content: string | Buffer }[],
+): TestRequest {
   const boundary = 'xYzZY';
   const chunks = parts.flatMap(({ name, filename, content }) => [
     Buffer.from(

@@ -12,7 +12,7 @@ import {
   type TestProvider,
 } from '../../gateways/upstream/testing/test-provider.ts';
 import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
-import { type Served, type ServeOptions, serve } from './testing/serve.ts';
+import { type ServeOptions, serve, type TestServer } from './testing/serve.ts';
 
 const KEY = ['sk', 'ABCDEF1234567890ABCDEF1234567890'].join('-');
 const EMAIL = ['jane.doe', 'acme-corp.io'].join('@');
@@ -24,9 +24,9 @@ const says =
   };
 
 interface World {
-  readonly service: Served;
+  readonly service: TestServer;
   readonly upstream: TestProvider;
-  readonly forward: (envelope: object) => ReturnType<Served['ask']>;
+  readonly forward: (envelope: object) => ReturnType<TestServer['ask']>;
 }
 
 /** Runs a service in front of an upstream with these answers. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Served, serve } from './testing/serve.ts';
+import { serve, type TestServer } from './testing/serve.ts';
 
 /** A marker in everything that is sent; no answer may contain it. */
 const MARKER = 'zqxMARKERxqz';
@@ -14,8 +14,8 @@ const LIMIT = 65_536;
 
 const scratch = mkdtempSync(join(tmpdir(), 'sockets-'));
 /** One server with short time limits, and one with the defaults. */
-let hasty: Served;
-let patient: Served;
+let hasty: TestServer;
+let patient: TestServer;
 before(async () => {
   const patience = { headers_ms: 200, request_ms: 400, idle_ms: 200, silent_ms: 60_000, look_ms: 50 };
   hasty = await serve({ state_dir: scratch, patience });
@@ -28,7 +28,7 @@ after(async () => {
 });
 
 /** Sends the bytes, and returns the answer until the server closes the connection. */
-function talk({ port }: Served, sent: string): Promise<string> {
+function talk({ port }: TestServer, sent: string): Promise<string> {
   return new Promise((done) => {
     let heard = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(sent));

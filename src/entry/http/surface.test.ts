@@ -9,13 +9,16 @@ import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts'
 import { endpoints, operations } from '../../server/operations.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { eventRoutes } from './events/routes.ts';
-import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
+import { type Answer, type ServeOptions, serve, type TestRequest, type TestServer } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** Runs a server for one test. */
-async function serving(options: Omit<ServeOptions, 'state_dir'>, run: (service: Served) => Promise<void>) {
+async function serving(
+  options: Omit<ServeOptions, 'state_dir'>,
+  run: (service: TestServer) => Promise<void>,
+) {
   const service = await serve({ ...options, state_dir: scratch });
   try {
     await run(service);
@@ -182,7 +185,7 @@ test('the errors that are described are those that happen', () =>
     const json = { 'content-type': 'application/json' };
     const wrong = { headers: { 'x-service-key': 'wrong' } };
     const long = { body: JSON.stringify({ text: 'a'.repeat(2_000) }), headers: json };
-    const cases: readonly [string, Omit<Asked, 'path'>, number, string][] = [
+    const cases: readonly [string, Omit<TestRequest, 'path'>, number, string][] = [
       ['/v1/scan/input', { body: '{', headers: json }, 400, 'invalid_request'],
       ['/v1/scan/input', { body: { text: 'a' }, ...wrong }, 401, 'unauthenticated'],
       ['/v1/scan/input', long, 413, 'too_large'],

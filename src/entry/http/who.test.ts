@@ -9,7 +9,7 @@ import { createApiKey, ensureToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
-import { type Asked, serve } from './testing/serve.ts';
+import { serve, type TestRequest } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'who-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -90,7 +90,11 @@ const PREFERENCES = {
  * Returns a request for an operation's example. Each caller asks about an event of its own, because earlier requests in
  * the list have recorded some.
  */
-function getExample({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
+function getExample(
+  { http, example }: AnyOperation,
+  events: readonly AuditEvent[],
+  who: string,
+): TestRequest {
   const own = events.find(({ caller_id }) => caller_id.endsWith(who));
   const values: Record<string, string> = { ...(example as object), event_id: own?.event_id ?? 'evt_none' };
   const path = http.path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '');
@@ -183,12 +187,12 @@ test('routes of the advisory layer say that it is not configured, before anythin
   }
 });
 
-const scan = (named: object, key?: string): Asked => ({
+const scan = (named: object, key?: string): TestRequest => ({
   path: '/v1/scan/input',
   body: { text: 'hello', ...named },
   ...(key !== undefined && { headers: { 'x-service-key': key } }),
 });
-const tool = (named: object, key: string): Asked => ({
+const tool = (named: object, key: string): TestRequest => ({
   path: '/v1/intercept/tool',
   body: { tool: 't', ...named },
   headers: { 'x-service-key': key },
@@ -196,7 +200,7 @@ const tool = (named: object, key: string): Asked => ({
 
 test('a credential names what is in its scope, and what it leaves no choice about is filled in', async () => {
   const service = await serve({ state_dir: scratch, auth: { api_keys } });
-  const cases: readonly { ask: Asked; status: number; recorded?: object }[] = [
+  const cases: readonly { ask: TestRequest; status: number; recorded?: object }[] = [
     {
       ask: scan({}),
       status: 200,

@@ -14,31 +14,31 @@ import { openUpstreams } from '../../gateways/upstream/upstreams.ts';
 import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { ports } from '../../server/testing/examples.ts';
-import { type Served, type ServeOptions, serve } from '../http/testing/serve.ts';
+import { type ServeOptions, serve, type TestServer } from '../http/testing/serve.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const KEY = ['svc', 'key', 'a'.repeat(32)].join('_');
 const scratch = mkdtempSync(join(tmpdir(), 'llm-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-interface Received {
+interface ProviderRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-interface Answered {
+interface ReceivedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-interface Desk extends Served {
-  readonly received: Received[];
+interface Desk extends TestServer {
+  readonly received: ProviderRequest[];
   readonly decided: AuditEvent[];
 }
 
-const PLAIN: Answered = {
+const PLAIN: ReceivedAnswer = {
   body: '{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}',
 };
 
@@ -49,12 +49,12 @@ const FREE: Budgets = {
 
 /** Runs the service in front of a provider that gives every call the same answer. */
 async function calling(
-  answered: Answered,
+  answered: ReceivedAnswer,
   options: Partial<ServeOptions>,
   work: (desk: Desk) => Promise<void>,
   budgets: Budgets = FREE,
 ): Promise<void> {
-  const received: Received[] = [];
+  const received: ProviderRequest[] = [];
   const provider = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

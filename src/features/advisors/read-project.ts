@@ -61,7 +61,7 @@ const FRAMEWORKS: Readonly<Record<string, string>> = {
   express: 'express',
 };
 
-interface Found {
+interface ProjectFindings {
   readonly languages: Set<string>;
   readonly packages: Set<string>;
   readonly imports: Set<string>;
@@ -79,7 +79,7 @@ interface Found {
  * of the rest only names are kept. Rejects with `ENOENT` or `ENOTDIR` if there is no such folder.
  */
 export async function readProject(folder: string): Promise<ProjectOutline> {
-  const found: Found = {
+  const found: ProjectFindings = {
     languages: new Set(),
     packages: new Set(),
     imports: new Set(),
@@ -107,7 +107,12 @@ export async function readProject(folder: string): Promise<ProjectOutline> {
   };
 }
 
-async function walk(folder: string, entries: readonly Dirent[], depth: number, found: Found): Promise<void> {
+async function walk(
+  folder: string,
+  entries: readonly Dirent[],
+  depth: number,
+  found: ProjectFindings,
+): Promise<void> {
   for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     found.entries += 1;
     if (found.entries > ENTRIES_MAX || found.files >= FILES_MAX || found.bytes >= PROJECT_BYTES_MAX) {
@@ -128,7 +133,7 @@ function isRead(name: string): boolean {
   return name === '.cursor' || name === '.vscode' || !(name.startsWith('.') || SKIPPED.has(name));
 }
 
-async function readNames(path: string, found: Found): Promise<void> {
+async function readNames(path: string, found: ProjectFindings): Promise<void> {
   const name = basename(path);
   const kind = extname(name);
   if (MANIFESTS.has(name)) {
@@ -141,7 +146,7 @@ async function readNames(path: string, found: Found): Promise<void> {
     addNames(readScriptNames(await readText(path, found)), 'typescript', found);
 }
 
-function addNames({ imports, tools, agents }: SourceNames, language: string, found: Found): void {
+function addNames({ imports, tools, agents }: SourceNames, language: string, found: ProjectFindings): void {
   found.languages.add(language);
   for (const each of imports) found.imports.add(each);
   for (const each of agents) found.agents.add(each);
@@ -149,7 +154,7 @@ function addNames({ imports, tools, agents }: SourceNames, language: string, fou
 }
 
 /** Reads a file without following a link. A large file, or one that cannot be read, is empty. */
-async function readText(path: string, found: Found): Promise<string> {
+async function readText(path: string, found: ProjectFindings): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (file === null) return '';
   try {

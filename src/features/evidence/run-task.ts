@@ -64,9 +64,9 @@ function openProgress(state_dir: string, begun: EvidenceTask) {
   };
 }
 
-type Ended = Pick<EvidenceTask, 'state'> & Partial<EvidenceTask>;
+type TaskOutcome = Pick<EvidenceTask, 'state'> & Partial<EvidenceTask>;
 
-async function runVerify(work: Work): Promise<Ended> {
+async function runVerify(work: Work): Promise<TaskOutcome> {
   const { request } = work;
   try {
     const verification = await verify(work);
@@ -99,7 +99,7 @@ async function readIndexHeads(path: string) {
   }
 }
 
-async function runPack(work: Work): Promise<Ended> {
+async function runPack(work: Work): Promise<TaskOutcome> {
   const { request, signal, onProgress } = work;
   const { state_dir, service_version, tenant_id, task_id, pack: wanted } = request;
   try {
@@ -126,7 +126,7 @@ function record({ state_dir }: TaskRequest, event: AuditEvent): Promise<void> {
   return writeSpool({ dir: join(state_dir, 'journal'), events: [event], now_ms: Date.now });
 }
 
-function describeFailure(error: unknown, signal: AbortSignal): Ended {
+function describeFailure(error: unknown, signal: AbortSignal): TaskOutcome {
   if (signal.aborted) return { state: 'canceled' };
   const is_expected = error instanceof EvidenceFailure || error instanceof AuditFailure;
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'UNKNOWN';

@@ -93,6 +93,20 @@ export const mcpPinsList = defineOperation({
   },
 });
 
+/** The parts that approving and rejecting a definition share. */
+const PIN_DECISION = {
+  permission: 'approvals:decide',
+  whole_service: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tool', 'sha256'],
+    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
+  },
+  output: pinSchema,
+  refusals: ['conflict'],
+} as const;
+
 export const mcpPinsApprove = defineOperation({
   name: 'mcp_pins_approve',
   summary: 'Approve a quarantined definition of a tool',
@@ -107,15 +121,7 @@ export const mcpPinsApprove = defineOperation({
       `Approved: agents see ${tool} of ${server} with their next list.`,
     examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
   },
-  permission: 'approvals:decide',
-  whole_service: true,
-  needs: 'store',
-  input: {
-    type: 'object',
-    required: ['server', 'tool', 'sha256'],
-    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
-  },
-  output: pinSchema,
+  ...PIN_DECISION,
   example: {
     server: 'files',
     tool: 'read_file',
@@ -138,7 +144,6 @@ export const mcpPinsApprove = defineOperation({
     first_seen_at: '2026-01-31T12:00:00.000Z',
     changed_at: '2026-01-31T12:00:05.000Z',
   },
-  refusals: ['conflict'],
   run: (input, context) => decideOnPin(input, true, context),
 });
 
@@ -156,15 +161,7 @@ export const mcpPinsReject = defineOperation({
       `Rejected: agents do not see this definition of ${tool} of ${server}.`,
     examples: [['service mcp pins reject files read_file --sha256 sha256:1f0c...', '']],
   },
-  permission: 'approvals:decide',
-  whole_service: true,
-  needs: 'store',
-  input: {
-    type: 'object',
-    required: ['server', 'tool', 'sha256'],
-    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
-  },
-  output: pinSchema,
+  ...PIN_DECISION,
   example: {
     server: 'files',
     tool: 'read_file',
@@ -191,7 +188,6 @@ export const mcpPinsReject = defineOperation({
     first_seen_at: '2026-01-31T12:00:00.000Z',
     changed_at: '2026-01-31T12:00:05.000Z',
   },
-  refusals: ['conflict'],
   run: (input, context) => decideOnPin(input, false, context),
 });
 

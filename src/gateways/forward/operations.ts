@@ -164,7 +164,7 @@ export const proxyForward = defineOperation({
 });
 
 /** A request for a model: its parts and its route at the provider. */
-interface ModelCall extends Outgoing {
+interface ModelCall extends OutgoingRequest {
   readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
   readonly timeout_ms: number | null;
   readonly approval_request_id: string | null | undefined;
@@ -180,7 +180,7 @@ async function callModel(
   forwarder: Forwarder,
   context: Context,
 ) {
-  const bare: Outgoing = { ...outgoing, body: { kind: 'none' } };
+  const bare: OutgoingRequest = { ...outgoing, body: { kind: 'none' } };
   const crossing = buildTextCrossing('input', who.acting, buildContent(bare, context), who);
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
@@ -240,7 +240,7 @@ interface RequestSender {
 }
 
 /** The outgoing request, in the parts that are judged. */
-interface Outgoing {
+interface OutgoingRequest {
   readonly place: ForwardDestination;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -262,7 +262,7 @@ interface Envelope {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 
-function readOutgoing(input: Envelope, place: ForwardDestination, context: Context): Outgoing {
+function readOutgoing(input: Envelope, place: ForwardDestination, context: Context): OutgoingRequest {
   const method = (input.method ?? 'POST').toUpperCase();
   if (!METHODS.includes(method)) throw buildInvalidRefusal('method', `must be one of ${METHODS.join(', ')}`);
   const body = readBody(input, context);
@@ -303,7 +303,7 @@ function readPath(path: string | null | undefined): string | null {
 }
 
 /** Builds the judged content: the whole request except headers for credentials. */
-function buildContent({ place, headers, body }: Outgoing, { runtime }: Context): Content {
+function buildContent({ place, headers, body }: OutgoingRequest, { runtime }: Context): Content {
   const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
   const around = JSON.stringify({ ...splitUrl(place.url), headers: Object.fromEntries(judged) });
   const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${formatJson(body)}}`;
@@ -324,7 +324,7 @@ function holdsCredential(header: string, { is_configured }: ForwardDestination):
 }
 
 /** Applies the policy's changes to the request. */
-function applyChange(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
+function applyChange(changed: Content, { place, method, headers, body }: OutgoingRequest): OutgoingRequest {
   const value = readContentValue(changed) as Record<string, Json>;
   const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
   return {
@@ -345,7 +345,7 @@ function applyBodyChange(body: Body, value: Json | undefined, changed: Content):
 
 async function sendRequest(
   forwarder: Forwarder,
-  { place, method, headers, body, timeout_ms }: Outgoing & { readonly timeout_ms: number | null },
+  { place, method, headers, body, timeout_ms }: OutgoingRequest & { readonly timeout_ms: number | null },
   { signal }: Context,
 ): Promise<ForwardResponse> {
   const call = {
@@ -358,7 +358,7 @@ async function sendRequest(
   return forwarder.send(place, call).catch(throwRefusal);
 }
 
-function addContentType(headers: Outgoing['headers'], body: Body): [string, string][] {
+function addContentType(headers: OutgoingRequest['headers'], body: Body): [string, string][] {
   const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
   const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
   return Object.entries(typed);

@@ -15,7 +15,7 @@ import { answerModelRequest } from './list-models.ts';
 const policy = buildTestPolicy();
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 
-interface Asked {
+interface ListedRequest {
   readonly path?: string;
   readonly model?: string | null;
   readonly family?: 'openai' | 'anthropic';
@@ -28,7 +28,7 @@ interface Said {
 }
 
 /** Sends requests to a service with this `proxy` section. */
-async function ask(t: TestContext, proxy: object, request: Asked = {}): Promise<Said> {
+async function ask(t: TestContext, proxy: object, request: ListedRequest = {}): Promise<Said> {
   const { path = '/v1/models', model = null, family = 'openai' } = request;
   const name = family === 'openai' ? 'openai.chat' : 'anthropic.messages';
   const format = wireFormats.find((each) => each.name === name)!;

@@ -28,7 +28,7 @@ const TOKEN = /\[[A-Z][A-Z0-9_]{0,63}_\d{1,9}\]/g;
 /** The start of a possible token. */
 const BEGUN = /\[(?:[A-Z][A-Z0-9_]{0,73})?$/;
 
-interface Kept {
+interface TokenValue {
   readonly value: string;
   readonly tags: readonly Tag[];
 }
@@ -37,7 +37,7 @@ interface Kept {
 export function openTokenMap(texts: readonly string[]): TokenMap {
   const taken = new Set(texts.flatMap((text) => text.match(TOKEN) ?? []));
   const by_value = new Map<string, string>();
-  const by_token = new Map<string, Kept>();
+  const by_token = new Map<string, TokenValue>();
   const counts = new Map<string, number>();
   const make = (family: string): string => {
     for (;;) {

@@ -52,12 +52,12 @@ export function buildSourceMeta(source: string | null): {
   return source === null ? {} : { _meta: { [SOURCE]: source } };
 }
 
-interface Sending {
+interface MessageSender {
   send(message: never, options?: never): Promise<void>;
 }
 
 /** Makes a transport write the source texts that travel with messages. */
-export function getWriteSources<T extends Sending>(transport: T): T {
+export function getWriteSources<T extends MessageSender>(transport: T): T {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(writeSource(message) as never, options);
   return transport;

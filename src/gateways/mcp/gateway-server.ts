@@ -13,7 +13,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { JudgedError, PolicyRefusal } from './policy-refusal.ts';
 import { findLoggableFault, queryServers } from './query-servers.ts';
 import type { ResourceWatcher } from './resource-watcher.ts';
-import { getPrompt, type Listing, listEntries, readResource } from './resources-and-prompts.ts';
+import { getPrompt, type ListMethod, listEntries, readResource } from './resources-and-prompts.ts';
 import { classifyFailure } from './server-failure.ts';
 
 const TITLE_CHARS_MAX = 128;
@@ -42,7 +42,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
     if (source !== null) rememberText(input, source);
     return (await callUpstreamTool({ name: params.name, input }, server, context, parts)) as never;
   });
-  const lists = (method: Listing['method'], key: Listing['key']) =>
+  const lists = (method: ListMethod['method'], key: ListMethod['key']) =>
     server.setRequestHandler(method, (async () => ({
       [key]: (
         await runLogged(parts, method, () =>
@@ -92,7 +92,7 @@ async function listShownTools(parts: GatewayParts): Promise<Tool[]> {
   return tools.filter(({ name }) => named.get(name)?.length === 1);
 }
 
-function findListKind(method: Listing['method']): 'resources' | 'prompts' {
+function findListKind(method: ListMethod['method']): 'resources' | 'prompts' {
   return method === 'prompts/list' ? 'prompts' : 'resources';
 }
 

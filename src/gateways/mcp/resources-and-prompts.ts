@@ -10,7 +10,7 @@ import { ServerFailure } from './server-failure.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
 /** A list method of the protocol, and the key of its entries. */
-export interface Listing {
+export interface ListMethod {
   readonly method: 'resources/list' | 'resources/templates/list' | 'prompts/list';
   readonly key: 'resources' | 'resourceTemplates' | 'prompts';
 }
@@ -21,12 +21,12 @@ const ENTRIES_MAX = 10_000;
 type Entry = Readonly<Record<string, unknown>>;
 
 /** Returns the whole list of one server, judged, with the names that agents use. */
-export async function listEntries(behind: UpstreamServer, listing: Listing): Promise<Entry[]> {
+export async function listEntries(behind: UpstreamServer, listing: ListMethod): Promise<Entry[]> {
   const entries = await readEntries(behind, listing);
   return entries.map((entry) => renameEntry(entry, behind, listing));
 }
 
-async function readEntries(behind: UpstreamServer, { method, key }: Listing): Promise<Entry[]> {
+async function readEntries(behind: UpstreamServer, { method, key }: ListMethod): Promise<Entry[]> {
   const { upstream, guard, naming, list_ms } = behind;
   const kind = method.startsWith('prompts') ? 'prompts' : 'resources';
   if ((await upstream.use(async (client) => client.getServerCapabilities()?.[kind])) === undefined) return [];
@@ -53,7 +53,7 @@ async function readEntries(behind: UpstreamServer, { method, key }: Listing): Pr
   throw new ServerFailure('endless_list');
 }
 
-function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: Listing): Entry {
+function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: ListMethod): Entry {
   switch (key) {
     case 'prompts':
       return { ...entry, name: naming.toAgentName(String(entry.name)) };

@@ -126,7 +126,7 @@ interface ByteQueue {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-type Waiting = {
+type PendingRead = {
   readonly resolve: (result: IteratorResult<Uint8Array>) => void;
   readonly reject: (reason: UpstreamFailure) => void;
 };
@@ -136,10 +136,10 @@ function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): Byte
   const chunks: Uint8Array[] = [];
   let waiting_bytes = 0;
   let ended: { readonly reason: UpstreamFailure | null } | null = null;
-  let reader: Waiting | null = null;
+  let reader: PendingRead | null = null;
   let quiet: (() => void) | null = null;
 
-  const settle = (): Waiting | null => {
+  const settle = (): PendingRead | null => {
     const settled = reader;
     reader = null;
     quiet?.();
@@ -207,9 +207,9 @@ function classifyFault(fault: unknown): UpstreamFailure {
   return new UpstreamFailure(kind, `${sentence} (${system}).`);
 }
 
-type Meaning = readonly [UpstreamFailureCode, string];
+type FailureMeaning = readonly [UpstreamFailureCode, string];
 
-const MEANINGS: Readonly<Record<string, Meaning>> = {
+const MEANINGS: Readonly<Record<string, FailureMeaning>> = {
   UND_ERR_CONNECT_TIMEOUT: ['upstream_timeout', 'The provider could not be connected to in time'],
   UND_ERR_INVALID_ARG: ['invalid_request', 'The path or a header has characters that HTTP does not allow'],
   UND_ERR_HEADERS_OVERFLOW: ['upstream_broken', 'The headers of the provider’s answer are too large'],
@@ -218,7 +218,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EPIPE: ['upstream_broken', 'The provider closed the connection'],
 };
 
-function findMeaning(system: string): Meaning {
+function findMeaning(system: string): FailureMeaning {
   if (system.startsWith('HPE_') || system.startsWith('UND_ERR_'))
     return ['upstream_broken', 'The answer of the provider cannot be parsed'];
   return ['upstream_unreachable', 'The provider could not be reached'];

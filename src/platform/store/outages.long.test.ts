@@ -200,17 +200,21 @@ test('a file that is damaged, none of ours or not to be had is refused, and left
   assert.ok(!existsSync(`${path}.missing`));
 });
 
-interface Filled {
+interface FilledTable {
   readonly written: number;
   readonly code: string | null;
 }
 
 /** Lets a child process write until the disk is full, then frees space. */
-async function fill(child: ChildProcess, settings: StoreSettings, makeRoom: () => void): Promise<Filled[]> {
+async function fill(
+  child: ChildProcess,
+  settings: StoreSettings,
+  makeRoom: () => void,
+): Promise<FilledTable[]> {
   child.send?.(settings);
-  const hear = async (): Promise<Filled> => {
+  const hear = async (): Promise<FilledTable> => {
     const gone = once(child, 'exit').then(() => assert.fail('the process that writes has ended'));
-    return (await Promise.race([once(child, 'message'), gone]))[0] as Filled;
+    return (await Promise.race([once(child, 'message'), gone]))[0] as FilledTable;
   };
   try {
     const full = await hear();
@@ -246,7 +250,11 @@ test('the disk of PostgreSQL is full: nothing is half written, and writing conti
   await checkFilled(filled, store, ['store_full', 'store_unavailable']);
 });
 
-async function checkFilled([full, after]: Filled[], store: Store, codes: readonly string[]): Promise<void> {
+async function checkFilled(
+  [full, after]: FilledTable[],
+  store: Store,
+  codes: readonly string[],
+): Promise<void> {
   assert.ok(full!.written > 10, JSON.stringify(full));
   assert.ok(codes.includes(full!.code!), JSON.stringify(full));
   assert.deepEqual(after, { written: full!.written + 1, code: null });

@@ -13,9 +13,9 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const NO_AUTH: AuthSettings = { required: false, trusted_proxies: [], api_keys: [], jwt: null };
 
-type Asked = Partial<Omit<AuthenticatorSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
+type AccessOptions = Partial<Omit<AuthenticatorSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
 
-function settings({ auth, ...others }: Asked = {}): AuthenticatorSettings {
+function settings({ auth, ...others }: AccessOptions = {}): AuthenticatorSettings {
   return {
     auth: { ...NO_AUTH, ...auth },
     host: '127.0.0.1',
@@ -39,10 +39,10 @@ interface LoopbackCase {
   readonly trusted: boolean;
   readonly address?: string;
   readonly headers?: Record<string, string>;
-  readonly settings?: Asked;
+  readonly settings?: AccessOptions;
 }
 
-const proxied: Asked = { auth: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] } };
+const proxied: AccessOptions = { auth: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] } };
 
 const loopbackCases: readonly LoopbackCase[] = [
   { name: 'a program on this machine', trusted: true },
@@ -190,7 +190,11 @@ test('loopback is trusted only where the request comes from this machine and was
 });
 
 test('who is refused on loopback learns what made it so', async () => {
-  const reasonFor = async (requested: Asked, headers: Record<string, string>, address = '127.0.0.1') => {
+  const reasonFor = async (
+    requested: AccessOptions,
+    headers: Record<string, string>,
+    address = '127.0.0.1',
+  ) => {
     const outcome = await openAuthenticator(settings(requested))({
       address,
       headers: { host: 'localhost', ...headers },
@@ -363,8 +367,8 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
 
 test('a proxy says for whom it asks only where it is configured to, and may do nothing itself', async () => {
   const forwarded = { 'x-forwarded-for': '203.0.113.9', 'x-service-user': 'ann' };
-  const vouching: Asked = { ...proxied, proxy_identity: true };
-  const rows: readonly (readonly [string, Asked, Record<string, string>, string, string])[] = [
+  const vouching: AccessOptions = { ...proxied, proxy_identity: true };
+  const rows: readonly (readonly [string, AccessOptions, Record<string, string>, string, string])[] = [
     ['it is configured', vouching, forwarded, '10.1.2.3', 'proxy'],
     [
       'loopback needs a credential',

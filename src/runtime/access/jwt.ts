@@ -2,24 +2,12 @@ import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import { lazy } from '../../platform/lazy.ts';
+import { JWT_ALGORITHMS } from '../config/schema-auth.ts';
 import { buildAgentCaller, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
 import type { Caller } from './types.ts';
 
-/** Asymmetric algorithms only: with HMAC, a verifier could also issue tokens. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const ALGORITHMS: readonly string[] = JWT_ALGORITHMS;
 
 const TOKEN_CHARS_MAX = 16_384;
 const NAMES_MAX = 100;

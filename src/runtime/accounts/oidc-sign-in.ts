@@ -39,7 +39,7 @@ export async function startOidc(
   const redirect_uri = `${origin.origin}${CALLBACK_PATH}`;
   const { url, state, nonce, code_verifier } = await provider.begin(redirect_uri);
   const binding = randomBytes(32).toString('base64url');
-  const started: Started = {
+  const started: OidcSignInState = {
     nonce,
     code_verifier,
     redirect_uri,
@@ -50,7 +50,7 @@ export async function startOidc(
   return { location: url, binding };
 }
 
-interface Started {
+interface OidcSignInState {
   readonly nonce: string;
   readonly code_verifier: string;
   readonly redirect_uri: string;
@@ -71,7 +71,7 @@ export async function finishOidc(
 ): Promise<OidcResult> {
   const { state } = answer;
   const challenge = state === undefined ? null : await takeChallenge(parts, 'oidc', state);
-  const started = challenge === null ? null : (JSON.parse(challenge.data) as Started);
+  const started = challenge === null ? null : (JSON.parse(challenge.data) as OidcSignInState);
   if (started === null || binding === null || hashToken(binding) !== started.binding_sha256)
     return fail(parts, null, origin, 'refused');
   const url = new URL(started.redirect_uri);

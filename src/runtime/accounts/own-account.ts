@@ -7,12 +7,12 @@ import { createTotpSecret, findTotpStep } from './totp.ts';
 import type { AccountParts, SignInOrigin, SignInResult, SignInSession } from './types.ts';
 import { findUserRow, type UserRow } from './user-records.ts';
 
-type Refused = Extract<SignInResult, { outcome: 'refused' | 'limited' }>;
+type RefusedSignIn = Extract<SignInResult, { outcome: 'refused' | 'limited' }>;
 
 /** The answer to a change that gives the session another cookie value. */
-export type RotatedSession = { readonly outcome: 'done'; readonly session_token: string } | Refused;
+export type RotatedSession = { readonly outcome: 'done'; readonly session_token: string } | RefusedSignIn;
 
-const REFUSED: Refused = { outcome: 'refused' };
+const REFUSED: RefusedSignIn = { outcome: 'refused' };
 
 /** Changes the password, and ends the user's other sessions. */
 export async function changePassword(

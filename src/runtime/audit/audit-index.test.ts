@@ -19,7 +19,7 @@ import {
 } from './testing/audit-log.ts';
 import type { AuditEvent, AuditFilter } from './types.ts';
 
-interface Indexed {
+interface IndexedLog {
   readonly trail: AuditLog;
   readonly path: string;
   readonly open: (read_only?: boolean) => Promise<AuditIndex>;
@@ -34,7 +34,7 @@ const number = (event: AuditEvent): number => Number.parseInt(event.event_id.sli
 async function makeIndex(
   t: TestContext,
   defaults: Parameters<typeof makeAuditLog>[1] = {},
-): Promise<Indexed> {
+): Promise<IndexedLog> {
   const trail = await makeAuditLog(t, defaults);
   const path = join(trail.state, 'index.db');
   const opened: AuditIndex[] = [];

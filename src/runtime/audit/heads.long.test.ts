@@ -69,14 +69,14 @@ async function goOn(trail: AuditLog, writer: string, from: number, to: number): 
   await journal.close();
 }
 
-interface Tampering {
+interface ChainTamper {
   readonly name: string;
   readonly tamper: (trail: AuditLog) => Promise<unknown>;
   readonly writer: string;
   readonly reason: RegExp;
 }
 
-const TAMPERINGS: readonly Tampering[] = [
+const TAMPERINGS: readonly ChainTamper[] = [
   {
     name: 'the last file of a writer is deleted',
     tamper: async (trail) => rm((await readFiles(trail, 'worker-1')).at(-1)!.path),

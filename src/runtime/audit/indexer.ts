@@ -48,7 +48,7 @@ export function openIndexer(options: {
   arrivals?: ArrivalNotifier;
 }): Indexer {
   const { index, dir, arrivals = null } = options;
-  const filling: Filling = { index, dir, inserts: new Map(), upserts: new Map(), arrivals, order: null };
+  const filling: IndexFill = { index, dir, inserts: new Map(), upserts: new Map(), arrivals, order: null };
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
@@ -74,7 +74,7 @@ export function openIndexer(options: {
 }
 
 /** The index, its source, and the notifier. */
-interface Filling {
+interface IndexFill {
   readonly index: AuditIndex;
   readonly dir: string;
   readonly inserts: Inserts;
@@ -84,7 +84,7 @@ interface Filling {
   order: ArrivalOrder | null;
 }
 
-async function readAll(filling: Filling, rest: () => Promise<void>): Promise<number> {
+async function readAll(filling: IndexFill, rest: () => Promise<void>): Promise<number> {
   const { dir } = filling;
   const { order, ...followed } = await followOrder(filling, rest);
   const positions = await readPositions(filling.index);
@@ -103,13 +103,13 @@ async function readAll(filling: Filling, rest: () => Promise<void>): Promise<num
   return events;
 }
 
-interface Followed {
+interface FillStep {
   readonly order: ArrivalOrder;
   readonly events: number;
 }
 
 /** Reads the lines that the index lacks in the order that was kept; usually there are none. */
-async function followOrder(filling: Filling, rest: () => Promise<void>): Promise<Followed> {
+async function followOrder(filling: IndexFill, rest: () => Promise<void>): Promise<FillStep> {
   const { index, dir } = filling;
   if (filling.order !== null) return { order: filling.order, events: 0 };
   const order = openArrivalOrder(dir);
@@ -158,15 +158,15 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
 }
 
 /** Lines of a writer that are about to be inserted. */
-interface Coming extends StepBlock {
+interface IncomingLines extends StepBlock {
   readonly replaced: ReplacedFile | null;
   /** The order file that records their step; `null` if it has the step already. */
   readonly order: ArrivalOrder | null;
 }
 
 async function insertBlock(
-  { index, inserts, upserts, arrivals }: Filling,
-  { writer, block, ordered, replaced, order }: Coming,
+  { index, inserts, upserts, arrivals }: IndexFill,
+  { writer, block, ordered, replaced, order }: IncomingLines,
 ): Promise<number> {
   const events = new Map<string, Entry>();
   for (const read of block.records) {

@@ -87,7 +87,7 @@ const WRITE_MS_MAX = 10_000;
 const PENDING_BYTES_MAX = 67_108_864;
 const HOUR_MS = 3_600_000;
 
-interface Waiting {
+interface PendingWrite {
   readonly event_json: string;
   readonly resolve: () => void;
   readonly reject: (failure: AuditFailure) => void;
@@ -107,7 +107,7 @@ interface Chain {
   signed_heads: readonly WriterHead[];
   /** Resolves when the last checkpoint is published to the other writers. */
   publishing: Promise<void>;
-  pending: Waiting[];
+  pending: PendingWrite[];
   pending_bytes: number;
   /** The loop that writes pending events; `null` while there are none. */
   writing: Promise<void> | null;
@@ -269,14 +269,14 @@ async function writeBatch(chain: Chain): Promise<void> {
 }
 
 /** Rejects all waiting callers while the write is still running. `giveUp` truncates its bytes when it has ended. */
-function tellHanging(chain: Chain, batch: readonly Waiting[]): void {
+function tellHanging(chain: Chain, batch: readonly PendingWrite[]): void {
   chain.hanging = chain.pending.length;
   for (const waiting of [...batch, ...chain.pending]) waiting.reject(refused('journal_hangs'));
   chain.pending = [];
   chain.pending_bytes = 0;
 }
 
-function takeBatch(chain: Chain): Waiting[] {
+function takeBatch(chain: Chain): PendingWrite[] {
   let bytes = 0;
   let count = 0;
   while (count < chain.pending.length && count < BATCH_RECORDS && bytes < BATCH_BYTES) {
@@ -290,7 +290,7 @@ function takeBatch(chain: Chain): Waiting[] {
 }
 
 /** Writes the lines of a group: a cut before them and a checkpoint after them, if due. */
-async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
+async function commit(chain: Chain, batch: readonly PendingWrite[]): Promise<void> {
   const { heads, options } = chain;
   let text = '';
   let head = chain.head;
@@ -347,7 +347,7 @@ async function rotate(chain: Chain): Promise<void> {
 }
 
 /** Rejects all waiting callers and truncates the incomplete write. */
-async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): Promise<void> {
+async function giveUp(chain: Chain, batch: readonly PendingWrite[], error: unknown): Promise<void> {
   const failed = [...batch, ...chain.pending];
   chain.pending = [];
   chain.pending_bytes = 0;

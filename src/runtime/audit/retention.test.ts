@@ -24,7 +24,7 @@ const HOLD: LegalHold = {
   ...{ tenant_id: null, agent_id: null, session_id: null, since_ms: null, until_ms: null },
 };
 
-interface Retained {
+interface RetentionResult {
   readonly trail: AuditLog;
   readonly journal: Journal;
   readonly reports: RetentionReport[];
@@ -36,7 +36,7 @@ async function retain(
   t: TestContext,
   readHolds: () => readonly LegalHold[] | null,
   fields: Partial<JournalOptions> = {},
-): Promise<Retained> {
+): Promise<RetentionResult> {
   const trail = await makeAuditLog(t, { max_size_bytes: 600, max_age_days: 3 });
   const [reports, failures]: [RetentionReport[], string[]] = [[], []];
   const journal = await trail.open({
@@ -66,12 +66,12 @@ async function retain(
 }
 
 /** Waits until the last recorded deletion is done. */
-async function untilDeleted(retained: Retained): Promise<void> {
+async function untilDeleted(retained: RetentionResult): Promise<void> {
   const last = retained.reports.at(-1)!.removed.at(-1)!;
   await eventually(async () => !(await listNames(retained)).includes(last.name));
 }
 
-async function listNames({ trail }: Retained): Promise<string[]> {
+async function listNames({ trail }: RetentionResult): Promise<string[]> {
   return (await readFiles(trail)).map(({ path }) => basename(path));
 }
 

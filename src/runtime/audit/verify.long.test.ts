@@ -46,7 +46,7 @@ function rechain(lines: readonly string[], prev_hash: string): string[] {
 const changed = (line: string): string => line.replace('"decision":"allow"', '"decision":"block"');
 const prevHash = (line: string): string => JSON.parse(line).prev_hash;
 
-interface Tampering {
+interface LineTamper {
   readonly name: string;
   /** The file to change, counted from 0; negative from the end. */
   readonly file: number;
@@ -55,7 +55,7 @@ interface Tampering {
   readonly found: { file: number; line: number | null; reason: RegExp };
 }
 
-const TAMPERINGS: readonly Tampering[] = [
+const TAMPERINGS: readonly LineTamper[] = [
   {
     name: 'one byte of an event is flipped',
     file: -1,

@@ -18,7 +18,7 @@ export interface ValueProblem {
   readonly message: string;
 }
 
-interface Settling {
+interface ParseContext {
   readonly root: ConfigSchema;
   readonly sources: ReferenceSources;
   readonly problems: ValueProblem[];
@@ -43,7 +43,7 @@ export function parseConfigValue(
 /** Marks a value with a reported problem, which is not checked further. */
 const UNSETTLED = Symbol('unsettled');
 
-function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
+function settleValue(at: ParseContext, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
   if (schema.type === undefined) return settleFree(at, written, steps);
   const types = getTypes(schema);
@@ -73,7 +73,7 @@ function getShown(written: unknown): unknown {
 const plainCredential =
   'is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
 
-function settleText(at: Settling, written: string, schema: ConfigSchema, steps: PathStep[]): unknown {
+function settleText(at: ParseContext, written: string, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema['x-verbatim'] === true) return written;
   if (findSecretNames(written).length > 0) {
     if (BEFORE_SECRETS.includes(String(steps[0])))
@@ -141,7 +141,7 @@ function coerce(text: string, types: readonly TypeName[]): unknown {
  * Interpolates a part that the policy compiler validates later (rules). A rule must not contain a secret, because rules
  * are stored with the policy and shown.
  */
-function settleFree(at: Settling, written: unknown, steps: PathStep[]): unknown {
+function settleFree(at: ParseContext, written: unknown, steps: PathStep[]): unknown {
   if (typeof written === 'string') {
     if (findSecretNames(written).length > 0)
       return say(at, steps, 'asks for a secret, and a rule may hold none: rules are saved and shown');
@@ -157,7 +157,7 @@ function settleFree(at: Settling, written: unknown, steps: PathStep[]): unknown 
 }
 
 function settleList(
-  at: Settling,
+  at: ParseContext,
   list: readonly unknown[],
   schema: ConfigSchema,
   steps: PathStep[],
@@ -168,7 +168,7 @@ function settleList(
 }
 
 function settleChoice(
-  at: Settling,
+  at: ParseContext,
   written: unknown,
   choices: readonly ConfigSchema[],
   steps: PathStep[],
@@ -181,7 +181,7 @@ function settleChoice(
   return say(at, [...steps, 'type'], describeWrongChoice(types, type));
 }
 
-function settleObject(at: Settling, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
+function settleObject(at: ParseContext, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
   const properties = schema.properties ?? {};
   const limit = exceededLimit(schema, { maxProperties: Object.keys(written).length });
   if (limit !== null) return say(at, steps, limit);
@@ -202,7 +202,7 @@ function settleObject(at: Settling, written: Mapping, schema: ConfigSchema, step
 }
 
 function settleNamed(
-  at: Settling,
+  at: ParseContext,
   key: string,
   value: unknown,
   schema: ConfigSchema,
@@ -216,7 +216,7 @@ function settleNamed(
 }
 
 function sayMissing(
-  at: Settling,
+  at: ParseContext,
   written: Mapping,
   settled: Mapping,
   schema: ConfigSchema,
@@ -323,7 +323,7 @@ function getPlace(
   return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;
 }
 
-function say(at: Settling, steps: readonly PathStep[], message: string): typeof UNSETTLED {
+function say(at: ParseContext, steps: readonly PathStep[], message: string): typeof UNSETTLED {
   at.problems.push({ steps, message });
   return UNSETTLED;
 }

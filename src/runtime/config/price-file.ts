@@ -7,12 +7,12 @@ import type { Config } from './schema.ts';
 import type { WrittenPrice } from './schema-costs.ts';
 import { priceFileSchema } from './schema-costs.ts';
 
-type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
+type WithConfig<Rest> = { readonly ok: true; readonly config: Config } & Rest;
 
 /** Reads the file of `cost.price_file`, if set, and appends its prices to those of the configuration. */
 export async function addPrices<Rest extends object>(
-  settled: Settled<Rest>,
-): Promise<Settled<Rest> | { readonly ok: false; readonly problems: readonly DocumentProblem[] }> {
+  settled: WithConfig<Rest>,
+): Promise<WithConfig<Rest> | { readonly ok: false; readonly problems: readonly DocumentProblem[] }> {
   const { cost } = settled.config;
   if (cost.price_file === undefined) return settled;
   const label = basename(cost.price_file);

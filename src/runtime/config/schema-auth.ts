@@ -3,6 +3,21 @@ import { PERMISSIONS } from './permissions.ts';
 
 import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
 
+/** Asymmetric algorithms only: with HMAC, a verifier could also issue tokens. */
+export const JWT_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
+
 /** `auth`: the authentication of callers. */
 export const authSchema = {
   type: 'object',
@@ -82,19 +97,7 @@ export const authSchema = {
           maxItems: 20,
           items: {
             type: 'string',
-            enum: [
-              'RS256',
-              'RS384',
-              'RS512',
-              'PS256',
-              'PS384',
-              'PS512',
-              'ES256',
-              'ES384',
-              'ES512',
-              'EdDSA',
-              'Ed25519',
-            ],
+            enum: [...JWT_ALGORITHMS],
           },
           description: 'Signature algorithms that are accepted.',
         },

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { DriverData, DriverRequest, DriverResponse } from './driver-messages.ts';
 
 /** The part of the result of a plug-in's `open` that is used. */
-interface Opened {
+interface OpenDriver {
   readonly get: (key: string, signal: AbortSignal) => unknown;
   readonly check?: (signal: AbortSignal) => unknown;
 }
@@ -17,11 +17,11 @@ interface Module {
 const { href, driver, settings } = workerData as DriverData;
 const say = (answer: DriverResponse): void => parentPort?.postMessage(answer);
 
-async function open(): Promise<Opened> {
+async function open(): Promise<OpenDriver> {
   const module = (await import(href)) as Module;
   const record = module.default?.drivers?.find(({ name }) => name === driver);
   if (record === undefined) throw new Error('there is no such driver');
-  return (await record.open(settings)) as Opened;
+  return (await record.open(settings)) as OpenDriver;
 }
 
 /** Returns the code of a driver's error. The message may contain a secret, so it is never sent. */
@@ -30,7 +30,7 @@ function getCode(error: unknown): string {
 }
 
 async function answer(
-  opened: Opened,
+  opened: OpenDriver,
   { id, ask, key }: Exclude<DriverRequest, { ask: 'leave' }>,
   signal: AbortSignal,
 ) {

@@ -75,13 +75,13 @@ interface Begun {
   readonly end: (failed: SecretFailure) => void;
 }
 
-interface Waiting {
+interface PendingSecret {
   readonly resolve: (value: string | null) => void;
   readonly reject: (failure: SecretFailure) => void;
 }
 
 function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begun {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingSecret>();
   let worker: Worker | null = null;
   let over: SecretFailure | null = null;
   let tellOpened: (failed: SecretFailure) => void = () => {};
@@ -135,7 +135,7 @@ function startThread({ file, name, settings }: DriverSpec): Worker {
   return worker;
 }
 
-function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']): AskThread {
+function asking(worker: Worker, waiting: Map<number, PendingSecret>, end: Begun['end']): AskThread {
   let request = 0;
   let heard = 0;
   worker.on('message', (answer: DriverResponse) => {

@@ -33,7 +33,7 @@ export async function loadPlugins(
   const own = locked ?? (await readLockedFiles(config.origin.base_dir));
   const runs = await runAll(found.sources, config.plugins.timeout_ms, own);
   const taken = collectTakenNames(settings.detection.patterns);
-  const judged: Judged[] = [];
+  const judged: VettedPlugin[] = [];
   // Sequential, because the first of two plug-ins with the same name gets the name.
   for (const [at, source] of found.sources.entries())
     judged.push(await judge(source, runs[at]!, settings, taken));
@@ -63,12 +63,12 @@ export async function loadPlugin(
   return judge(source, await runTrusted(source, timeout_ms, new Map()), settings, collectTakenNames([]));
 }
 
-interface Judged {
+interface VettedPlugin {
   readonly report: PluginReport;
   readonly plugin: Plugin | null;
 }
 
-type Loaded = PluginRunResult & { readonly sha256: string | null };
+type PluginLoad = PluginRunResult & { readonly sha256: string | null };
 
 /**
  * Runs the plug-ins one at a time, so that one that hangs does not use the time of another. All together have a
@@ -78,21 +78,25 @@ async function runAll(
   sources: readonly PluginSource[],
   timeout_ms: number,
   locked: LockedFiles,
-): Promise<readonly Loaded[]> {
+): Promise<readonly PluginLoad[]> {
   const over_ms = performance.now() + timeout_ms * TIMES_MAX;
-  const runs: Loaded[] = [];
+  const runs: PluginLoad[] = [];
   for (const source of sources)
     runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms, locked) : TOO_LATE);
   return runs;
 }
 
-const TOO_LATE: Loaded = {
+const TOO_LATE: PluginLoad = {
   ok: false,
   reason: 'was not loaded, for those before it took all the time there is',
   sha256: null,
 };
 
-async function runTrusted(source: PluginSource, timeout_ms: number, locked: LockedFiles): Promise<Loaded> {
+async function runTrusted(
+  source: PluginSource,
+  timeout_ms: number,
+  locked: LockedFiles,
+): Promise<PluginLoad> {
   const vetted = await vetPlugin(source, locked);
   const { sha256 } = vetted;
   return vetted.ok
@@ -102,10 +106,10 @@ async function runTrusted(source: PluginSource, timeout_ms: number, locked: Lock
 
 async function judge(
   source: PluginSource,
-  run: Loaded,
+  run: PluginLoad,
   settings: PolicySettings,
   taken: TakenNames,
-): Promise<Judged> {
+): Promise<VettedPlugin> {
   const { kind, from } = source;
   const { sha256 } = run;
   if (!run.ok)

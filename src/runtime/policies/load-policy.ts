@@ -53,7 +53,7 @@ export interface PolicyDraft {
 }
 
 /** Hypothetical changes to the configuration, to preview their effect. */
-interface Supposed extends PolicyDraft {
+interface HypotheticalChange extends PolicyDraft {
   /** The plug-ins to load instead of the configured ones. */
   readonly plugins?: LoadedPlugins;
   /** The lock entries of the original folder if the policy is tried in another one. */
@@ -66,7 +66,7 @@ interface Supposed extends PolicyDraft {
  * Compiles the policy of a configuration from its inline rules, the rules of its tenants, and the documents
  * that it names. A single problem anywhere means no policy.
  */
-export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
+export async function loadPolicy(config: Config, supposed: HypotheticalChange = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const { managed = readManagedPolicy(supposed.state_dir ?? config.state_dir) } = supposed;
   if (managed === null) return { ok: false, problems: [UNREADABLE], warnings: [] };

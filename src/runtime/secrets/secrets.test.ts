@@ -5,7 +5,7 @@ import { openSecrets, SecretReadError, type SecretsParts } from './secrets.ts';
 
 const VALUE = ['value', '5d41'].join('-');
 
-interface Asked {
+interface BackendRequest {
   readonly key: string;
   readonly answer: (value: string | null) => void;
   readonly fail: (error: unknown) => void;
@@ -13,8 +13,8 @@ interface Asked {
 }
 
 /** A fake backend that answers when the test allows it. */
-function slowBackend(): { backend: SecretBackend; asked: Asked[] } {
-  const request: Asked[] = [];
+function slowBackend(): { backend: SecretBackend; asked: BackendRequest[] } {
+  const request: BackendRequest[] = [];
   const backend: SecretBackend = {
     get: (key, signal) =>
       new Promise((answer, fail) => {

@@ -166,10 +166,10 @@ function notThere(name: string, there: readonly string[]): string {
 
 const UNWEIGHED = { effect: null, warnings: [], cases: [], emptied: [], plugins: [] } as const;
 
-type Weighed = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'plugins'>;
+type PlanEffects = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'plugins'>;
 
 /** @throws SkillFailure `policy_invalid` */
-async function weigh(config: Config, { changes }: SkillChange): Promise<Weighed> {
+async function weigh(config: Config, { changes }: SkillChange): Promise<PlanEffects> {
   const now = await loadPolicy(config);
   if (!now.ok)
     throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 import { createClaudeHooks, guardClaudeMessages } from '../../../src/sdk/adapters/claude-agent-sdk.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 interface Block {
   readonly type: string;
@@ -15,7 +15,7 @@ interface Block {
   readonly content?: unknown;
 }
 
-let current: { scene: Scene; seen: Seen } | null = null;
+let current: { scene: Scene; seen: SceneResult } | null = null;
 
 /** Answers as the Messages API does, by the scene that is played. */
 const server = createServer(async (request, response) => {

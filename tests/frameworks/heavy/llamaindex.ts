@@ -2,10 +2,10 @@ import { agent, agentStreamEvent } from '@llamaindex/workflow';
 import { FunctionTool, ToolCallLLM } from 'llamaindex';
 import { z } from 'zod';
 import { guardLlamaIndexModel, guardLlamaIndexTools } from '../../../src/sdk/adapters/llamaindex.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 /** Returns a model that follows a scene. */
-function scriptModel(scene: Scene, seen: Seen): ToolCallLLM {
+function scriptModel(scene: Scene, seen: SceneResult): ToolCallLLM {
   const metadata = { model: 'scripted', temperature: 0, topP: 1, contextWindow: 1_000, tokenizer: undefined };
   const answerTo = (
     messages: { role: string; content: unknown; options?: { toolResult?: { result: string } } }[],

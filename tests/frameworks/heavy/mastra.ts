@@ -2,10 +2,10 @@ import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
 import { createMastraProcessor, guardMastraTools } from '../../../src/sdk/adapters/mastra.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 /** A language model in the form of the AI SDK, version 5, that follows a scene. */
-function scriptModel(scene: Scene, seen: Seen) {
+function scriptModel(scene: Scene, seen: SceneResult) {
   // biome-ignore lint/suspicious/noExplicitAny: the model sees what the framework makes of a prompt.
   const answerTo = (prompt: any[]) => {
     seen.question = prompt.find(({ role }) => role === 'user')?.content[0].text;

@@ -11,10 +11,10 @@ import {
   protectAnswer,
   protectMessages,
 } from '../../../src/sdk/adapters/langchain.ts';
-import { playAll, type Scene, type Seen, type Setting, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneOptions, type SceneResult, useTool } from '../scenes.ts';
 
 /** Returns a model that follows a scene. */
-function scriptModel(scene: Scene, seen: Seen): FakeListChatModel {
+function scriptModel(scene: Scene, seen: SceneResult): FakeListChatModel {
   const model = new FakeListChatModel({ responses: [''] });
   return Object.assign(model, {
     bindTools: () => model,
@@ -32,7 +32,7 @@ function scriptModel(scene: Scene, seen: Seen): FakeListChatModel {
   } as object);
 }
 
-function buildTool(scene: Scene, seen: Seen) {
+function buildTool(scene: Scene, seen: SceneResult) {
   return tool(async ({ city }: { city: string }) => useTool(scene, seen, city), {
     name: scene.tool,
     description: 'Looks something up.',
@@ -41,7 +41,11 @@ function buildTool(scene: Scene, seen: Seen) {
 }
 
 /** An agent with the middleware. */
-async function askAgent(scene: Scene, seen: Seen, { guard, guards_texts }: Setting): Promise<string> {
+async function askAgent(
+  scene: Scene,
+  seen: SceneResult,
+  { guard, guards_texts }: SceneOptions,
+): Promise<string> {
   const look_up = buildTool(scene, seen);
   const agent = langchain.createAgent({
     model: scriptModel(scene, seen),
@@ -53,7 +57,11 @@ async function askAgent(scene: Scene, seen: Seen, { guard, guards_texts }: Setti
 }
 
 /** A graph with a node for the model and one for the tools. */
-async function askGraph(scene: Scene, seen: Seen, { guard, guards_texts }: Setting): Promise<string> {
+async function askGraph(
+  scene: Scene,
+  seen: SceneResult,
+  { guard, guards_texts }: SceneOptions,
+): Promise<string> {
   const model = scriptModel(scene, seen);
   const callModel = async ({ messages }: typeof MessagesAnnotation.State) => {
     if (!guards_texts) return { messages: [await model.invoke(messages)] };

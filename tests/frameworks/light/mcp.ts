@@ -3,10 +3,10 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { guardMcpClient } from '../../../src/sdk/adapters/mcp.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 /** Connects a client to a server in this process that has the tool of the scene, a resource and a prompt. */
-async function connect(scene: Scene, seen: Seen): Promise<Client> {
+async function connect(scene: Scene, seen: SceneResult): Promise<Client> {
   const server = new McpServer({ name: 'scripted', version: '1.0.0' });
   server.registerTool(scene.tool, { inputSchema: { city: z.string() } }, async ({ city }) => ({
     content: [{ type: 'text', text: useTool(scene, seen, city) }],

@@ -5,11 +5,11 @@ import {
   guardOpenAIModel,
   guardOpenAITools,
 } from '../../../src/sdk/adapters/openai-agents.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 setTracingDisabled(true);
 
-function scriptModel(scene: Scene, seen: Seen): Model {
+function scriptModel(scene: Scene, seen: SceneResult): Model {
   // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
   const outputTo = (input: any) => {
     // biome-ignore lint/suspicious/noExplicitAny: as above.

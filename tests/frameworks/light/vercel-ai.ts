@@ -1,12 +1,12 @@
 import { generateText, isStepCount, jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { createVercelMiddleware, guardVercelTools } from '../../../src/sdk/adapters/vercel-ai.ts';
-import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
 
 // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
-function answerTo(prompt: any, seen: Seen, { tool: toolName, city, answer }: Scene) {
+function answerTo(prompt: any, seen: SceneResult, { tool: toolName, city, answer }: Scene) {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const said = (role: string) => prompt.filter((each: any) => each.role === role);
   seen.question = said('user')[0].content[0].text;
@@ -17,7 +17,7 @@ function answerTo(prompt: any, seen: Seen, { tool: toolName, city, answer }: Sce
     : { type: 'text' as const, text: answer };
 }
 
-function scriptModel(scene: Scene, seen: Seen): MockLanguageModelV4 {
+function scriptModel(scene: Scene, seen: SceneResult): MockLanguageModelV4 {
   const finish = (type: string) => ({ unified: type === 'text' ? 'stop' : 'tool-calls', raw: undefined });
   return new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {

@@ -1,7 +1,7 @@
 /** The official `@anthropic-ai/sdk` package for JavaScript. */
 import Anthropic from '@anthropic-ai/sdk';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type SightProgram } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new Anthropic({
@@ -29,7 +29,7 @@ answerAsks(async (ask, seeing) => {
   await converse(client, ask, seeing);
 }, describe);
 
-async function converse(client: Anthropic, ask: Ask, seeing: Seeing): Promise<void> {
+async function converse(client: Anthropic, ask: Ask, seeing: SightProgram): Promise<void> {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: getContent(ask) }];
   const input_schema = { type: 'object' as const, properties: {}, additionalProperties: true };
   const tools = ask.tools.map((name) => ({ name, input_schema }));
@@ -78,7 +78,7 @@ function getContent(ask: Ask): Anthropic.MessageParam['content'] {
   ];
 }
 
-function noteMessage(message: Anthropic.Message, seeing: Seeing): void {
+function noteMessage(message: Anthropic.Message, seeing: SightProgram): void {
   const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   const thoughts = message.content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : []));
   seeing.text = texts.length === 0 ? null : texts.join('');

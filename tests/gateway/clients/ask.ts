@@ -38,7 +38,7 @@ export interface Ask {
   readonly leave_after: number | null;
 }
 
-export interface Seen {
+export interface ClientReading {
   /** The text of the last answer. */
   readonly text: string | null;
   readonly thinking: string | null;

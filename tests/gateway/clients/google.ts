@@ -1,7 +1,7 @@
 /** The official `@google/genai` package for JavaScript. */
 import { ApiError, type Content, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type SightProgram } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new GoogleGenAI({
@@ -34,7 +34,7 @@ answerAsks(async (ask, seeing) => {
 
 interface Turn {
   readonly ask: Ask;
-  readonly seeing: Seeing;
+  readonly seeing: SightProgram;
   readonly contents: Content[];
   readonly signal: AbortSignal;
   readonly onEvent: () => void;

@@ -1,7 +1,7 @@
 /** The official `openai` package for JavaScript. */
 import OpenAI from 'openai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type SightProgram } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new OpenAI({
@@ -29,7 +29,7 @@ answerAsks(async (ask, seeing) => {
   seeing.list = (await client.models.list()).data.map(({ id }) => id);
 }, describe);
 
-async function streamStructured(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
+async function streamStructured(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
   const partials = new Set<string>();
   const stream = client.chat.completions.stream({
     model: ask.model,
@@ -46,7 +46,7 @@ async function streamStructured(client: OpenAI, ask: Ask, seeing: Seeing): Promi
 
 const parameters = { type: 'object', properties: {}, additionalProperties: true };
 
-async function chat(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
+async function chat(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
   const image_url = `data:image/png;base64,${ask.image_base64}`;
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     ...(ask.instructions === null ? [] : [{ role: 'system' as const, content: ask.instructions }]),
@@ -94,7 +94,7 @@ async function chat(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
   }
 }
 
-async function responses(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
+async function responses(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
   const image_url = `data:image/png;base64,${ask.image_base64}`;
   const input: OpenAI.Responses.ResponseInput = [
     {
@@ -135,7 +135,7 @@ async function responses(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void
   }
 }
 
-function noteResponse(response: OpenAI.Responses.Response, seeing: Seeing): void {
+function noteResponse(response: OpenAI.Responses.Response, seeing: SightProgram): void {
   const parts = response.output.flatMap((item) => (item.type === 'message' ? item.content : []));
   const thoughts = response.output.flatMap((item) => (item.type === 'reasoning' ? item.summary : []));
   seeing.text = response.output_text === '' ? null : response.output_text;
@@ -145,7 +145,7 @@ function noteResponse(response: OpenAI.Responses.Response, seeing: Seeing): void
   seeing.usage = response.usage ? [response.usage.input_tokens, response.usage.output_tokens] : null;
 }
 
-async function completions(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
+async function completions(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
   const { signal, onEvent } = leaver(ask, seeing);
   const body = { model: ask.model, prompt: ask.text };
   if (!ask.is_stream) {

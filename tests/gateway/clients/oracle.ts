@@ -16,19 +16,19 @@ const anthropic = new Anthropic(quiet);
 const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: 'http://127.0.0.1' } });
 
 // biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
-type Anything = any;
-type Read = (sight: Sight, is_stream: boolean) => Promise<void>;
+type UntypedValue = any;
+type SightReader = (sight: Sight, is_stream: boolean) => Promise<void>;
 
-const messages: Anything = [{ role: 'user', content: 'Hello.' }];
+const messages: UntypedValue = [{ role: 'user', content: 'Hello.' }];
 
-const readers: Readonly<Record<OracleName, Read>> = {
+const readers: Readonly<Record<OracleName, SightReader>> = {
   'openai.chat': async (sight, is_stream) => {
     const body = { model: 'm', messages };
     if (!is_stream) return seeCompletion(sight, await openai.chat.completions.create(body));
     const stream = openai.chat.completions.stream(body);
     try {
       for await (const chunk of stream) {
-        for (const { delta } of (chunk.choices ?? []) as Anything[])
+        for (const { delta } of (chunk.choices ?? []) as UntypedValue[])
           for (const call of delta?.tool_calls ?? [])
             seeTool(sight, call?.function?.name ?? call?.custom?.name);
       }
@@ -40,8 +40,8 @@ const readers: Readonly<Record<OracleName, Read>> = {
   'openai.completions': async (sight, is_stream) => {
     const body = { model: 'm', prompt: 'Hello.' };
     if (!is_stream) {
-      const { choices } = (await openai.completions.create(body)) as Anything;
-      sight.texts.push(...choices.map(({ text }: Anything) => `${text}`));
+      const { choices } = (await openai.completions.create(body)) as UntypedValue;
+      sight.texts.push(...choices.map(({ text }: UntypedValue) => `${text}`));
       return;
     }
     let text = '';
@@ -56,10 +56,10 @@ const readers: Readonly<Record<OracleName, Read>> = {
     const body = { model: 'm', input: 'Hello.' };
     if (!is_stream) return seeResponse(sight, await openai.responses.create(body));
     const stream = openai.responses.stream(body);
-    let snapshot: Anything = null;
+    let snapshot: UntypedValue = null;
     let said = '';
     try {
-      for await (const event of stream as Anything) {
+      for await (const event of stream as UntypedValue) {
         if (event.type === 'response.output_text.delta') said += event.delta;
         if (event.type === 'response.output_item.done') seeItems(sight, [event.item]);
         if (event.type === 'response.output_item.added') seeItems(sight, [event.item]);
@@ -90,7 +90,7 @@ const readers: Readonly<Record<OracleName, Read>> = {
   'gemini.generate': async (sight, is_stream) => {
     const ask = { model: 'm', contents: 'Hello.' };
     if (!is_stream) return seeGenerated(sight, [await google.models.generateContent(ask)]);
-    const chunks: Anything[] = [];
+    const chunks: UntypedValue[] = [];
     try {
       for await (const chunk of await google.models.generateContentStream(ask)) chunks.push(chunk);
     } finally {
@@ -103,7 +103,7 @@ function seeTool(sight: Sight, name: unknown): void {
   if (typeof name === 'string' && name !== '') sight.tools.push(name);
 }
 
-function seeCompletion(sight: Sight, completion: Anything): void {
+function seeCompletion(sight: Sight, completion: UntypedValue): void {
   for (const choice of completion?.choices ?? []) {
     const { content, refusal, tool_calls, function_call } = choice?.message ?? {};
     sight.texts.push(`${content}`, `${refusal}`);
@@ -115,23 +115,23 @@ function seeCompletion(sight: Sight, completion: Anything): void {
   }
 }
 
-function seeResponse(sight: Sight, response: Anything): void {
+function seeResponse(sight: Sight, response: UntypedValue): void {
   if (response === null || response === undefined) return;
   sight.texts.push(`${response.output_text}`);
   seeItems(sight, response.output ?? []);
-  const parts = (response.output ?? []).flatMap((item: Anything) => item?.content ?? []);
-  sight.texts.push(parts.map((part: Anything) => part?.text ?? part?.refusal ?? '').join(''));
+  const parts = (response.output ?? []).flatMap((item: UntypedValue) => item?.content ?? []);
+  sight.texts.push(parts.map((part: UntypedValue) => part?.text ?? part?.refusal ?? '').join(''));
 }
 
-function seeItems(sight: Sight, items: Anything): void {
+function seeItems(sight: Sight, items: UntypedValue): void {
   for (const item of items) {
     if (/_call$/.test(item?.type)) seeTool(sight, item.name);
     for (const part of item?.content ?? []) sight.texts.push(`${part?.text}`, `${part?.refusal}`);
   }
 }
 
-function seeMessage(sight: Sight, message: Anything): void {
-  const blocks: Anything[] = Array.isArray(message?.content) ? message.content : [];
+function seeMessage(sight: Sight, message: UntypedValue): void {
+  const blocks: UntypedValue[] = Array.isArray(message?.content) ? message.content : [];
   for (const block of blocks) {
     if (block?.type === 'tool_use') seeTool(sight, block.name);
     sight.texts.push(`${block?.text}`, `${block?.thinking}`);
@@ -140,7 +140,7 @@ function seeMessage(sight: Sight, message: Anything): void {
     sight.texts.push(blocks.map((block) => (block?.type === type ? block[type] : '')).join(''));
 }
 
-function seeGenerated(sight: Sight, chunks: readonly Anything[]): void {
+function seeGenerated(sight: Sight, chunks: readonly UntypedValue[]): void {
   const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
   sight.texts.push(chunks.map((chunk) => chunk.text ?? '').join(''));
   sight.texts.push(parts.map((part) => part?.text ?? '').join(''));

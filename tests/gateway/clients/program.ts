@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
-import type { Ask, Seen, SeenError } from './ask.ts';
+import type { Ask, ClientReading, SeenError } from './ask.ts';
 
 /** The results of a request while it runs. */
-export interface Seeing {
+export interface SightProgram {
   text: string | null;
   thinking: string | null;
   refusal: string | null;
@@ -21,12 +21,12 @@ export interface Seeing {
  * @param describe describes such an error
  */
 export function answerAsks(
-  run: (ask: Ask, seeing: Seeing) => Promise<void>,
+  run: (ask: Ask, seeing: SightProgram) => Promise<void>,
   describe: (error: unknown) => SeenError | null,
 ): void {
   createInterface({ input: process.stdin }).on('line', async (line) => {
     const { id, ask } = JSON.parse(line) as { id: number; ask: Ask };
-    const seeing: Seeing = {
+    const seeing: SightProgram = {
       text: null,
       thinking: null,
       refusal: null,
@@ -44,7 +44,7 @@ export function answerAsks(
     } catch (thrown) {
       if (!seeing.left) error = describe(thrown) ?? unknown(thrown);
     }
-    const seen: Seen = { ...seeing, error };
+    const seen: ClientReading = { ...seeing, error };
     process.stdout.write(`${JSON.stringify({ id, seen })}\n`);
   });
 }
@@ -55,7 +55,10 @@ function unknown(error: unknown): SeenError {
 }
 
 /** Counts the events of a stream, and aborts after the configured number. */
-export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSignal; onEvent: () => void } {
+export function leaver(
+  { leave_after }: Ask,
+  seeing: SightProgram,
+): { signal: AbortSignal; onEvent: () => void } {
   const leaving = new AbortController();
   let events = 0;
   const leave = (): void => {
@@ -72,6 +75,6 @@ export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSig
 }
 
 /** Returns the result of the n-th tool call, if the conversation continues. */
-export function getResult({ results }: Ask, { calls }: Seeing, at: number): string {
+export function getResult({ results }: Ask, { calls }: SightProgram, at: number): string {
   return results[at] ?? `no result for call ${at} of ${calls.length}`;
 }

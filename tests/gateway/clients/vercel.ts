@@ -14,7 +14,7 @@ import {
   tool,
 } from 'ai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type SightProgram } from './program.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -51,7 +51,7 @@ answerAsks(async (ask, seeing) => {
 async function streamStructured(
   ask: Ask,
   { model, maxRetries, abortSignal }: StructuredOptions,
-  seeing: Seeing,
+  seeing: SightProgram,
 ) {
   const schema = jsonSchema<unknown>({ type: 'object', additionalProperties: true });
   const result = streamObject({ model, schema, prompt: ask.text, maxRetries, abortSignal });
@@ -63,7 +63,7 @@ interface StructuredOptions extends Pick<ReturnType<typeof getOptions>, 'model' 
   readonly abortSignal: AbortSignal;
 }
 
-function getOptions(ask: Ask, seeing: Seeing) {
+function getOptions(ask: Ask, seeing: SightProgram) {
   let called = 0;
   const execute = async (): Promise<string> => getResult(ask, seeing, called++);
   const inputSchema = jsonSchema<Record<string, unknown>>({ type: 'object', additionalProperties: true });
@@ -95,7 +95,7 @@ interface Result {
   readonly steps: readonly { readonly toolCalls: readonly { toolName: string; input: unknown }[] }[];
 }
 
-function note({ text, reasoningText, finishReason, usage, steps }: Result, seeing: Seeing): void {
+function note({ text, reasoningText, finishReason, usage, steps }: Result, seeing: SightProgram): void {
   seeing.text = text === '' ? null : text;
   seeing.thinking = reasoningText ?? null;
   seeing.finish = finishReason;

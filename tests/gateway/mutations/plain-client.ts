@@ -2,7 +2,7 @@
 import type { Came, Sight } from '../clients/sight.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
-type Anything = any;
+type UntypedValue = any;
 
 /** Splits lines like `str.splitlines` of Python. */
 const LINES = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
@@ -15,7 +15,7 @@ export function plainSight({ type, body }: Came): Sight {
     : parsed(body);
   const said = { content: '', text: '', thinking: '', delta: '' };
   const by_id = new Map<string, string>();
-  let python: Anything = {};
+  let python: UntypedValue = {};
   for (const each of bodies) {
     seeTools(sight, each);
     const choice = each?.choices?.[0];
@@ -35,7 +35,7 @@ export function plainSight({ type, body }: Came): Sight {
   return sight;
 }
 
-function parsed(text: string): Anything[] {
+function parsed(text: string): UntypedValue[] {
   try {
     const value = JSON.parse(text);
     return Array.isArray(value) ? value : [value];
@@ -45,9 +45,9 @@ function parsed(text: string): Anything[] {
 }
 
 /** Accumulates deltas like OpenAI's SDK for Python: texts are joined, lists merged by index, other values replaced. */
-function accumulated(before: Anything, delta: Anything): Anything {
+function accumulated(before: UntypedValue, delta: UntypedValue): UntypedValue {
   const all = { ...before };
-  for (const [key, value] of Object.entries(delta) as [string, Anything][]) {
+  for (const [key, value] of Object.entries(delta) as [string, UntypedValue][]) {
     const known = all[key];
     if (known === undefined || known === null || key === 'index' || key === 'type') {
       all[key] = Array.isArray(value) ? [] : value;
@@ -70,11 +70,11 @@ function accumulated(before: Anything, delta: Anything): Anything {
 /**
  * Collects the names of calls from the places that the protocols define, and from lists that any client would iterate.
  */
-function seeTools(sight: Sight, body: Anything): void {
+function seeTools(sight: Sight, body: UntypedValue): void {
   const see = (name: unknown): void => {
     if (typeof name === 'string' && name !== '') sight.tools.push(name);
   };
-  const seeMessage = (message: Anything): void => {
+  const seeMessage = (message: UntypedValue): void => {
     for (const call of getList(message?.tool_calls)) {
       see(call?.function?.name);
       see(call?.custom?.name);
@@ -97,6 +97,6 @@ function seeTools(sight: Sight, body: Anything): void {
     }
 }
 
-function getList(value: Anything): Anything[] {
+function getList(value: UntypedValue): UntypedValue[] {
   return Array.isArray(value) ? value : [];
 }

@@ -9,11 +9,11 @@ import {
   type McpHttpHandler,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { nothingSeen, type Script, type Seen, scriptedServer } from './script.ts';
+import { nothingSeen, type Script, type ServerRequest, scriptedServer } from './script.ts';
 
 export interface HttpServer {
   readonly url: string;
-  readonly seen: Seen;
+  readonly seen: ServerRequest;
   /** Returns the headers of the last request. */
   readonly headers: () => IncomingMessage['headers'];
   readonly turn: (script: Script) => void;

@@ -50,7 +50,7 @@ type Word =
   | '$cancelled';
 
 /** The requests that a server received, for assertions of tests. */
-export interface Seen {
+export interface ServerRequest {
   /** Methods, in order. */
   readonly methods: string[];
   /** Tools that were called. */
@@ -61,9 +61,14 @@ export interface Seen {
   readonly subscribed: Set<string>;
 }
 
-export const nothingSeen = (): Seen => ({ methods: [], calls: [], cancelled: 0, subscribed: new Set() });
+export const nothingSeen = (): ServerRequest => ({
+  methods: [],
+  calls: [],
+  cancelled: 0,
+  subscribed: new Set(),
+});
 
-export function scriptedServer(script: () => Script, seen: Seen = nothingSeen()): Server {
+export function scriptedServer(script: () => Script, seen: ServerRequest = nothingSeen()): Server {
   const server = new Server(
     { name: 'scripted', version: '1.0.0' },
     {
@@ -118,7 +123,7 @@ function getAnswer(
   answer: object | string,
   input: object,
   context: ServerContext,
-  seen: Seen,
+  seen: ServerRequest,
   { question = 'Sure?' }: Script,
 ): unknown {
   switch (answer) {
@@ -159,7 +164,7 @@ function asked({ mcpReq: { inputResponses, requestState } }: ServerContext, mess
   });
 }
 
-function hang({ mcpReq: { signal } }: ServerContext, seen: Seen): Promise<object> {
+function hang({ mcpReq: { signal } }: ServerContext, seen: ServerRequest): Promise<object> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => {
       seen.cancelled += 1;

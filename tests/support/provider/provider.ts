@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Recording, readRecordings } from './recording.ts';
-import { type Asked, getFamily, getRefusal, unknownPath } from './refusals.ts';
+import { type ProviderRecording, readRecordings } from './recording.ts';
+import { getFamily, getRefusal, type RefusalRequest, unknownPath } from './refusals.ts';
 import { asArray, compress, cut, render } from './render.ts';
 
 export interface ProviderOptions {
@@ -118,7 +118,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Prov
 
 interface World {
   readonly options: ProviderOptions;
-  readonly recordings: ReadonlyMap<string, Recording>;
+  readonly recordings: ReadonlyMap<string, ProviderRecording>;
   /** Rendered answers of unplanned requests, cached. */
   readonly drawn: Map<string, readonly Buffer[]>;
   readonly plans: Map<string, { readonly steps: readonly Step[]; used: number }>;
@@ -131,7 +131,7 @@ function openWorld(options: ProviderOptions): World {
   return { options, recordings, drawn: new Map(), plans: new Map(), received: [], complaints: [] };
 }
 
-function recordingNamed({ recordings }: World, name: string): Recording {
+function recordingNamed({ recordings }: World, name: string): ProviderRecording {
   const found = recordings.get(name);
   if (found === undefined) throw new Error(`there is no recording \`${name}\``);
   return found;
@@ -143,7 +143,7 @@ async function receive(world: World, request: IncomingMessage, response: ServerR
   const body = Buffer.concat(chunks);
   const exchange = keep(world, request, response, body);
   const address = new URL(request.url ?? '/', 'http://provider');
-  const asked: Asked = {
+  const asked: RefusalRequest = {
     method: exchange.method,
     path: decodeURIComponent(address.pathname),
     headers: request.headers,
@@ -200,7 +200,7 @@ function getJson(body: Buffer): unknown {
 }
 
 /** Returns the planned answer, or the first recording that answers any request; `null` if the path does not exist. */
-function stepFor(world: World, asked: Asked, exchange: Exchange): Step | null {
+function stepFor(world: World, asked: RefusalRequest, exchange: Exchange): Step | null {
   for (const [mark, plan] of world.plans) {
     if (!holds(exchange, mark)) continue;
     const step = plan.steps[Math.min(plan.used, plan.steps.length - 1)]!;
@@ -218,7 +218,7 @@ function holds({ body, raw_headers }: Exchange, mark: string): boolean {
   return raw_headers.includes(mark) || body.includes(mark);
 }
 
-function isFor(recording: Recording, asked: Asked): boolean {
+function isFor(recording: ProviderRecording, asked: RefusalRequest): boolean {
   const { method, path, json } = asked;
   const body = (json ?? {}) as Readonly<Record<string, unknown>>;
   const is_stream = body.stream === true || path.endsWith(':streamGenerateContent');
@@ -234,7 +234,7 @@ function isFor(recording: Recording, asked: Asked): boolean {
 }
 
 interface Turn {
-  readonly asked: Asked;
+  readonly asked: RefusalRequest;
   readonly exchange: Exchange;
   readonly response: ServerResponse;
   readonly step: Step;
@@ -277,14 +277,14 @@ function isStopped({ response, exchange, step: { fault } }: Turn, writes: number
   return true;
 }
 
-function encodingFor({ headers }: Asked, { encoding, insists = false }: Step): 'gzip' | 'br' | null {
+function encodingFor({ headers }: RefusalRequest, { encoding, insists = false }: Step): 'gzip' | 'br' | null {
   const accepted = String(headers['accept-encoding'] ?? '').split(/[ ,;]+/);
   return encoding !== undefined && (insists || accepted.includes(encoding)) ? encoding : null;
 }
 
 interface Written {
-  readonly recording: Recording;
-  readonly asked: Asked;
+  readonly recording: ProviderRecording;
+  readonly asked: RefusalRequest;
   readonly step: Step;
   readonly encoding: 'gzip' | 'br' | null;
 }

@@ -18,7 +18,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-export interface Recording {
+export interface ProviderRecording {
   /** `openai/chat/plain.stream`: its path below the folder. */
   readonly name: string;
   readonly method: string;
@@ -39,7 +39,7 @@ export const RECORDINGS_FOLDER = resolve(import.meta.dirname, '..', '..', 'gatew
 const SUFFIX = '.http';
 
 /** Reads all recordings below a folder, by their names. */
-export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, Recording> {
+export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, ProviderRecording> {
   const files = globSync(`**/*${SUFFIX}`, { cwd: folder }).sort();
   return new Map(
     files.map((file) => {
@@ -50,7 +50,7 @@ export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, 
 }
 
 /** Parses the text of one file. Throws if it does not have the format above. */
-export function readRecording(name: string, text: string): Recording {
+export function readRecording(name: string, text: string): ProviderRecording {
   const end = text.indexOf('\n\n');
   const lines = text.slice(0, end).split('\n');
   const body = text.slice(end + 2);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 export type Family = 'openai' | 'anthropic' | 'gemini';
 
-export interface Asked {
+export interface RefusalRequest {
   readonly method: string;
   /** The path without the query. */
   readonly path: string;
@@ -17,14 +17,14 @@ export interface Asked {
   readonly json: unknown;
 }
 
-export interface Refused {
+export interface RefusalReply {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
 }
 
 /** Returns the provider whose API a request uses. */
-export function getFamily({ path, headers }: Pick<Asked, 'path' | 'headers'>): Family {
+export function getFamily({ path, headers }: Pick<RefusalRequest, 'path' | 'headers'>): Family {
   if (/^\/v1(beta|alpha)?\/models\/[^/]+:/.test(path)) return 'gemini';
   const is_anthropic =
     path.startsWith('/v1/messages') ||
@@ -33,7 +33,7 @@ export function getFamily({ path, headers }: Pick<Asked, 'path' | 'headers'>): F
 }
 
 /** @param keys the keys that are known; `null`: all are */
-export function getRefusal(asked: Asked, keys: readonly string[] | null): Refused | null {
+export function getRefusal(asked: RefusalRequest, keys: readonly string[] | null): RefusalReply | null {
   const family = getFamily(asked);
   const key = getKey(asked, family);
   if (key === null) return refuse[family](401, MESSAGES[family].no_key);
@@ -48,7 +48,7 @@ export function getRefusal(asked: Asked, keys: readonly string[] | null): Refuse
 }
 
 /** Returns the error of each provider for an unknown path. */
-export function unknownPath({ method, path, headers }: Asked): Refused {
+export function unknownPath({ method, path, headers }: RefusalRequest): RefusalReply {
   const family = getFamily({ path, headers });
   if (family === 'openai') return refuse.openai(404, `Invalid URL (${method} ${path})`);
   return refuse[family](404, 'Not Found');
@@ -76,7 +76,7 @@ const MESSAGES = {
   },
 } as const;
 
-function getKey({ headers, query_key }: Asked, family: Family): string | null {
+function getKey({ headers, query_key }: RefusalRequest, family: Family): string | null {
   const bearer = /^Bearer (.+)$/.exec(String(headers.authorization ?? ''))?.[1] ?? null;
   if (family === 'openai') return bearer;
   const own = headers[family === 'anthropic' ? 'x-api-key' : 'x-goog-api-key'];
@@ -157,7 +157,7 @@ function getList(value: unknown): readonly Loose[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : [];
 }
 
-const refuse: Readonly<Record<Family, (status: number, message: string) => Refused>> = {
+const refuse: Readonly<Record<Family, (status: number, message: string) => RefusalReply>> = {
   openai: (status, message) => {
     const code = status === 401 && message.startsWith('Incorrect') ? 'invalid_api_key' : null;
     const error = { message, type: 'invalid_request_error', param: null, code };

@@ -1,8 +1,8 @@
 /** Converts a recording to the bytes of the answer, and splits them. */
 import { createBrotliCompress, createGzip, constants as zlib } from 'node:zlib';
-import type { Recording } from './recording.ts';
+import type { ProviderRecording } from './recording.ts';
 
-export interface Rendering {
+export interface RenderedReply {
   /** Pieces of texts in place of the recording's own. */
   readonly pieces?: Readonly<Record<string, readonly string[]>> | undefined;
   /** `true` if the request asks for usage in its stream. */
@@ -10,7 +10,10 @@ export interface Rendering {
 }
 
 /** Returns the events of a stream, or a whole body as the only event. */
-export function render(recording: Recording, { pieces, has_usage }: Rendering): readonly Buffer[] {
+export function render(
+  recording: ProviderRecording,
+  { pieces, has_usage }: RenderedReply,
+): readonly Buffer[] {
   const all = { ...recording.pieces, ...pieces };
   let count = 0;
   const fill = (event: string, piece: string | null): string =>
@@ -40,7 +43,7 @@ function getEvents(body: string): readonly string[] {
 function piecesNamed(
   all: Readonly<Record<string, readonly string[]>>,
   name: string | undefined,
-  { name: recording }: Recording,
+  { name: recording }: ProviderRecording,
 ): readonly string[] {
   const found = all[name ?? ''];
   if (found === undefined) throw new Error(`the recording \`${recording}\` has no pieces named \`${name}\``);

@@ -280,7 +280,7 @@ function decidesOnCommands(folder: string, guard: GuardView): boolean {
 
 /** Reads JSON in a string as a payload of its own; findings get the position of the string. */
 function readNested(reader: PayloadReaderState, meaning: KeyMeaning, place: LeafPosition, value: Json): void {
-  const giveInner = (found: Judged) => reportMatches(reader, { place }, found, { is_whole: true });
+  const giveInner = (found: PayloadJudgement) => reportMatches(reader, { place }, found, { is_whole: true });
   if (reader.nesting >= NESTING_MAX) {
     giveInner({ matches: [], is_cut: true });
     return;
@@ -309,7 +309,7 @@ function joinScalars(value: Json): string {
   return words.join(' ');
 }
 
-interface Judged {
+interface PayloadJudgement {
   readonly matches: readonly CommandMatch[];
   readonly is_cut: boolean;
 }
@@ -318,7 +318,7 @@ interface Judged {
 function reportMatches(
   reader: PayloadReaderState,
   { place, of }: { readonly place: LeafPosition; readonly of?: LeafPosition },
-  judgement: Judged,
+  judgement: PayloadJudgement,
   { is_whole, is_cut = false }: { readonly is_whole: boolean; readonly is_cut?: boolean },
 ): void {
   const { told: reported } = reader;
@@ -335,14 +335,14 @@ function reportMatches(
 }
 
 /** Judges a value as a script; if the key says little, only one line that is a whole command. */
-function judgeValue(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
+function judgeValue(text: string, meaning: KeyMeaning, guard: GuardView): PayloadJudgement {
   if (meaning.is_loose && !(text.includes(' ') && isCommandLine(text))) return NOTHING;
   if (meaning.is_code && !CODE_CUE.test(text)) return NOTHING;
   const { matches, is_cut } = judgeScript(text, 0, guard);
   return { matches: meaning.is_code ? onceEach([...matches, ...judgeCode(text, guard)]) : matches, is_cut };
 }
 
-const NOTHING: Judged = { matches: [], is_cut: false };
+const NOTHING: PayloadJudgement = { matches: [], is_cut: false };
 
 /** Judges what source code passes to a shell or deletes; the span is the whole text. */
 function judgeCode(text: string, guard: GuardView): readonly CommandMatch[] {

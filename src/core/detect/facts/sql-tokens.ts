@@ -112,12 +112,12 @@ function commentEnd(text: string, start: number): number {
   return first_end + 2;
 }
 
-interface Read {
+interface TokenRead {
   readonly token: SqlToken;
   readonly next: number;
 }
 
-function tokenAt(text: string, at: number, reading: SqlReading): Read {
+function tokenAt(text: string, at: number, reading: SqlReading): TokenRead {
   const unit = text[at]!;
   if (unit === "'") return quotedAt(text, at, "'", 'string', reading);
   if (unit === '"') return quotedAt(text, at, '"', 'name', reading);
@@ -151,7 +151,7 @@ function quotedAt(
   quote: string,
   kind: SqlToken['kind'],
   { has_backslashes }: SqlReading,
-): Read {
+): TokenRead {
   const end = findQuoteEnd(text, at, quote, has_backslashes);
   // An unclosed quote is a sign like any other.
   if (end < 0) return { token: { kind: 'sign', text: quote }, next: at + 1 };
@@ -174,7 +174,7 @@ function findQuoteEnd(text: string, at: number, quote: string, has_backslashes: 
   return -1;
 }
 
-function dollarQuotedAt(text: string, at: number): Read | null {
+function dollarQuotedAt(text: string, at: number): TokenRead | null {
   const open_end = matchEnd(DOLLAR, text, at);
   if (open_end === at) return null;
   const end = text.indexOf(text.slice(at, open_end), open_end);

@@ -87,10 +87,10 @@ function getPlaces(blobs: readonly Blob[]): Windows {
   return places;
 }
 
-type Read = (start: number, end: number) => View | null;
+type ViewReader = (start: number, end: number) => View | null;
 
 /** Scans the text around decoded spans. */
-function searchWindows(search: Search, odd: Windows, read: Read): void {
+function searchWindows(search: Search, odd: Windows, read: ViewReader): void {
   if (odd.length === 0) return;
   const windows = widenToWhitespace(search.text, odd);
   for (let at = 0; at < windows.length && !isOver(search); at += 2) {
@@ -106,7 +106,13 @@ const PLACE_WORK = 16;
 const PIECE_WORK = 8;
 
 /** Scans one decoded window. Returns where the scanned part ends. */
-function searchWindow(search: Search, start: number, first_end: number, odd: Windows, read: Read): number {
+function searchWindow(
+  search: Search,
+  start: number,
+  first_end: number,
+  odd: Windows,
+  read: ViewReader,
+): number {
   const { text, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
     const view = read(start, end);

@@ -114,20 +114,20 @@ export function findArgumentSchemaProblems(
   schema: Json,
   place: DocumentLocation,
 ): readonly DocumentProblem[] {
-  const reading: Reading = { root: schema, problems: [], subschemas: 0 };
+  const reading: SchemaReading = { root: schema, problems: [], subschemas: 0 };
   readSchema(reading, schema, place, 0);
   if (reading.problems.length > 0) return reading.problems;
   const wrong = writtenOutProblem(schema);
   return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
-interface Reading {
+interface SchemaReading {
   readonly root: Json;
   readonly problems: DocumentProblem[];
   subschemas: number;
 }
 
-function readSchema(reading: Reading, schema: Json, place: DocumentLocation, depth: number): void {
+function readSchema(reading: SchemaReading, schema: Json, place: DocumentLocation, depth: number): void {
   if (typeof schema === 'boolean') return;
   const wrong = wrongSchema(reading, schema, depth);
   if (wrong !== null) {
@@ -146,7 +146,7 @@ function readSchema(reading: Reading, schema: Json, place: DocumentLocation, dep
   }
 }
 
-function wrongSchema(reading: Reading, schema: Json, depth: number): string | null {
+function wrongSchema(reading: SchemaReading, schema: Json, depth: number): string | null {
   reading.subschemas += 1;
   if (!isObject(schema)) return 'must be a JSON Schema: a mapping, `true` or `false`';
   if (reading.subschemas > SUBSCHEMAS_MAX)
@@ -159,7 +159,7 @@ function getForm(keyword: string): Form | undefined {
 }
 
 function readKeyword(
-  reading: Reading,
+  reading: SchemaReading,
   form: Form,
   value: Json,
   place: DocumentLocation,

@@ -35,14 +35,14 @@ function getLists({ boundaries, phases }: Rule): string[] {
   );
 }
 
-interface Placed {
+interface RulePosition {
   readonly rule: Rule;
   readonly at: number;
 }
 
 /** Indexes rules by each tag that they name. Rules about the crossing have the empty key. */
-function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly Placed[]> {
-  const index = new Map<Tag, Placed[]>();
+function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly RulePosition[]> {
+  const index = new Map<Tag, RulePosition[]>();
   for (const [at, rule] of rules.entries()) {
     for (const tag of rule.data_tags.length === 0 ? [''] : rule.data_tags) {
       const list = index.get(tag) ?? [];
@@ -58,13 +58,16 @@ function before(
   rule: Rule,
   at: number,
   rules: readonly Rule[],
-  byTag: ReadonlyMap<Tag, readonly Placed[]>,
+  byTag: ReadonlyMap<Tag, readonly RulePosition[]>,
 ): readonly { readonly atom: Atom; readonly by: Rule | null }[] {
   return getAtoms(rule).map((atom) => {
     const candidates = getAncestors(atom.tag).flatMap((tag) => byTag.get(tag) ?? []);
     const found = candidates
       .filter((each) => each.at < at && speaksFor(each.rule, rule, atom))
-      .reduce<Placed | null>((first, each) => (first === null || each.at < first.at ? each : first), null);
+      .reduce<RulePosition | null>(
+        (first, each) => (first === null || each.at < first.at ? each : first),
+        null,
+      );
     return { atom, by: found === null ? null : (rules[found.at] as Rule) };
   });
 }

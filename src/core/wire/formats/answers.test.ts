@@ -173,7 +173,7 @@ test('what says a text again is taken out with it, and the answer stays one', ()
   assert.equal(echoes, 6);
 });
 
-interface Told {
+interface ReadAnswer {
   readonly texts: Map<string, string>;
   readonly calls: Map<string, readonly [tool: string | null, call_id: string | null]>;
   readonly closed: string[];
@@ -182,10 +182,10 @@ interface Told {
 }
 
 /** Returns the concatenated text of each channel of a stream, and checks that every repeat is equal to it. */
-function follow(name: WireName, stream: readonly unknown[]): Told {
+function follow(name: WireName, stream: readonly unknown[]): ReadAnswer {
   const reader = getFormat(name).openEvents();
   const texts = new Map<string, string>();
-  const calls: Told['calls'] = new Map();
+  const calls: ReadAnswer['calls'] = new Map();
   const parts = stream.map((event) => {
     const data = typeof event === 'string' ? event : JSON.stringify(event);
     const found = reader.read({ raw: `data: ${data}\n\n`, name: '', data, data_start: 6 });

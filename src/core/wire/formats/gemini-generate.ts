@@ -125,7 +125,7 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
 }
 
 /** Returns the run of text that each part belongs to, in order; `none` for parts of other kinds. */
-function getRuns(candidate: JsonNode): readonly Run[] {
+function getRuns(candidate: JsonNode): readonly PartRun[] {
   const parts = getItems(getMember(getMember(candidate, 'content'), 'parts'));
   return parts.flatMap((part) => {
     const text = getText(part, 'text');
@@ -134,7 +134,7 @@ function getRuns(candidate: JsonNode): readonly Run[] {
   });
 }
 
-type Run = 'text' | 'thought' | 'none';
+type PartRun = 'text' | 'thought' | 'none';
 
 function getRun(part: JsonNode): 'text' | 'thought' {
   return isMemberTrue(part, 'thought') ? 'thought' : 'text';
@@ -144,7 +144,7 @@ function getRun(part: JsonNode): 'text' | 'thought' {
  * Closes the other runs of text. Parts have an order, which clients send back, so a run ends where parts of another
  * kind follow and its held text must be sent before them.
  */
-function endOtherRuns(draft: AnswerDraft, root: string, run: Run | undefined): void {
+function endOtherRuns(draft: AnswerDraft, root: string, run: PartRun | undefined): void {
   for (const other of ['thought', 'text'] as const) {
     const channel = nameChannelRun(draft, `${root}.${other}`);
     if (run !== undefined && run !== other && isChannelOpen(draft, channel)) closeChannels(draft, channel);

@@ -72,7 +72,7 @@ function duration(text: string): string {
   throw new InvalidArgumentError('Give a duration: a whole number and one of s, m, h, d, w.');
 }
 
-type Issued = CapabilityRecord & { readonly token: string };
+type IssuedToken = CapabilityRecord & { readonly token: string };
 
 async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
   const made = (await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesIssue, {
@@ -85,7 +85,7 @@ async function issueToken(options: IssueOptions, terminal: Terminal): Promise<vo
     ...(options.session !== undefined && { session_id: options.session }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     ...(options.ttl !== undefined && { ttl: options.ttl }),
-  })) as Issued;
+  })) as IssuedToken;
   if (options.json) {
     printJson(terminal, made);
     return;

@@ -75,7 +75,7 @@ function getWhich({ last, limit, tenant }: ObserveOptions): Record<string, unkno
   return { last, limit, ...(tenant !== undefined && { tenant_id: tenant }) };
 }
 
-interface Seen {
+interface AgentActivity {
   readonly event_count: number;
   readonly block_count: number;
   readonly last_seen: string;
@@ -88,7 +88,7 @@ async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<
     (of) => of.observeAgents,
     getWhich(options),
   )) as {
-    readonly agents: readonly (Seen & { readonly agent_id: string })[];
+    readonly agents: readonly (AgentActivity & { readonly agent_id: string })[];
   };
   const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
   if (options.json) printJson(terminal, answer);
@@ -102,7 +102,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     (of) => of.observeSessions,
     getWhich(options),
   )) as {
-    readonly sessions: readonly (Seen & {
+    readonly sessions: readonly (AgentActivity & {
       readonly session_id: string;
       readonly tenant_id: string;
       readonly agent_ids: readonly string[];
@@ -120,7 +120,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
 
 const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
 
-function seen({ event_count, block_count, last_seen }: Seen): string[] {
+function seen({ event_count, block_count, last_seen }: AgentActivity): string[] {
   return [String(event_count), String(block_count), last_seen];
 }
 

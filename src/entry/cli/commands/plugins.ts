@@ -7,7 +7,7 @@ import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
-interface Listed {
+interface PluginList {
   readonly plugins: readonly {
     readonly name: string;
     readonly version: string | null;
@@ -42,7 +42,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
         options.config,
         (of) => of.pluginsList,
         {},
-      )) as Listed;
+      )) as PluginList;
       if (options.json) printJson(terminal, reply);
       else tellList(reply, terminal);
     });
@@ -67,7 +67,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function tellList({ plugins }: Listed, terminal: Terminal): void {
+function tellList({ plugins }: PluginList, terminal: Terminal): void {
   if (plugins.length === 0) {
     printLine(terminal, 'There are no plug-ins.');
     return;

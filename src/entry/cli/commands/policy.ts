@@ -70,7 +70,7 @@ async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Pro
   if (reply.action === 'block' || reply.action === 'require_approval') terminal.exit_code = EXIT.no;
 }
 
-type Reloaded = Extract<ReloadReport, { reloaded: true }>;
+type SuccessfulReload = Extract<ReloadReport, { reloaded: true }>;
 
 async function reloadPolicy(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
   const report = (await runSelectedOperation(
@@ -78,7 +78,7 @@ async function reloadPolicy(options: { config?: string; json?: true }, terminal:
     options.config,
     (of) => of.policiesReload,
     {},
-  )) as Reloaded;
+  )) as SuccessfulReload;
   if (options.json) {
     printJson(terminal, report);
     return;

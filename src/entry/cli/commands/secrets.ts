@@ -28,7 +28,7 @@ interface CheckOptions {
   readonly json?: true;
 }
 
-interface Checked {
+interface SecretBackendCheck {
   readonly backend: string;
   readonly reachable: boolean;
   readonly reason?: string;
@@ -52,7 +52,7 @@ async function checkSecrets(
 ): Promise<void> {
   const reply = (await runSelectedOperation(terminal, options.config, (of) => of.secretsCheck, {
     secret_keys: names,
-  })) as Checked;
+  })) as SecretBackendCheck;
   const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
   if (!is_well) terminal.exit_code = EXIT.no;
   if (options.json) {

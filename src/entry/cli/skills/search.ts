@@ -6,7 +6,7 @@ export interface SearchOptions {
   readonly json?: true;
 }
 
-interface Found {
+interface SearchHit {
   readonly name: string;
   readonly version: string;
   readonly source: string;
@@ -22,7 +22,7 @@ export async function searchSkills(
 ): Promise<void> {
   const { openBundledSkills, isTemplate, searchNpm } = await import('../../../runtime/skills/index.ts');
   const lower = words.map((word) => word.toLowerCase());
-  const bundled: Found[] = (await openBundledSkills())
+  const bundled: SearchHit[] = (await openBundledSkills())
     .filter((skill) => what === 'skills' || isTemplate(skill))
     .filter(({ name, description, keywords }) => {
       const text = [name, description, ...keywords].join('\n').toLowerCase();
@@ -30,7 +30,7 @@ export async function searchSkills(
     })
     .map(({ name, version, source, description }) => ({ name, version, source, description }));
   const place = { cwd: terminal.cwd, env: terminal.env };
-  const elsewhere: Found[] =
+  const elsewhere: SearchHit[] =
     options.registry === undefined
       ? []
       : (await searchNpm(words, place)).map((each) => ({ ...each, source: `npm:${each.name}` }));

@@ -5,9 +5,9 @@ import { createApiKey, ensureToken } from '../../../runtime/access/tokens.ts';
 import { eventually, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { serve } from '../testing/serve.ts';
-import { type Opened, open, opened, readLines, scratch, staged } from '../testing/stage.ts';
+import { open, opened, readLines, scratch, staged, type TestSocket } from '../testing/stage.ts';
 
-const agentsIn = ({ events }: Opened): string[] => events.map(({ agent_id }) => agent_id);
+const agentsIn = ({ events }: TestSocket): string[] => events.map(({ agent_id }) => agent_id);
 
 test('a reader sees what its credential may see, and no more', async () => {
   const scoped = createApiKey('scoped');

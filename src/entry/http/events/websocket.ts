@@ -40,7 +40,7 @@ const server = new WebSocketServer({
   handleProtocols: (offered) => offered.has(EVENTS_SUBPROTOCOL) && EVENTS_SUBPROTOCOL,
 });
 
-interface Opening {
+interface UpgradeRequest {
   readonly upgrade: Upgrade;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -49,7 +49,13 @@ interface Opening {
 }
 
 /** Upgrades a connection to a WebSocket and serves it. Throws a `Refusal` while the connection is still HTTP. */
-export async function openWebSocket({ upgrade, request, reply, admitted, ports }: Opening): Promise<void> {
+export async function openWebSocket({
+  upgrade,
+  request,
+  reply,
+  admitted,
+  ports,
+}: UpgradeRequest): Promise<void> {
   refuseHandshake(request);
   const { socket, head, response } = upgrade;
   let open: WebSocket | null = null;

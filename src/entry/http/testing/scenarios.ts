@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Asked, type ServeOptions, serve } from './serve.ts';
+import { type ServeOptions, serve, type TestRequest } from './serve.ts';
 
 /** Samples, concatenated so that no secret scanner of repositories reports them. */
 export const KEY = ['sk', 'ABCDEF1234567890'].join('-');
@@ -12,7 +12,7 @@ export const EMAIL = 'jane.doe@acme-corp.io';
 /** The expected answer of a check. The answer must not contain `forbidden`. */
 export interface Scenario {
   readonly name: string;
-  readonly ask: Asked;
+  readonly ask: TestRequest;
   readonly status?: number;
   readonly has?: object;
   readonly lacks?: readonly string[];
@@ -25,7 +25,7 @@ export interface Service {
 }
 
 /** Makes a POST request with a JSON body. */
-export function post(path: string, body: unknown, headers?: Record<string, string>): Asked {
+export function post(path: string, body: unknown, headers?: Record<string, string>): TestRequest {
   return { path, body, ...(headers && { headers }) };
 }
 

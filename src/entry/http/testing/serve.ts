@@ -26,20 +26,20 @@ export interface ServeOptions extends TestOptions {
   readonly heartbeat_ms?: number;
 }
 
-export interface Served {
+export interface TestServer {
   readonly port: number;
   readonly events: AuditEvent[];
   /** The `endpoint` labels of all checks so far. */
   readonly endpoints: ReadonlySet<string>;
   /** Everything that was logged, as JSON. */
   readonly logged: string[];
-  readonly ask: (requested: Asked) => Promise<Answer>;
+  readonly ask: (requested: TestRequest) => Promise<Answer>;
   /** Returns the number of open connections. */
   readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
-export interface Asked {
+export interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export interface Answer {
 }
 
 /** Runs the HTTP server on a free port, with a runtime in memory. */
-export async function serve(options: ServeOptions): Promise<Served> {
+export async function serve(options: ServeOptions): Promise<TestServer> {
   const { runtime, events, endpoints } = testRuntime(options);
   const cors_origins = options.cors_origins ?? [];
   const checkBrowser = buildBrowserCheck({
@@ -108,7 +108,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 }
 
 /** Sends one request on a connection of its own. Headers are sent unchanged, including `Host`. */
-function ask(port: number, { method, path, headers = {}, body }: Asked): Promise<Answer> {
+function ask(port: number, { method, path, headers = {}, body }: TestRequest): Promise<Answer> {
   const plain = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined;
   const bytes = plain ? (body as string | Buffer | undefined) : JSON.stringify(body);
   return new Promise((done, fail) => {

@@ -11,7 +11,7 @@ import { WebSocket } from 'ws';
 import { type EventHub, openEventHub } from '../../../runtime/audit/events/hub.ts';
 import { buildStreamedEvent } from '../../../runtime/audit/events/streamed.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { type Served, type ServeOptions, serve } from './serve.ts';
+import { type ServeOptions, serve, type TestServer } from './serve.ts';
 
 /** The state folder of the servers of one test file. */
 export const scratch = mkdtempSync(join(tmpdir(), 'events-'));
@@ -19,7 +19,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** The server with an event hub that the test feeds in place of the parent. */
 export interface Stage {
-  readonly service: Served;
+  readonly service: TestServer;
   readonly tell: (...events: readonly AuditEvent[]) => Promise<void>;
   readonly readers: () => number;
 }
@@ -71,7 +71,7 @@ export async function staged(
 }
 
 /** An open WebSocket. */
-export interface Opened {
+export interface TestSocket {
   readonly socket: WebSocket;
   readonly events: { readonly agent_id: string }[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -79,10 +79,10 @@ export interface Opened {
 
 /** Opens a WebSocket and returns it, or the status with which it was refused. */
 export function open(
-  { port }: Served,
+  { port }: TestServer,
   query = '',
   options: { protocols?: string[]; headers?: Record<string, string>; autoPong?: boolean } = {},
-): Promise<Opened | number> {
+): Promise<TestSocket | number> {
   const { protocols = [], headers = {}, autoPong = true } = options;
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws/events${query}`, protocols, {
     headers,
@@ -104,7 +104,7 @@ export function open(
 }
 
 /** Opens a WebSocket that the server must accept. */
-export async function opened(...request: Parameters<typeof open>): Promise<Opened> {
+export async function opened(...request: Parameters<typeof open>): Promise<TestSocket> {
   const outcome = await open(...request);
   assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
   return outcome;
@@ -112,7 +112,7 @@ export async function opened(...request: Parameters<typeof open>): Promise<Opene
 
 /** Reads the lines of a response that does not end. */
 export async function readLines(
-  { port }: Served,
+  { port }: TestServer,
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ) {
@@ -131,7 +131,7 @@ export async function readLines(
 }
 
 /** Opens a WebSocket that reads the 101 response and then nothing. */
-export async function bareReader({ port }: Served): Promise<Socket> {
+export async function bareReader({ port }: TestServer): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(
     [

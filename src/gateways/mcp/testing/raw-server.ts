@@ -67,13 +67,13 @@ export function openLineTransport(server: RawServer): ServerTransport {
   };
 }
 
-interface Reading {
+interface MessageReader {
   readonly _readBuffer: { readMessage(): unknown };
   readonly onmessage: (message: unknown) => void;
 }
 
 /** Drops messages that the protocol does not define, as the library's own transport does. */
-function pass({ _readBuffer, onmessage }: Reading): boolean {
+function pass({ _readBuffer, onmessage }: MessageReader): boolean {
   try {
     const message = _readBuffer.readMessage();
     if (message === null) return false;

@@ -20,15 +20,15 @@ export function classifyOutcome({ decision, action, enforced_result }: Verdict):
   };
 }
 
-type Decided = Pick<Verdict, 'decision' | 'action'>;
+type DecisionOutcome = Pick<Verdict, 'decision' | 'action'>;
 
-function verdictType({ decision, action }: Decided): GuardrailOutcome['verdict'] {
+function verdictType({ decision, action }: DecisionOutcome): GuardrailOutcome['verdict'] {
   if (action === 'require_approval') return 'escalate';
   if (decision !== 'allow') return decision === 'block' ? 'deny' : 'modify';
   return action === 'flag' ? 'warn' : 'allow';
 }
 
-function actionType({ decision, action }: Decided): GuardrailOutcome['action'] {
+function actionType({ decision, action }: DecisionOutcome): GuardrailOutcome['action'] {
   return action === 'require_approval' && decision === 'block' ? 'escalate' : decision;
 }
 

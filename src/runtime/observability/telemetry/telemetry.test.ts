@@ -39,7 +39,7 @@ interface Options {
   readonly env?: TelemetryParts['env'];
 }
 
-async function watch(url: string | undefined, { settings, env = {} }: Options = {}): Promise<Opened> {
+async function watch(url: string | undefined, { settings, env = {} }: Options = {}): Promise<TelemetryProbe> {
   const warnings: string[] = [];
   const opened = await openTelemetry({
     settings: {
@@ -63,7 +63,7 @@ async function watch(url: string | undefined, { settings, env = {} }: Options = 
   return { telemetry: opened, warnings };
 }
 
-interface Opened {
+interface TelemetryProbe {
   readonly telemetry: Telemetry;
   readonly warnings: readonly string[];
 }

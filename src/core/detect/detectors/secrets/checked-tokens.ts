@@ -3,7 +3,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { BASE62, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 /** A vendor whose tokens end with a CRC-32 of the part before it. */
-interface Sealed {
+interface ChecksummedToken {
   readonly vendor: string;
   /** One sentence on the checksum and the source of its definition. */
   readonly description: string;
@@ -27,7 +27,15 @@ const TRY_WORK = 64;
  * checksum proves nothing, because tokens get cut and edited; the other detectors of the vendor find those by their
  * form. If both match, this detector is reported, because it comes first in the list.
  */
-function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample }: Sealed): Detector {
+function sealed({
+  vendor,
+  description,
+  anchors,
+  pattern,
+  sum_length,
+  sum,
+  sample,
+}: ChecksummedToken): Detector {
   const right = sample + sum(sample);
   const last = right.at(-1) === '0' ? '1' : '0';
   return {

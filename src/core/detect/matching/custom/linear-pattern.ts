@@ -26,7 +26,7 @@ export interface LinearPatternSource extends ValueChecks {
 export function compileLinearPattern(written: LinearPatternSource): LinearPattern {
   const { pattern, before_units_max, units_max } = written;
   const checks_work = ((written.checks?.length ?? 0) + Number((written.entropy_min ?? 0) > 0)) * UNIT_WORK;
-  let made: Made | null = null;
+  let made: LinearEngine | null = null;
   return {
     source: pattern,
     before_units_max,
@@ -56,14 +56,14 @@ export function compileLinearPattern(written: LinearPatternSource): LinearPatter
 }
 
 /** A compiled pattern. It is created at the first try, because most patterns are never tried. */
-interface Made {
+interface LinearEngine {
   readonly engine: RE2JS;
   readonly alphabet: Uint8Array;
   readonly group: string | number;
   readonly unit_work: number;
 }
 
-function make(pattern: string): Made {
+function make(pattern: string): LinearEngine {
   const engine = RE2JS.compile(pattern);
   return {
     engine,

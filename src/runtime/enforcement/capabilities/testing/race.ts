@@ -8,7 +8,7 @@ export interface RaceInput {
 }
 
 /** A use and its result. Times are of the machine's clock, which all processes share. */
-export interface Used {
+export interface TokenUse {
   readonly token_id: string;
   readonly began_ns: bigint;
   readonly ended_ns: bigint;
@@ -16,7 +16,7 @@ export interface Used {
 }
 
 export interface Outcome {
-  readonly uses: readonly Used[];
+  readonly uses: readonly TokenUse[];
   readonly revoked: readonly {
     readonly token_id: string;
     readonly answered_ns: bigint;
@@ -29,7 +29,7 @@ const USES_EACH = 6;
 /** Even racers use every token several times. Odd racers revoke all tokens, each in a different order. */
 export default async function race({ store, number, input }: Racer<RaceInput>): Promise<Outcome> {
   const capabilities = openCapabilities(capabilityParts(store).parts);
-  const uses: Used[] = [];
+  const uses: TokenUse[] = [];
   const revoked: Outcome['revoked'][number][] = [];
   const from = Math.floor((number * input.tokens.length) / 8);
   const tokens = [...input.tokens.slice(from), ...input.tokens.slice(0, from)];
