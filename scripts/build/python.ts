@@ -2,7 +2,7 @@
  * Writes the script of the core into the Python package: `python/agent_safety/_core/core.js`. The wheel ships it; it is
  * not committed.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { getPackageVersion } from '../../src/platform/version.ts';
 import { bundleEmbedded } from './embedded.ts';
@@ -11,7 +11,11 @@ import { bundleEmbedded } from './embedded.ts';
 export async function buildPythonCore(): Promise<number> {
   const folder = resolve(import.meta.dirname, '../../python/agent_safety/_core');
   mkdirSync(folder, { recursive: true });
-  return bundleEmbedded(join(folder, 'core.js'), getPackageVersion());
+  // Renamed when it is whole, because tests that run at the same time read the script.
+  const written = join(folder, `core.${process.pid}.js`);
+  const bytes = await bundleEmbedded(written, getPackageVersion());
+  renameSync(written, join(folder, 'core.js'));
+  return bytes;
 }
 
 if (import.meta.main)

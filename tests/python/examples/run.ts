@@ -1,0 +1,42 @@
+/** Runs the examples of the Python package with the packages of an environment. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
+
+const SECRET = 'sk-ABCDEF1234567890';
+
+/** The examples that install in seconds, and those of large frameworks with their environments. */
+export const LIGHT_EXAMPLES = [
+  'ag2',
+  'autogen',
+  'langchain',
+  'langgraph',
+  'llamaindex',
+  'openai-agents',
+  'pydantic-ai',
+  'quickstart',
+  'strands',
+];
+export const HEAVY_EXAMPLES: Readonly<Record<string, string>> = {
+  'claude-agent': 'frameworks-claude',
+  crewai: 'frameworks-crewai',
+  'google-adk': 'frameworks-heavy',
+  'semantic-kernel': 'frameworks-heavy',
+  smolagents: 'frameworks-claude',
+};
+
+/**
+ * Runs an example: it must print what its README shows, and fail if its call holds no secret, because then the tool runs.
+ *
+ * @param python - the Python of an environment with the framework
+ */
+export async function runPythonExample(name: string, python: string): Promise<void> {
+  const folder = join(root, 'examples', `python-${name}`);
+  const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
+  const ran = await runProgram([python, '-B', join(import.meta.dirname, 'run_example.py'), folder, SECRET], {
+    env: userEnvironment({ PYTHONPATH: join(root, 'python') }),
+  });
+  assert.equal(ran.code, 0, `${name}: ${ran.stderr.slice(-4_000)}`);
+  assert.equal(ran.stdout, shown, name);
+}

@@ -1,0 +1,37 @@
+"""Runs an example twice: as it is, and with harmless arguments, when its tool runs and the example must notice that.
+
+run_example.py FOLDER SECRET
+"""
+
+import contextlib
+import io
+import pathlib
+import runpy
+import sys
+import tempfile
+
+folder, secret = sys.argv[1:]
+sys.argv[1:] = []
+
+
+def run(place):
+    sys.modules.pop("scripted_model", None)
+    sys.path.insert(0, place)
+    try:
+        runpy.run_path(f"{place}/agent.py", run_name="__main__")
+    finally:
+        sys.path.remove(place)
+
+
+run(folder)
+with tempfile.TemporaryDirectory() as copied:
+    for file in pathlib.Path(folder).glob("*.py"):
+        text = file.read_text().replace(secret, "none")
+        pathlib.Path(copied, file.name).write_text(text)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            run(copied)
+        sys.exit("The example does not notice a tool that runs.")
+    except AssertionError as error:
+        if str(error) != "the tool ran":
+            raise
