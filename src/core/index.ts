@@ -8,7 +8,7 @@ export {
   compilePolicy,
   type PolicySettings,
 } from './policy/compile/index.ts';
-export { DOCUMENT_VERSION, type DocumentKind, documentSchema } from './policy/schemas.ts';
+export { buildDocumentSchema, DOCUMENT_VERSION, type DocumentKind } from './policy/schemas.ts';
 export { type PolicyPack, policyPacks } from './policy/templates/index.ts';
 export { openStream, type StreamGuard, type StreamRelease } from './stream/stream.ts';
 export type * from './types/index.ts';

@@ -144,7 +144,7 @@ function isGiven(value: unknown): boolean {
  * Returns the schema as the API description shows it: every alias is a property too, and a required member may have any
  * of its names.
  */
-export function withAliases(schema: TSchema, aliases: FieldAliases | undefined): TSchema {
+export function addAliases(schema: TSchema, aliases: FieldAliases | undefined): TSchema {
   if (aliases === undefined) return schema;
   const { properties = {}, required = [], ...rest } = schema as TSchema & BodySchema;
   const others = Object.entries(aliases).flatMap(([name, each]) =>

@@ -6,7 +6,7 @@ import type { Content, Json } from '../core/types/index.ts';
 import { check, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { aboutText, textCrossing } from './scan.ts';
+import { aboutText, readTextCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
@@ -71,7 +71,7 @@ export const scanFile = defineOperation({
     const { name, text } = await read(input, context);
     const content = contentOfFile(name, text, context.runtime.policy().limits);
     const structured = content.kind === 'json';
-    const crossing = textCrossing('input', content, input, context);
+    const crossing = readTextCrossing('input', content, input, context);
     const { reply, changed } = await check(
       { crossing, endpoint: 'scan_file', matches: true, approval_request_id: input.approval_request_id },
       context,

@@ -1,7 +1,7 @@
 import { check } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
-import { aboutText, textCrossing } from './scan.ts';
+import { aboutText, readTextCrossing } from './scan.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
 export const guardOutput = defineOperation({
@@ -55,7 +55,7 @@ export const guardOutput = defineOperation({
     modified_text: 'Here is the config: DATABASE_URL=[REDACTED]',
   },
   async run(input, context) {
-    const crossing = textCrossing('output', { kind: 'text', text: input.text }, input, context);
+    const crossing = readTextCrossing('output', { kind: 'text', text: input.text }, input, context);
     const { reply, changed } = await check(
       { crossing, endpoint: 'guard_output', matches: false, approval_request_id: input.approval_request_id },
       context,

@@ -27,7 +27,7 @@ export const aboutText = {
 type AboutText = Static<{ readonly type: 'object'; readonly properties: typeof aboutText }>;
 
 /** Builds an `input` or `output` crossing from a text. */
-export function textCrossing(
+export function readTextCrossing(
   boundary: 'input' | 'output',
   content: Content,
   input: AboutText,
@@ -94,7 +94,7 @@ export const scanInput = defineOperation({
     coverage: 'full',
   },
   async run(input, context) {
-    const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
+    const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
     const { reply, changed } = await check(
       { crossing, endpoint: 'scan_input', matches: true, approval_request_id: input.approval_request_id },
       context,
@@ -153,7 +153,7 @@ export const scanStructured = defineOperation({
   },
   async run(input, context) {
     const content = readContentMember(input, 'payload', context);
-    const crossing = textCrossing('input', content, input, context);
+    const crossing = readTextCrossing('input', content, input, context);
     const { reply, changed } = await check(
       {
         crossing,

@@ -9,8 +9,8 @@ import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Config } from '../runtime/config/index.ts';
 import {
+  buildManagedPolicyPath,
   type ManagedPolicy,
-  managedPolicyPath,
   readManagedPolicy,
   writeManagedPolicy,
 } from '../runtime/managed-policy/managed-policy.ts';
@@ -119,7 +119,8 @@ function ignoreStoreFailure(failure: unknown): null {
 export async function restoreManagedPolicy(config: Config): Promise<void> {
   const settings = parseStoreSettings(config);
   const is_shared = settings.kind === 'postgres';
-  if (!is_shared && (existsSync(managedPolicyPath(config.state_dir)) || !existsSync(settings.path))) return;
+  if (!is_shared && (existsSync(buildManagedPolicyPath(config.state_dir)) || !existsSync(settings.path)))
+    return;
   const store = await openServiceStore(settings, { migrate: true }).catch(ignoreStoreFailure);
   if (store === null) return;
   try {

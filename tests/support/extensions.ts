@@ -35,9 +35,9 @@ export const extensions: Readonly<Record<ExtensionKind, Extension>> = {
     files: {
       'src/coding-agents/fake/index.ts': `import { claudeCode } from '../claude-code/index.ts';
 import type { CodingAgentRecord } from '../record/coding-agent.ts';
-import { settingsFile } from '../record/settings.ts';
+import { defineSettingsFile } from '../record/settings.ts';
 
-const targets = ({ project }) => [settingsFile('project', \`\${project}/.fake/settings.json\`)];
+const targets = ({ project }) => [defineSettingsFile('project', \`\${project}/.fake/settings.json\`)];
 
 export const fake: CodingAgentRecord = {
   ...claudeCode,
@@ -158,7 +158,7 @@ export const fakeTalk: WireFormat = {
 import { check } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
-import { aboutText, textCrossing } from './scan.ts';
+import { aboutText, readTextCrossing } from './scan.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
 export const reviewPoem = defineOperation({
@@ -187,7 +187,7 @@ export const reviewPoem = defineOperation({
   example: { text: 'roses' },
   answer: null,
   async run(input, context) {
-    const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
+    const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
     return (await check({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
   },
 });

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
-import { groupedHooks } from '../record/hook-format.ts';
-import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+import { formatGroupedHooks } from '../record/hook-format.ts';
+import {
+  type AgentSettings,
+  defineSettingsFile,
+  type Machine,
+  type SettingsLocation,
+} from '../record/settings.ts';
 
 /**
  * The settings of Claude Code: all scopes merge, none replaces another. Source: code.claude.com/docs hooks, settings,
@@ -10,11 +15,11 @@ export const claudeCodeSettings: AgentSettings = {
   programs: ['claude'],
   locations: (machine) => [
     ...targets(machine),
-    settingsFile('managed', '/etc/claude-code/managed-settings.json'),
-    { ...settingsFile('managed', '/etc/claude-code/managed-settings.d'), is_folder: true },
+    defineSettingsFile('managed', '/etc/claude-code/managed-settings.json'),
+    { ...defineSettingsFile('managed', '/etc/claude-code/managed-settings.d'), is_folder: true },
   ],
   targets,
-  hook_format: groupedHooks(1000),
+  hook_format: formatGroupedHooks(1000),
   wanted_hooks: [
     { event: 'PreToolUse', matcher: '*' },
     { event: 'PostToolUse', matcher: '*' },
@@ -28,7 +33,7 @@ export const claudeCodeSettings: AgentSettings = {
   required_keys: {},
   mcp_servers: {
     key: 'mcpServers',
-    locations: ({ project }) => [settingsFile('project', join(project, '.mcp.json'))],
+    locations: ({ project }) => [defineSettingsFile('project', join(project, '.mcp.json'))],
     entry: ([command = '', ...args]) => ({ type: 'stdio', command, args }),
     adviseByHand: (scope, command) =>
       `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
@@ -41,9 +46,9 @@ export const claudeCodeSettings: AgentSettings = {
 
 function targets(machine: Machine): readonly SettingsLocation[] {
   return [
-    settingsFile('project', join(machine.project, '.claude/settings.json')),
-    settingsFile('local', join(machine.project, '.claude/settings.local.json')),
-    settingsFile('user', join(userFolder(machine), 'settings.json')),
+    defineSettingsFile('project', join(machine.project, '.claude/settings.json')),
+    defineSettingsFile('local', join(machine.project, '.claude/settings.local.json')),
+    defineSettingsFile('user', join(userFolder(machine), 'settings.json')),
   ];
 }
 

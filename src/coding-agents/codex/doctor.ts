@@ -20,7 +20,7 @@ import {
 } from '../record/doctor.ts';
 import { type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
 import type { Machine } from '../record/settings.ts';
-import { fileSubject } from '../record/settings-checks.ts';
+import { nameFileSubject } from '../record/settings-checks.ts';
 
 /**
  * The behaviour of Codex CLI. It parses output strictly: an unknown member, or a denial without a reason, is a failed
@@ -141,7 +141,7 @@ function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
     .map((file) =>
       fail(
         'host.hooks_on',
-        fileSubject('codex', file),
+        nameFileSubject('codex', file),
         '`features.hooks` is false.',
         'Remove the key, or set it to true.',
       ),
@@ -167,7 +167,7 @@ function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[
       (hook) => !readStates(hook).some(({ trusted_hash }) => typeof trusted_hash === 'string'),
     );
     for (const hook of [...disabled, ...untrusted]) off.add(hook);
-    const subject = fileSubject('codex', file);
+    const subject = nameFileSubject('codex', file);
     if (disabled.length > 0)
       checks.push(
         fail(
@@ -220,7 +220,7 @@ function checkProjectTrust(
   return [
     warn(
       'host.trusted',
-      fileSubject('codex', in_project.file),
+      nameFileSubject('codex', in_project.file),
       'Codex reads the hooks of trusted projects only, and this one is not in its list.',
       'Open Codex in the project and trust it, or use `service setup codex --scope user`.',
     ),

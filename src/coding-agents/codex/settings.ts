@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { GIT_PROJECT_FOLDER } from '../record/hook-command.ts';
-import { groupedHooks } from '../record/hook-format.ts';
-import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+import { formatGroupedHooks } from '../record/hook-format.ts';
+import {
+  type AgentSettings,
+  defineSettingsFile,
+  type Machine,
+  type SettingsLocation,
+} from '../record/settings.ts';
 
 /**
  * The settings of Codex CLI: layers are merged, and each may have hooks in `hooks.json` or in `config.toml`. Source:
@@ -11,7 +16,7 @@ export const codexSettings: AgentSettings = {
   programs: ['codex'],
   locations: (machine) => [...targets(machine), ...configs(machine)],
   targets,
-  hook_format: groupedHooks(1000),
+  hook_format: formatGroupedHooks(1000),
   wanted_hooks: [
     { event: 'PreToolUse', matcher: '*' },
     { event: 'PostToolUse', matcher: '*' },
@@ -44,15 +49,15 @@ export const codexSettings: AgentSettings = {
 
 function targets(machine: Machine): readonly SettingsLocation[] {
   return [
-    settingsFile('project', join(machine.project, '.codex/hooks.json')),
-    settingsFile('user', join(userFolder(machine), 'hooks.json')),
+    defineSettingsFile('project', join(machine.project, '.codex/hooks.json')),
+    defineSettingsFile('user', join(userFolder(machine), 'hooks.json')),
   ];
 }
 
 function configs(machine: Machine): readonly SettingsLocation[] {
   return [
-    settingsFile('project', join(machine.project, '.codex/config.toml'), 'toml'),
-    settingsFile('user', join(userFolder(machine), 'config.toml'), 'toml'),
+    defineSettingsFile('project', join(machine.project, '.codex/config.toml'), 'toml'),
+    defineSettingsFile('user', join(userFolder(machine), 'config.toml'), 'toml'),
   ];
 }
 

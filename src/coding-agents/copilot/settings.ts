@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { GIT_PROJECT_FOLDER } from '../record/hook-command.ts';
-import { flatHooks } from '../record/hook-format.ts';
-import { type AgentSettings, type Machine, settingsFile } from '../record/settings.ts';
+import { formatFlatHooks } from '../record/hook-format.ts';
+import { type AgentSettings, defineSettingsFile, type Machine } from '../record/settings.ts';
 
 /**
  * The settings of GitHub Copilot CLI and of its cloud agent, which reads the files of the repository. All files of a
@@ -11,18 +11,18 @@ import { type AgentSettings, type Machine, settingsFile } from '../record/settin
 export const copilotSettings: AgentSettings = {
   programs: ['copilot'],
   locations: (machine) => [
-    { ...settingsFile('project', join(machine.project, '.github/hooks')), is_folder: true },
-    settingsFile('project', join(machine.project, '.github/copilot/settings.json'), 'jsonc'),
-    settingsFile('local', join(machine.project, '.github/copilot/settings.local.json'), 'jsonc'),
-    { ...settingsFile('user', join(userFolder(machine), 'hooks')), is_folder: true },
-    settingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
-    { ...settingsFile('managed', '/etc/github-copilot/policy.d'), is_folder: true },
+    { ...defineSettingsFile('project', join(machine.project, '.github/hooks')), is_folder: true },
+    defineSettingsFile('project', join(machine.project, '.github/copilot/settings.json'), 'jsonc'),
+    defineSettingsFile('local', join(machine.project, '.github/copilot/settings.local.json'), 'jsonc'),
+    { ...defineSettingsFile('user', join(userFolder(machine), 'hooks')), is_folder: true },
+    defineSettingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+    { ...defineSettingsFile('managed', '/etc/github-copilot/policy.d'), is_folder: true },
   ],
   targets: (machine) => [
-    settingsFile('project', join(machine.project, '.github/hooks/agent-safety.json')),
-    settingsFile('user', join(userFolder(machine), 'hooks/agent-safety.json')),
+    defineSettingsFile('project', join(machine.project, '.github/hooks/agent-safety.json')),
+    defineSettingsFile('user', join(userFolder(machine), 'hooks/agent-safety.json')),
   ],
-  hook_format: flatHooks('bash', 'timeoutSec', { type: 'command' }),
+  hook_format: formatFlatHooks('bash', 'timeoutSec', { type: 'command' }),
   wanted_hooks: ['preToolUse', 'permissionRequest', 'postToolUse', 'userPromptSubmitted'].map((event) => ({
     event,
     matcher: null,
@@ -36,8 +36,8 @@ export const copilotSettings: AgentSettings = {
   mcp_servers: {
     key: 'mcpServers',
     locations: (machine) => [
-      settingsFile('project', join(machine.project, '.github/mcp.json')),
-      settingsFile('user', join(userFolder(machine), 'mcp-config.json')),
+      defineSettingsFile('project', join(machine.project, '.github/mcp.json')),
+      defineSettingsFile('user', join(userFolder(machine), 'mcp-config.json')),
     ],
     entry: ([command = '', ...args]) => ({ type: 'local', command, args, tools: ['*'] }),
     adviseByHand: (_scope, command) => `Run: copilot mcp add agent-safety -- ${command}`,

@@ -1,15 +1,20 @@
 import { join } from 'node:path';
-import { flatHooks } from '../record/hook-format.ts';
-import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+import { formatFlatHooks } from '../record/hook-format.ts';
+import {
+  type AgentSettings,
+  defineSettingsFile,
+  type Machine,
+  type SettingsLocation,
+} from '../record/settings.ts';
 
 /**
  * The settings of Cursor: the hooks of every source run. Source: cursor.com/docs/hooks and /docs/context/mcp (2026-08).
  */
 export const cursorSettings: AgentSettings = {
   programs: ['cursor', 'cursor-agent'],
-  locations: (machine) => [...targets(machine), settingsFile('managed', '/etc/cursor/hooks.json')],
+  locations: (machine) => [...targets(machine), defineSettingsFile('managed', '/etc/cursor/hooks.json')],
   targets,
-  hook_format: flatHooks('command', 'timeout', { failClosed: true }),
+  hook_format: formatFlatHooks('command', 'timeout', { failClosed: true }),
   wanted_hooks: [
     'beforeShellExecution',
     'beforeMCPExecution',
@@ -29,8 +34,8 @@ export const cursorSettings: AgentSettings = {
   mcp_servers: {
     key: 'mcpServers',
     locations: ({ project, home }) => [
-      settingsFile('project', join(project, '.cursor/mcp.json')),
-      settingsFile('user', join(home, '.cursor/mcp.json')),
+      defineSettingsFile('project', join(project, '.cursor/mcp.json')),
+      defineSettingsFile('user', join(home, '.cursor/mcp.json')),
     ],
     entry: ([command = '', ...args]) => ({ command, args }),
     adviseByHand: (_scope, command) => `Add a server with this command in Cursor's settings: ${command}`,
@@ -42,7 +47,7 @@ export const cursorSettings: AgentSettings = {
 
 function targets({ project, home }: Machine): readonly SettingsLocation[] {
   return [
-    settingsFile('project', join(project, '.cursor/hooks.json')),
-    settingsFile('user', join(home, '.cursor/hooks.json')),
+    defineSettingsFile('project', join(project, '.cursor/hooks.json')),
+    defineSettingsFile('user', join(home, '.cursor/hooks.json')),
   ];
 }

@@ -16,7 +16,7 @@ import {
   startWithShell,
 } from '../record/doctor.ts';
 import { type DoctorCheck, fail } from '../record/doctor-check.ts';
-import { fileSubject } from '../record/settings-checks.ts';
+import { nameFileSubject } from '../record/settings-checks.ts';
 
 /**
  * The behaviour of Gemini CLI. With exit code 0 it reads standard output, and anything that is not JSON is an allow.
@@ -83,7 +83,7 @@ function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck
     .map((file) =>
       fail(
         'host.hooks_on',
-        fileSubject('gemini', file),
+        nameFileSubject('gemini', file),
         'Hooks are switched off.',
         'Set `hooksConfig.enabled` to true.',
       ),
@@ -102,7 +102,7 @@ function checkDisabledList(hooks: readonly LocatedHook[], files: readonly Settin
   const checks = off.map(({ file, hook }) =>
     fail(
       'host.hooks_on',
-      fileSubject('gemini', file, hook.event),
+      nameFileSubject('gemini', file, hook.event),
       'The hook is switched off by `hooksConfig.disabled`.',
       'Remove it from that list, or use /hooks enable.',
     ),

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
-import { groupedHooks } from '../record/hook-format.ts';
-import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+import { formatGroupedHooks } from '../record/hook-format.ts';
+import {
+  type AgentSettings,
+  defineSettingsFile,
+  type Machine,
+  type SettingsLocation,
+} from '../record/settings.ts';
 
 /**
  * The settings of Gemini CLI: one file for all settings, with comments. Source: docs/hooks and packages/core/src/hooks
@@ -10,14 +15,14 @@ export const geminiSettings: AgentSettings = {
   programs: ['gemini'],
   locations: (machine) => [
     ...targets(machine),
-    settingsFile(
+    defineSettingsFile(
       'managed',
       machine.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || '/etc/gemini-cli/settings.json',
       'jsonc',
     ),
   ],
   targets,
-  hook_format: groupedHooks(1),
+  hook_format: formatGroupedHooks(1),
   wanted_hooks: [
     { event: 'BeforeTool', matcher: '*' },
     { event: 'AfterTool', matcher: '*' },
@@ -48,8 +53,8 @@ export const geminiSettings: AgentSettings = {
 
 function targets(machine: Machine): readonly SettingsLocation[] {
   return [
-    settingsFile('project', join(machine.project, '.gemini/settings.json'), 'jsonc'),
-    settingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+    defineSettingsFile('project', join(machine.project, '.gemini/settings.json'), 'jsonc'),
+    defineSettingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
   ];
 }
 

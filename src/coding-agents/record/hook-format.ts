@@ -7,7 +7,7 @@ import type { HookFormat, InstalledHook } from './settings.ts';
 const TIMEOUT_MS = 30_000;
 
 /** Returns the format `{hooks: {Event: [{matcher, hooks: [{type, command, timeout}]}]}}`. */
-export function groupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
+export function formatGroupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
   return {
     list: (document) =>
       listItems(document).flatMap(({ event, item, path }) => {
@@ -33,7 +33,7 @@ export function groupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
  * Returns the format `{hooks: {event: [{<command_key>, matcher, <timeout_key>}]}}` with time-outs in seconds.
  * @param extra members of every entry
  */
-export function flatHooks(
+export function formatFlatHooks(
   command_key: 'command' | 'bash',
   timeout_key: 'timeout' | 'timeoutSec',
   extra: { readonly [key: string]: Json },

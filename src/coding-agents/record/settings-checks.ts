@@ -3,7 +3,7 @@ import { type CheckSubject, type DoctorCheck, fail } from './doctor-check.ts';
 import { readMembers } from './json-members.ts';
 
 /** Returns the subject of a check about a settings file, or about one event in it. */
-export function fileSubject(
+export function nameFileSubject(
   host: string,
   { location }: SettingsFile,
   event: string | null = null,
@@ -15,7 +15,7 @@ export function fileSubject(
 export function checkDisableAllHooks(host: string, files: readonly SettingsFile[]): readonly DoctorCheck[] {
   return files.flatMap((file) => {
     const members = readMembers(file.document);
-    const subject = fileSubject(host, file);
+    const subject = nameFileSubject(host, file);
     const checks: DoctorCheck[] = [];
     if (members.disableAllHooks === true && file.location.scope !== 'managed')
       checks.push(

@@ -106,7 +106,7 @@ export interface AgentSettings {
 }
 
 /** Returns the location of one file. */
-export function settingsFile(
+export function defineSettingsFile(
   scope: SettingsScope,
   path: string,
   format: SettingsFormat = 'json',

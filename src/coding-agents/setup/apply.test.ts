@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand } from '../record/hook-command.ts';
 import { type FileRequest, planSetup } from './apply.ts';
-import { hooksPart } from './parts.ts';
+import { planHooksPart } from './parts.ts';
 import { readInstalledHooks } from './settings-locations.ts';
 
 const host = codingAgents.find(({ name }) => name === 'claude-code')!;
-const part = hooksPart(host.settings, () =>
+const part = planHooksPart(host.settings, () =>
   formatHookCommand({
     program: ['/x/service'],
     config: '/c.yaml',

@@ -57,7 +57,7 @@ export async function planSetup(
     changes: steps.map(({ change }) => change),
     apply: async (onApplied) => {
       for (const step of steps.filter(({ change }) => change.action !== 'keep')) {
-        const has_receipt = await withPathInError(step.change.path, () => applyStep(step, mode, state_dir));
+        const has_receipt = await addPathToError(step.change.path, () => applyStep(step, mode, state_dir));
         onApplied({ ...step.change, has_receipt });
       }
       // Two files may share a folder that setup created for the first of them.
@@ -80,7 +80,7 @@ async function planStep(
   { location, parts }: FileRequest,
   state_dir: string | null,
 ): Promise<SetupStep> {
-  return withPathInError(location.path, async () => {
+  return addPathToError(location.path, async () => {
     const read = await readSettingsFile(location.path);
     const receipt = state_dir === null ? null : await readReceipt(state_dir, read.real_path);
     const before = read.text;
@@ -137,7 +137,7 @@ function listCreatedFolders({ read, receipt }: SetupStep): readonly string[] {
 }
 
 /** Runs a function, and puts the path of the file into the message of a `SettingsFailure`. */
-export async function withPathInError<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
+export async function addPathToError<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {

@@ -21,7 +21,7 @@ const OURS_MAX = 100;
 const SERVER_NAME = 'agent-safety';
 
 /** Returns the hooks of an agent. `commandFor` returns the command line of an event. */
-export function hooksPart(settings: AgentSettings, commandFor: (event: string) => string): SettingsPart {
+export function planHooksPart(settings: AgentSettings, commandFor: (event: string) => string): SettingsPart {
   const { hook_format, wanted_hooks, required_keys } = settings;
   const listOurs = (draft: Draft) =>
     refuseTooMany(hook_format.list(draft.document()).filter(({ is_ours }) => is_ours));
@@ -107,7 +107,7 @@ function widenToEmpty(document: unknown, path: DocumentPath): DocumentPath {
 }
 
 /** Returns the MCP server of this program. Entries for the MCP proxy (`--wrap`, `--gateway`) are kept. */
-export function serverPart({ mcp_servers: mcp }: AgentSettings, words: readonly string[]): SettingsPart {
+export function planServerPart({ mcp_servers: mcp }: AgentSettings, words: readonly string[]): SettingsPart {
   const listOurs = (draft: Draft) =>
     refuseTooMany(
       Object.entries(readMembers(readMember(draft.document(), mcp.key))).filter(([, entry]) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codingAgents } from '../coding-agents.ts';
 import type { SettingsFormat } from '../record/settings.ts';
-import { serverPart } from './parts.ts';
+import { planServerPart } from './parts.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';
 import { foreignFor, getFormat, getParts, getReceipt, PROGRAM, plain, WORDS } from './testing/settings.ts';
@@ -164,7 +164,7 @@ test('nesting of any depth is read or refused, in every format', () => {
 
 test('the list of Codex is TOML: a table at its end, and away again', () => {
   const codex = codingAgents.find(({ name }) => name === 'codex')!;
-  const parts = [serverPart(codex.settings, WORDS)];
+  const parts = [planServerPart(codex.settings, WORDS)];
   for (const before of [null, '', '# only a comment', TOML, TOML.replaceAll('\n', '\r\n'), 'a = 1']) {
     const plan = planInstall(before, 'toml', parts, null);
     assert.ok(plan.after!.startsWith(before ?? ''));
@@ -176,7 +176,8 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
       assert.equal(planUninstall(plan.after, 'toml', parts, null)!.trimEnd(), before.trimEnd());
   }
   const between = `${planInstall(TOML, 'toml', parts, null).after}\n[mcp_servers.agent-safety.env]\nA = "1"\n\n[tools]\nx = 1\n`;
-  const kept = planInstall(between, 'toml', [serverPart(codex.settings, [...PROGRAM, 'mcp'])], null).after!;
+  const kept = planInstall(between, 'toml', [planServerPart(codex.settings, [...PROGRAM, 'mcp'])], null)
+    .after!;
   assert.deepEqual(
     plain(
       (readDocument(kept, 'toml') as { mcp_servers: { 'agent-safety': object } }).mcp_servers['agent-safety'],
@@ -201,7 +202,7 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
 
 test('a server entry keeps the members that a user added, and gateways to other servers stay unchanged', () => {
   const cursor = codingAgents.find(({ name }) => name === 'cursor')!;
-  const parts = [serverPart(cursor.settings, WORDS)];
+  const parts = [planServerPart(cursor.settings, WORDS)];
   const gateway = { command: 'service', args: ['mcp', '--wrap', '--', 'npx', 'x'] };
   const all = { command: 'service', args: ['mcp', '--gateway'] };
   const old = { command: 'service', args: ['mcp'], env: { A: '1' } };

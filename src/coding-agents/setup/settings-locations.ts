@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type AgentSettings,
+  defineSettingsFile,
   type InstalledHook,
   type SettingsLocation,
-  settingsFile,
 } from '../record/settings.ts';
 import { readDocument } from './settings-document.ts';
 import { readSettingsFile } from './settings-file.ts';
@@ -26,7 +26,7 @@ export async function listSettingsFiles(
         .filter((name) => name.endsWith('.json'))
         .sort()
         .slice(0, FILES_MAX)
-        .map((name) => settingsFile(location.scope, join(location.path, name), location.format));
+        .map((name) => defineSettingsFile(location.scope, join(location.path, name), location.format));
     }),
   );
   return files.flat();

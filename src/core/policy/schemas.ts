@@ -370,7 +370,7 @@ export const DOCUMENT_VERSION = 'v1alpha1';
 /**
  * Returns the JSON Schema of one kind of document, for editors: a `version`, and one record or a list of them.
  */
-export function documentSchema(kind: DocumentKind) {
+export function buildDocumentSchema(kind: DocumentKind) {
   const { one, many, record } = DOCUMENT_KINDS.find((each) => each.kind === kind)!;
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
-import { withAliases } from '../../operations/check-body.ts';
+import { addAliases } from '../../operations/check-body.ts';
 import { type AnyOperation, isDecisionOperation, type Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
@@ -253,7 +253,7 @@ function omitted<Value>(record: Record<string, Value>, names: readonly string[])
 }
 
 function getBody({ input: own, example, http, check_body }: AnyOperation): object {
-  const input = withAliases(own, check_body);
+  const input = addAliases(own, check_body);
   const named = namesInPath(http);
   const needed = ((own as Schema).required as string[] | undefined) ?? [];
   const inBody = needed.filter((name) => !named.includes(name));

@@ -55,7 +55,7 @@ export function sumByValue(counts: readonly EventCount[]): ValueCount[] {
       value: each.value,
       events: 0,
       blocked: 0,
-      outcomes: noOutcomes(),
+      outcomes: createEmptyOutcomes(),
       first_ms: each.first_ms,
       last_ms: each.last_ms,
     };
@@ -71,7 +71,7 @@ export function sumByValue(counts: readonly EventCount[]): ValueCount[] {
 }
 
 /** Returns a count of zero for each outcome. */
-export function noOutcomes(): Record<Outcome, number> {
+export function createEmptyOutcomes(): Record<Outcome, number> {
   return { allow: 0, modify: 0, block: 0, require_approval: 0 };
 }
 

@@ -2,8 +2,8 @@ import type { Context } from '../../operations/operation.ts';
 import type { CountField, EventCount } from '../../runtime/audit/count-types.ts';
 import { SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import {
+  createEmptyOutcomes,
   getOutcome,
-  noOutcomes,
   readCounts,
   sumByName,
   sumByValue,
@@ -79,9 +79,9 @@ function chooseBucket(length_ms: number): number {
 }
 
 function fillBuckets(counts: readonly EventCount[], { since_ms, until_ms }: ReadWindow, bucket_ms: number) {
-  const buckets = new Map<number, ReturnType<typeof noOutcomes>>();
+  const buckets = new Map<number, ReturnType<typeof createEmptyOutcomes>>();
   for (let at = Math.floor(since_ms / bucket_ms) * bucket_ms; at < until_ms; at += bucket_ms)
-    buckets.set(at, noOutcomes());
+    buckets.set(at, createEmptyOutcomes());
   for (const each of counts) {
     const bucket = buckets.get(each.bucket_ms ?? 0);
     if (bucket !== undefined) bucket[getOutcome(each)] += each.count;

@@ -108,7 +108,7 @@ const STORE_FAULT: BlockReason = {
  *
  * @throws Unavailable if the store fails; a later call may succeed
  */
-export async function withMemoryStore<T>(
+export async function useMemoryStore<T>(
   context: MemoryContext,
   memory: MemoryUse,
   work: (opened: MemoryStore) => Promise<T>,

@@ -16,7 +16,7 @@ import {
   NO_CONTENT,
   refuseMemoryCall,
   resolveOwner,
-  withMemoryStore,
+  useMemoryStore,
 } from './memory-context.ts';
 import { findRowByHandle, findRowBySlot, listOwnerRows } from './rows.ts';
 import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
@@ -43,7 +43,7 @@ export async function readMemoryKey(
   const use = buildMemoryUse('read', found, null);
   if (owner === null) return refuseRead(context, use, explainMissingOwner(found));
   const place = { ...owner, schema_name: found.schema.name, field: key };
-  const row = await withMemoryStore(context, use, async ({ store, keys, clock }) => {
+  const row = await useMemoryStore(context, use, async ({ store, keys, clock }) => {
     const at = await findRowBySlot(store, place);
     return at === undefined || at.expires_at_ms <= clock.now_ms()
       ? null
@@ -79,7 +79,7 @@ export async function listMemory(
   const crossing = buildMemoryCrossing(context, use, NO_CONTENT, []);
   const ruling = await judgeMemoryCrossing(context, crossing);
   if (ruling.verdict.decision === 'block') return { ...NO_RESULT, ruling, crossing };
-  const listed = await withMemoryStore(context, use, async (opened) => {
+  const listed = await useMemoryStore(context, use, async (opened) => {
     const all: { entries: MemoryEntryMetadata[]; missing: string[] } = { entries: [], missing: [] };
     for (const schema of schemas) {
       const owner = resolveOwner(schema.scope, context);
@@ -130,7 +130,7 @@ export async function resolveHandle(context: MemoryContext, handle_id: string): 
   const found_row =
     use.handle_id === null
       ? null
-      : await withMemoryStore(context, use, (opened) => findOwnRow(context, opened, handle_id));
+      : await useMemoryStore(context, use, (opened) => findOwnRow(context, opened, handle_id));
   if (found_row === null) return refuseRead(context, use, MISSING);
   const found = findMemoryField(
     context.ports.policy,

@@ -18,7 +18,7 @@ import {
   type MemoryStore,
   refuseMemoryCall,
   resolveOwner,
-  withMemoryStore,
+  useMemoryStore,
 } from './memory-context.ts';
 import { type StoreRejection, storeRow } from './rows.ts';
 import type { MemoryWriteRequest, MemoryWriteResult } from './types.ts';
@@ -45,7 +45,7 @@ export async function writeMemory(
   const misfit = changed === null ? null : findMisfit(found, value, writeJson(changed));
   if (misfit !== null)
     return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, misfit) };
-  const stored = await withMemoryStore(context, use, (opened) =>
+  const stored = await useMemoryStore(context, use, (opened) =>
     storeEntry(context, opened, {
       found,
       owner,

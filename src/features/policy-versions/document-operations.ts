@@ -11,9 +11,9 @@ import { dropBlankName } from '../../operations/subject.ts';
 import {
   describeFields,
   documentText,
-  lineOfText,
+  findLineOfText,
   nullableText,
-  optionalNumber,
+  readOptionalNumber,
   textField,
 } from './fields.ts';
 import {
@@ -45,7 +45,7 @@ export const policyDocumentShow = defineOperation({
   whole_service: true,
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { version: optionalNumber('Default: the current version.') } },
+  input: { type: 'object', properties: { version: readOptionalNumber('Default: the current version.') } },
   output: describeFields({
     text: { ...textField, description: 'YAML; empty if nothing was saved.' },
     ...versionFields,
@@ -93,8 +93,8 @@ export const policyDocumentSave = defineOperation({
     required: ['text'],
     properties: {
       text: documentText,
-      name: lineOfText('The name of the version.'),
-      note: lineOfText('Why; shown in the history.'),
+      name: findLineOfText('The name of the version.'),
+      note: findLineOfText('Why; shown in the history.'),
       base_version: {
         type: 'integer',
         minimum: 0,
@@ -140,8 +140,8 @@ export const policyDocumentRollback = defineOperation({
     type: 'object',
     required: ['version'],
     properties: {
-      version: optionalNumber('The version to restore.'),
-      note: lineOfText('Why; shown in the history.'),
+      version: readOptionalNumber('The version to restore.'),
+      note: findLineOfText('Why; shown in the history.'),
     },
   },
   output: savedDocument,

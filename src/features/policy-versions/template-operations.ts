@@ -3,7 +3,7 @@ import { requireAllTenants, requirePerson } from '../../operations/managed-chang
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { saveDocument, savedDocument } from './document-operations.ts';
-import { lineOfText } from './fields.ts';
+import { findLineOfText } from './fields.ts';
 import { findPolicyVersion } from './version-store.ts';
 
 export const dashboardTemplateInstall = defineOperation({
@@ -19,7 +19,7 @@ export const dashboardTemplateInstall = defineOperation({
     required: ['name'],
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name of the template.' },
-      note: lineOfText('Why; shown in the history.'),
+      note: findLineOfText('Why; shown in the history.'),
     },
   },
   output: savedDocument,

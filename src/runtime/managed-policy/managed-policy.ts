@@ -47,7 +47,7 @@ export const NO_MANAGED_POLICY: ManagedPolicy = { tenants: [], document: null, a
 export const MANAGED_POLICY_FILE = 'managed-policy.json';
 
 /** Returns the path of the copy in a state folder. */
-export function managedPolicyPath(state_dir: string): string {
+export function buildManagedPolicyPath(state_dir: string): string {
   return join(state_dir, MANAGED_POLICY_FILE);
 }
 
@@ -56,7 +56,7 @@ export function managedPolicyPath(state_dir: string): string {
  * if the file cannot be read or is damaged.
  */
 export function readManagedPolicy(state_dir: string): ManagedPolicy | null {
-  const path = managedPolicyPath(state_dir);
+  const path = buildManagedPolicyPath(state_dir);
   try {
     const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
     restrictMode(path);
@@ -70,8 +70,8 @@ export function readManagedPolicy(state_dir: string): ManagedPolicy | null {
 /** Writes the copy, unless it is unchanged. The write is atomic. */
 export function writeManagedPolicy(state_dir: string, policy: ManagedPolicy): void {
   const text = JSON.stringify(policy);
-  if (readText(managedPolicyPath(state_dir)) !== text)
-    writePrivateFile(managedPolicyPath(state_dir), text, 'replace');
+  if (readText(buildManagedPolicyPath(state_dir)) !== text)
+    writePrivateFile(buildManagedPolicyPath(state_dir), text, 'replace');
 }
 
 function isManagedPolicy(value: unknown): value is ManagedPolicy {

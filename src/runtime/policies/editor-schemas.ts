@@ -1,4 +1,4 @@
-import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/policy/schemas.ts';
+import { buildDocumentSchema, DOCUMENT_KINDS, ruleSchema } from '../../core/policy/schemas.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import { configSchema } from '../config/schema.ts';
 import type { ConfigSchema, KeyRequirement } from '../config/schema-types.ts';
@@ -29,7 +29,7 @@ export function buildEditorSchemas(): readonly SchemaFile[] {
     ...forEditors(configSchema),
     $defs: { rule: ruleSchema },
   };
-  const documents = DOCUMENT_KINDS.map(({ kind }) => file(`${kind}.schema.json`, documentSchema(kind)));
+  const documents = DOCUMENT_KINDS.map(({ kind }) => file(`${kind}.schema.json`, buildDocumentSchema(kind)));
   const cases = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Cases that a policy is tested with, v1alpha1',

@@ -1,7 +1,7 @@
 import type { CodingAgent } from '../../record/coding-agent.ts';
 import { formatHookCommand } from '../../record/hook-command.ts';
 import type { SettingsFormat } from '../../record/settings.ts';
-import { hooksPart, type SettingsPart, serverPart } from '../parts.ts';
+import { planHooksPart, planServerPart, type SettingsPart } from '../parts.ts';
 import { hashText, type planInstall, type UndoReceipt } from '../plan.ts';
 
 /** The words that start the program in these tests. */
@@ -21,7 +21,7 @@ export function getParts(host: CodingAgent, config = '/etc/service.yaml'): reado
       event: needs_event ? event : null,
       guards_exit,
     });
-  return [hooksPart(host.settings, command), serverPart(host.settings, WORDS)];
+  return [planHooksPart(host.settings, command), planServerPart(host.settings, WORDS)];
 }
 
 /** Returns the receipt that would be saved for a plan. */

@@ -2,8 +2,8 @@ import { RE2JS } from 're2js';
 import { resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import {
+  buildChildLocation,
   buildDocumentProblem,
-  childLocation,
   type DocumentLocation,
   formatNames,
   suggestName,
@@ -136,7 +136,7 @@ function readSchema(reading: SchemaReading, schema: Json, place: DocumentLocatio
   }
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
     if (keyword.startsWith('x-')) continue;
-    const here = childLocation(place, keyword);
+    const here = buildChildLocation(place, keyword);
     const form = getForm(keyword);
     if (form !== undefined) readKeyword(reading, form, value, here, depth);
     else {
@@ -171,7 +171,7 @@ function readKeyword(
     return;
   }
   for (const [step, schema] of subschemasIn(form, value)) {
-    const here = step === null ? place : childLocation(place, step);
+    const here = step === null ? place : buildChildLocation(place, step);
     if (form === 'patterned_schemas' && !isLinearKeyPattern(String(step))) {
       reading.problems.push(buildDocumentProblem(here, NOT_LINEAR));
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validate } from '@cfworker/json-schema';
 import { buildTestPolicy, compileParts } from '../../testing/policies.ts';
-import { DOCUMENT_KINDS, documentSchema } from '../schemas.ts';
+import { buildDocumentSchema, DOCUMENT_KINDS } from '../schemas.ts';
 import { parseDurationMs } from './duration.ts';
 import { hashPolicy } from './policy-hash.ts';
 
@@ -337,7 +337,7 @@ test('the editors’ schema takes what compiles, and refuses what has a key too 
     memory: MEMORY,
   };
   for (const { kind, one, many } of DOCUMENT_KINDS) {
-    const schema = documentSchema(kind);
+    const schema = buildDocumentSchema(kind);
     const check = (document: object) => validate(document, schema as object, '2020-12').valid;
     assert.ok(check({ version: 'v1alpha1', [one]: bodies[kind] }), kind);
     assert.ok(check({ [many]: [bodies[kind]], 'x-owner': 'me' }), kind);

@@ -12,7 +12,7 @@ import type { Detector } from '../../detect/matching/detector.ts';
 import { compileScanner, type Scanner, scanText } from '../../detect/matching/scanner.ts';
 import { isTag } from '../../tags.ts';
 import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 
 /** A pattern as the configuration or a plug-in defines it. Its shape was validated before. */
 export interface PatternSettings {
@@ -44,10 +44,10 @@ export function parsePattern(
 ): CustomPattern | null {
   const stated = [...tagProblems(written.tags, place)];
   const wrong = findPatternFault(written.pattern);
-  if (wrong !== null) stated.push(buildDocumentProblem(childLocation(place, 'pattern'), wrong));
+  if (wrong !== null) stated.push(buildDocumentProblem(buildChildLocation(place, 'pattern'), wrong));
   const read = wrong === null ? buildPattern(written) : null;
   if (wrong === null && read === null)
-    stated.push(buildDocumentProblem(childLocation(place, 'pattern'), UNANCHORED));
+    stated.push(buildDocumentProblem(buildChildLocation(place, 'pattern'), UNANCHORED));
   problems.push(...stated);
   return stated.length > 0 ? null : read;
 }
@@ -61,7 +61,7 @@ function tagProblems(tags: readonly string[], place: DocumentLocation): Document
     isTag(tag)
       ? []
       : buildDocumentProblem(
-          childLocation(place, 'tags', at),
+          buildChildLocation(place, 'tags', at),
           'must be a tag: dotted, lower case, letters first',
         ),
   );
@@ -129,12 +129,18 @@ export function findExampleProblems(patterns: readonly ParsedPattern[]): Documen
       const is_found = found(text) !== '';
       if (is_found && (spans === '' || spans === found(text))) return [];
       const what = is_found ? 'is found at another place than between « and »' : 'is not found';
-      return buildDocumentProblem(childLocation(place, 'examples', 'hits', at), `${what} by the pattern`);
+      return buildDocumentProblem(
+        buildChildLocation(place, 'examples', 'hits', at),
+        `${what} by the pattern`,
+      );
     });
     const misses = examples.misses.flatMap((text, at) =>
       found(text) === ''
         ? []
-        : buildDocumentProblem(childLocation(place, 'examples', 'misses', at), 'is found by the pattern'),
+        : buildDocumentProblem(
+            buildChildLocation(place, 'examples', 'misses', at),
+            'is found by the pattern',
+          ),
     );
     return [...hits, ...misses];
   });

@@ -9,7 +9,7 @@ import type {
 } from '../../types/index.ts';
 import type { GuardedPaths } from '../../types/policy.ts';
 import type { PatternSettings } from './custom-pattern.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 
 /** The part of the configuration that controls detection. Its shape was validated when it was read. */
 export interface DetectionSettings {
@@ -72,7 +72,7 @@ export function parseDetection(
   const place = { file, path: 'detection' };
   const { enabled, flag_threshold, block_threshold } = injection_detection;
   if (flag_threshold > block_threshold) {
-    const at = childLocation({ file, path: 'injection_detection' }, 'flag_threshold');
+    const at = buildChildLocation({ file, path: 'injection_detection' }, 'flag_threshold');
     problems.push(buildDocumentProblem(at, 'must not be above `injection_detection.block_threshold`'));
   }
   const named = parseNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
@@ -86,7 +86,7 @@ export function parseDetection(
     example_values: detection.example_values,
     injection_thresholds: { flag_threshold, block_threshold },
     ...named,
-    allowlist: parseAllowlist(detection.allowlist, childLocation(place, 'allowlist'), problems),
+    allowlist: parseAllowlist(detection.allowlist, buildChildLocation(place, 'allowlist'), problems),
     ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
   };
 }
@@ -100,7 +100,9 @@ function parseAllowlist(
   written.forEach(({ fingerprint, tenant_id = null }, at) => {
     const key = JSON.stringify([fingerprint, tenant_id]);
     if (seen.has(key))
-      problems.push(buildDocumentProblem(childLocation(place, at, 'fingerprint'), 'is in the list twice'));
+      problems.push(
+        buildDocumentProblem(buildChildLocation(place, at, 'fingerprint'), 'is in the list twice'),
+      );
     seen.add(key);
   });
   return written;

@@ -1,8 +1,8 @@
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import { DOCUMENT_KINDS, DOCUMENT_VERSION, type DocumentKind } from '../schemas.ts';
 import {
+  buildChildLocation,
   buildDocumentProblem,
-  childLocation,
   type DocumentLocation,
   formatNames,
   suggestName,
@@ -36,7 +36,7 @@ export function listDocumentRecords(
   if (isForeign(members)) {
     problems.push(
       buildDocumentProblem(
-        childLocation(place, 'apiVersion'),
+        buildChildLocation(place, 'apiVersion'),
         'is another program’s; the file is left out',
         'warning',
       ),
@@ -56,7 +56,7 @@ function withEnforcement(
   const { value, place } = record;
   if (enforcement === undefined) return record;
   if (record.kind === 'memory') {
-    const here = childLocation({ file: place.file, path: '' }, 'enforcement');
+    const here = buildChildLocation({ file: place.file, path: '' }, 'enforcement');
     problems.push(
       buildDocumentProblem(here, 'is for rules, contracts and identities; a memory schema has none'),
     );
@@ -76,19 +76,21 @@ function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
 function headProblems(members: { readonly [key: string]: Json }, place: DocumentLocation): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
-    problems.push(buildDocumentProblem(childLocation(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
+    problems.push(
+      buildDocumentProblem(buildChildLocation(place, 'version'), `must be \`${DOCUMENT_VERSION}\``),
+    );
   }
   const { enforcement } = members;
   if (enforcement !== undefined && enforcement !== 'enforce' && enforcement !== 'monitor') {
     problems.push(
-      buildDocumentProblem(childLocation(place, 'enforcement'), 'must be one of `enforce` or `monitor`'),
+      buildDocumentProblem(buildChildLocation(place, 'enforcement'), 'must be one of `enforce` or `monitor`'),
     );
   }
   for (const key of Object.keys(members)) {
     if (key.startsWith('x-') || HEAD_KEYS.includes(key) || RECORD_KEYS.includes(key)) continue;
     problems.push(
       buildDocumentProblem(
-        childLocation(place, key),
+        buildChildLocation(place, key),
         `is no key here${suggestName(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
       ),
     );
@@ -111,14 +113,16 @@ function getBody(
   }
   const { kind, one } = DOCUMENT_KINDS.find((each) => each.one === key || each.many === key)!;
   const value = members[key] as Json;
-  if (key === one) return [{ kind, value, place: childLocation(place, key) }];
+  if (key === one) return [{ kind, value, place: buildChildLocation(place, key) }];
   if (!Array.isArray(value) || value.length === 0) {
-    problems.push(buildDocumentProblem(childLocation(place, key), 'must be a list with at least one entry'));
+    problems.push(
+      buildDocumentProblem(buildChildLocation(place, key), 'must be a list with at least one entry'),
+    );
     return [];
   }
   return (value as readonly Json[]).map((each, at) => ({
     kind,
     value: each,
-    place: childLocation(place, key, at),
+    place: buildChildLocation(place, key, at),
   }));
 }

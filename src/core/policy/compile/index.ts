@@ -4,7 +4,7 @@ import { buildBuiltinRules } from './builtin.ts';
 import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
 import { listDocumentRecords } from './documents.ts';
 import { deepFreeze, hashPolicy } from './policy-hash.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
 import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
 
@@ -126,7 +126,7 @@ function parseInlineRules(
   { file, path, tenant_id, rules }: CompileInput['inline_rules'][number],
 ): void {
   rules.forEach((written, at) => {
-    const place = childLocation({ file, path }, at);
+    const place = buildChildLocation({ file, path }, at);
     const value = parsePlainJson(written, place, read.problems);
     if (value !== undefined) parseOneRecord(read, 'policy', value, place, tenant_id);
   });

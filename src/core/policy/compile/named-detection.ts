@@ -11,15 +11,15 @@ import {
   parsePattern,
 } from './custom-pattern.ts';
 import type { DetectionSettings, NamedDetectionParser } from './detection.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation, suggestName } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation, suggestName } from './problems.ts';
 
 /**
  * Parses the settings of single detectors and the custom patterns. This module loads all detectors, which takes
  * about a tenth of a second, so it is imported on demand.
  */
 export const parseNamedDetection: NamedDetectionParser = (detection, place, problems) => {
-  const patterns = readPatterns(detection.patterns, childLocation(place, 'patterns'), problems);
-  const detectors = readSettings(detection, patterns, childLocation(place, 'detectors'), problems);
+  const patterns = readPatterns(detection.patterns, buildChildLocation(place, 'patterns'), problems);
+  const detectors = readSettings(detection, patterns, buildChildLocation(place, 'detectors'), problems);
   return { patterns, detectors };
 };
 
@@ -49,9 +49,9 @@ function readPatterns(
 ): readonly CustomPattern[] {
   const taken = new Set([...BUILTIN.map(({ id }) => id), ...more_taken]);
   const patterns = written.flatMap((each, at): ParsedPattern[] => {
-    const here = childLocation(place, at);
+    const here = buildChildLocation(place, at);
     if (taken.has(each.id))
-      problems.push(buildDocumentProblem(childLocation(here, 'id'), 'is taken by another detector'));
+      problems.push(buildDocumentProblem(buildChildLocation(here, 'id'), 'is taken by another detector'));
     taken.add(each.id);
     const read = parsePattern(each, here, problems);
     return read === null ? [] : [{ written: each, read, place: here }];
@@ -68,7 +68,7 @@ function readSettings(
 ): readonly DetectorSetting[] {
   const all = [...BUILTIN, ...patterns];
   return Object.entries(written).map(([name, { enabled = null, severity = null, entropy_min = null }]) => {
-    const here = childLocation(place, name);
+    const here = buildChildLocation(place, name);
     const named = all.filter((each) => rankNameMatch(name, each) > 0);
     if (named.length === 0) {
       const hint = suggestName(name, [...new Set(all.flatMap(listNames))]);
@@ -76,7 +76,7 @@ function readSettings(
       problems.push(buildDocumentProblem(here, what, is_partial ? 'warning' : 'error'));
     } else if (entropy_min !== null && !named.every(isMeasured)) {
       const what = 'has no meaning here: it is for secrets and for patterns of your own';
-      problems.push(buildDocumentProblem(childLocation(here, 'entropy_min'), what));
+      problems.push(buildDocumentProblem(buildChildLocation(here, 'entropy_min'), what));
     }
     return { name, enabled, severity, entropy_min };
   });

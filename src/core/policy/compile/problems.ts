@@ -9,7 +9,7 @@ export interface DocumentLocation {
 }
 
 /** Returns the location of a member or an element below a location. */
-export function childLocation(
+export function buildChildLocation(
   { file, path }: DocumentLocation,
   ...steps: readonly (string | number)[]
 ): DocumentLocation {

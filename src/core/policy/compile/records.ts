@@ -10,7 +10,7 @@ import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
 import { findArgumentSchemaProblems } from './argument-schema.ts';
 import type { ContractDocument, IdentityDocument, MemoryDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
 /** A record and its location. */
@@ -29,7 +29,7 @@ export function parseContract(
   const record = written as unknown as ContractDocument;
   const schema = (record?.arguments ?? null) as Json;
   const hasSchema = typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null);
-  const meaning = hasSchema ? findArgumentSchemaProblems(schema, childLocation(place, 'arguments')) : [];
+  const meaning = hasSchema ? findArgumentSchemaProblems(schema, buildChildLocation(place, 'arguments')) : [];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
   return { record: buildContract(record, schema), place };
@@ -135,7 +135,7 @@ function findDuplicateFields({ fields }: MemoryDocument, place: DocumentLocation
     names.indexOf(name) === at
       ? []
       : buildDocumentProblem(
-          childLocation(place, 'fields', at, 'name'),
+          buildChildLocation(place, 'fields', at, 'name'),
           'names a field that is already defined above',
         ),
   );
@@ -150,7 +150,7 @@ function findExcessRequired(
   if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
   return [
     buildDocumentProblem(
-      childLocation(place, 'max_entries'),
+      buildChildLocation(place, 'max_entries'),
       `is less than the number of required fields, ${count}`,
     ),
   ];

@@ -12,7 +12,7 @@ import { ruleSchema } from '../schemas.ts';
 import { DEFAULT_APPROVAL } from './builtin.ts';
 import type { RuleDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
-import { buildDocumentProblem, childLocation, type DocumentLocation, formatNames } from './problems.ts';
+import { buildChildLocation, buildDocumentProblem, type DocumentLocation, formatNames } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
 /**
@@ -137,7 +137,7 @@ function ruleProblems(
   return [
     ...nothingToDo(record, place),
     ...sessionProblems(record, place),
-    ...condition(record.condition?.when, childLocation(place, 'condition', 'when'), checkCondition),
+    ...condition(record.condition?.when, buildChildLocation(place, 'condition', 'when'), checkCondition),
     ...twoShapes(record, place),
     ...taglessRedact(record, place),
     ...taglessSeverity(record, place),
@@ -153,12 +153,12 @@ function taglessSeverity(
 ): DocumentProblem[] {
   if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
   const what = 'needs `data_tags`: only findings have a severity';
-  return [buildDocumentProblem(childLocation(place, 'condition', 'severity_min'), what)];
+  return [buildDocumentProblem(buildChildLocation(place, 'condition', 'severity_min'), what)];
 }
 
 function nothingToDo({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   return action === undefined && session === undefined
-    ? [buildDocumentProblem(childLocation(place, 'action'), 'is missing')]
+    ? [buildDocumentProblem(buildChildLocation(place, 'action'), 'is missing')]
     : [];
 }
 
@@ -167,7 +167,7 @@ function sessionProblems(
   place: DocumentLocation,
 ): DocumentProblem[] {
   if (session === undefined || session === null) return [];
-  const here = childLocation(place, 'session');
+  const here = buildChildLocation(place, 'session');
   const { add, remove, reset } = session;
   if (add === undefined && remove === undefined && reset !== true)
     return [
@@ -176,14 +176,14 @@ function sessionProblems(
   if (remove !== undefined && reset === true)
     return [
       buildDocumentProblem(
-        childLocation(here, 'remove'),
+        buildChildLocation(here, 'remove'),
         'conflicts with `reset: true`, which removes all tags; keep one of them',
       ),
     ];
   if (action === undefined && enforcement === 'monitor')
     return [
       buildDocumentProblem(
-        childLocation(place, 'enforcement'),
+        buildChildLocation(place, 'enforcement'),
         'is `monitor` on a rule that decides nothing, so it would do nothing at all; leave it out',
       ),
     ];
@@ -206,7 +206,7 @@ function twoShapes(record: RuleDocument, place: DocumentLocation): DocumentProbl
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
     buildDocumentProblem(
-      childLocation(place, 'condition', 'data_tags'),
+      buildChildLocation(place, 'condition', 'data_tags'),
       'conflicts with `data_tags` of the rule; keep one of them',
     ),
   ];
@@ -217,7 +217,7 @@ function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentP
   if (record.action !== 'redact' || hasTags) return [];
   return [
     buildDocumentProblem(
-      childLocation(place, 'action'),
+      buildChildLocation(place, 'action'),
       'is `redact` without `data_tags`, so there is nothing that it could mask; name the tags, or choose another action',
     ),
   ];
@@ -227,7 +227,7 @@ function phaseWithoutAction(record: RuleDocument, place: DocumentLocation): Docu
   if (record.condition?.phase === undefined || toList(record.boundary).includes('action')) return [];
   return [
     buildDocumentProblem(
-      childLocation(place, 'condition', 'phase'),
+      buildChildLocation(place, 'condition', 'phase'),
       'belongs to the boundary `action`, which the rule does not name',
     ),
   ];
@@ -242,7 +242,7 @@ function foreignTenant(
   if (tenant_id === null || own === null || own === tenant_id) return [];
   return [
     buildDocumentProblem(
-      childLocation(place, 'tenant_id'),
+      buildChildLocation(place, 'tenant_id'),
       'differs from the tenant that the rule belongs to; remove it',
     ),
   ];
@@ -250,7 +250,7 @@ function foreignTenant(
 
 function placeholders(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.fallback_template === undefined) return [];
-  const here = childLocation(place, 'fallback_template');
+  const here = buildChildLocation(place, 'fallback_template');
   const unknown = [...new Set(listUnknownPlaceholders(record.fallback_template))].map((name) => {
     const why = name === 'original' ? 'would give out what is blocked' : 'does not exist';
     return buildDocumentProblem(

@@ -2,8 +2,8 @@ import { type Schema, validate } from '@cfworker/json-schema';
 import { parsePointer, resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import {
+  buildChildLocation,
   buildDocumentProblem,
-  childLocation,
   type DocumentLocation,
   describeValue,
   suggestName,
@@ -37,7 +37,10 @@ export function findShapeProblems(
     const rule = resolvePointer(schema as Json, owner) as DescribedSchema | undefined;
     const value = resolvePointer(record, instanceLocation);
     if (rule === undefined || value === undefined) continue;
-    const at = childLocation(place, ...steps.map((step, depth) => toPathStep(record, steps, step, depth)));
+    const at = buildChildLocation(
+      place,
+      ...steps.map((step, depth) => toPathStep(record, steps, step, depth)),
+    );
     for (const each of getProblems(keyword, rule, value, at)) found.set(`${each.path} ${each.message}`, each);
   }
   return [...found.values()];
@@ -78,7 +81,7 @@ function unknownKeys(
   return Object.keys(value as object)
     .filter((key) => !Object.hasOwn(properties, key) && !key.startsWith('x-'))
     .map((key) =>
-      buildDocumentProblem(childLocation(place, key), describeUnknownKey(suggestName(key, known))),
+      buildDocumentProblem(buildChildLocation(place, key), describeUnknownKey(suggestName(key, known))),
     );
 }
 
@@ -89,7 +92,7 @@ function missingKeys(
 ): DocumentProblem[] {
   return required
     .filter((key) => !Object.hasOwn(value as object, key))
-    .map((key) => buildDocumentProblem(childLocation(place, key), MISSING));
+    .map((key) => buildDocumentProblem(buildChildLocation(place, key), MISSING));
 }
 
 /** Returns the rest of the message; `null` for keywords that only report an error below them. */

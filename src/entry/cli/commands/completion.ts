@@ -23,13 +23,13 @@ export function defineCompletion(command: Command, terminal: Terminal): void {
 }
 
 const WRITERS: Readonly<Record<Shell, () => Promise<(all: readonly CommandWords[]) => string>>> = {
-  bash: async () => (await import('../completion/bash.ts')).bashCompletion,
-  zsh: async () => (await import('../completion/zsh.ts')).zshCompletion,
-  fish: async () => (await import('../completion/fish.ts')).fishCompletion,
+  bash: async () => (await import('../completion/bash.ts')).writeBashCompletion,
+  zsh: async () => (await import('../completion/zsh.ts')).writeZshCompletion,
+  fish: async () => (await import('../completion/fish.ts')).writeFishCompletion,
 };
 
 /** Walks the whole program, so `program.ts` defines every command when this one runs. */
 async function completionScript(shell: Shell, program: Command): Promise<string> {
-  const { commandWords } = await import('../completion/words.ts');
-  return (await WRITERS[shell]())(commandWords(program));
+  const { listCommandWords } = await import('../completion/words.ts');
+  return (await WRITERS[shell]())(listCommandWords(program));
 }

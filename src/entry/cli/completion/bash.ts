@@ -4,7 +4,7 @@ import { type CommandWords, PROGRAM_NAME } from './words.ts';
  * Returns a completion script for bash 3.2 and later. It contains all words, runs no program and never evaluates the
  * typed text.
  */
-export function bashCompletion(all: readonly CommandWords[]): string {
+export function writeBashCompletion(all: readonly CommandWords[]): string {
   return `# bash completion for ${PROGRAM_NAME}
 _agent_safety_complete() {
   local cur prev path words i

@@ -1,7 +1,7 @@
 import { type CommandWords, type OptionWord, PROGRAM_NAME, type Word } from './words.ts';
 
 /** Returns a completion script for fish, which contains all words. */
-export function fishCompletion(all: readonly CommandWords[]): string {
+export function writeFishCompletion(all: readonly CommandWords[]): string {
   return `# fish completion for ${PROGRAM_NAME}
 function __agent_safety_at
     set -l at ''

@@ -21,7 +21,7 @@ export interface OptionWord extends Word {
 }
 
 /** Lists the words of all commands from the parser's own definitions. */
-export function commandWords(command: Command, path: readonly string[] = []): readonly CommandWords[] {
+export function listCommandWords(command: Command, path: readonly string[] = []): readonly CommandWords[] {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command);
   const own: CommandWords = {
@@ -34,7 +34,7 @@ export function commandWords(command: Command, path: readonly string[] = []): re
     values: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
   };
   const known = subcommands.filter((child) => command.commands.includes(child));
-  return [own, ...known.flatMap((child) => commandWords(child, [...path, child.name()]))];
+  return [own, ...known.flatMap((child) => listCommandWords(child, [...path, child.name()]))];
 }
 
 function optionWords(option: Option): OptionWord[] {

@@ -3,7 +3,7 @@ import { type CommandWords, PROGRAM_NAME, type Word } from './words.ts';
 /**
  * Returns a completion script for zsh, which contains all words. Source it, or put it in `fpath` as `_agent-safety`.
  */
-export function zshCompletion(all: readonly CommandWords[]): string {
+export function writeZshCompletion(all: readonly CommandWords[]): string {
   return `#compdef ${PROGRAM_NAME}
 _agent_safety() {
   local command_path='' previous="\${words[CURRENT-1]}" i

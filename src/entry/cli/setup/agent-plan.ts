@@ -14,7 +14,7 @@ import {
   type SetupMode,
   type SetupPlan,
 } from '../../../coding-agents/setup/apply.ts';
-import { hooksPart, serverPart } from '../../../coding-agents/setup/parts.ts';
+import { planHooksPart, planServerPart } from '../../../coding-agents/setup/parts.ts';
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
@@ -143,11 +143,11 @@ function buildFileRequests(
     shared && !uninstall
       ? { program: [PROGRAM], config: pathInProject(file, machine), project_folder }
       : { program, config: file };
-  const hooks = hooksPart(settings, (event) =>
+  const hooks = planHooksPart(settings, (event) =>
     formatHookCommand({ ...start, dialect: name, event: needs_event ? event : null, guards_exit }),
   );
   const list = settings.mcp_servers.locations(machine).find((each) => each.scope === scope);
-  const server = serverPart(settings, buildServerWords(program, file));
+  const server = planServerPart(settings, buildServerWords(program, file));
   const wanted = mcp || uninstall;
   if (list === undefined || !wanted) return [{ location: target, parts: [hooks] }];
   if (list.path === target.path) return [{ location: target, parts: [hooks, server] }];

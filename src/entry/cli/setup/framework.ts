@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { type SettingsChange, withPathInError } from '../../../coding-agents/setup/apply.ts';
+import { addPathToError, type SettingsChange } from '../../../coding-agents/setup/apply.ts';
 import {
   deleteSettingsFile,
   readSettingsFile,
@@ -29,14 +29,14 @@ export async function setUpFramework(
   terminal: Terminal,
 ): Promise<void> {
   const path = join(await resolveFolder(options.path, terminal), framework.file);
-  const standing = await withPathInError(path, () => readSettingsFile(path));
+  const standing = await addPathToError(path, () => readSettingsFile(path));
   const text = await readFrameworkGuard(framework);
   const after = options.uninstall ? null : text;
   const is_kept = standing.text !== null && standing.text !== text && !options.force;
   const does = standing.text !== after && !options.dryRun;
   if (is_kept) throw kept(path, options, terminal);
-  if (does && after === null) await withPathInError(path, () => deleteSettingsFile(standing));
-  if (does && after !== null) await withPathInError(path, () => writeSettingsFile(standing, after));
+  if (does && after === null) await addPathToError(path, () => deleteSettingsFile(standing));
+  if (does && after !== null) await addPathToError(path, () => writeSettingsFile(standing, after));
   const { real_path, text: before } = standing;
   tell(framework, { path, real_path, before, after }, does, options, terminal);
 }

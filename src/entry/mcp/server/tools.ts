@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { withAliases } from '../../../operations/check-body.ts';
+import { addAliases } from '../../../operations/check-body.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
 import { operations } from '../../../server/operations.ts';
 
@@ -26,7 +26,7 @@ function getInputSchema(
 ): typeof input {
   const { required = [] } = input as { readonly required?: readonly string[] };
   const optional = Object.entries(aliases).filter(([name]) => !required.includes(name));
-  return withAliases(input, Object.fromEntries(optional));
+  return addAliases(input, Object.fromEntries(optional));
 }
 
 function getTool({ mcp, summary, description, input, output, check_body }: AnyOperation): Tool {

@@ -45,7 +45,7 @@ export function hasConflictingArguments(call: CallChannel): boolean {
   const { pieces, whole } = call;
   if (whole === null || pieces.every(({ node }) => node.value.trim() === '')) return false;
   const begun = readValueText(whole.outgoing, whole.node).trim();
-  return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !repeatsCall(call, begun);
+  return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !isRepeatedCall(call, begun);
 }
 
 /** Returns the JSON text of a value in an event. */
@@ -74,7 +74,7 @@ export function applyJudgedArguments(call: CallChannel, judged: string): void {
 }
 
 /** Returns whether an event repeats the call, as text or as a value. */
-export function repeatsCall(call: CallChannel, again: string): boolean {
+export function isRepeatedCall(call: CallChannel, again: string): boolean {
   const came = joinArguments(call);
   if (came === again) return true;
   const form = canonicalize(came);

@@ -9,9 +9,9 @@ import {
   type EventGuardParts,
   emitEvent,
   type GuardState,
-  mustHoldEvents,
   releaseHeldEvents,
   sendEvent,
+  shouldHoldEvents,
 } from './guard-state.ts';
 import { createOutgoingEvent, type OutgoingEvent } from './outgoing-event.ts';
 import { hasCallWork, judgeEndedCall, processCalls } from './process-calls.ts';
@@ -62,7 +62,7 @@ async function takeEvent(state: GuardState, event: SseEvent): Promise<AnswerEndi
   state.finished += parts.finish_reasons.length;
   if (parts.is_last) return finishStream(state, outgoing);
   // A held event marks the position of the held part of its text.
-  if (taken !== 'hollow' || mustHoldEvents(state)) emitEvent(state, outgoing);
+  if (taken !== 'hollow' || shouldHoldEvents(state)) emitEvent(state, outgoing);
   return state.held_units > state.context.call_context.settings.held_units_max ? denyHeldLimit(state) : null;
 }
 

@@ -82,7 +82,7 @@ export function createGuardState(parts: EventGuardParts): GuardState {
  * Returns whether new events must be held. All tool calls of an answer are sent together or not at all: clients run
  * the calls that they have received when a block of another call ends the stream.
  */
-export function mustHoldEvents({ calls, finished, choices }: GuardState): boolean {
+export function shouldHoldEvents({ calls, finished, choices }: GuardState): boolean {
   return calls.size > 0 || finished >= choices;
 }
 
@@ -93,7 +93,7 @@ export function sendEvent(state: GuardState, outgoing: OutgoingEvent): void {
 
 /** Sends an event, or holds it. */
 export function emitEvent(state: GuardState, outgoing: OutgoingEvent): void {
-  if (!mustHoldEvents(state)) {
+  if (!shouldHoldEvents(state)) {
     releaseHeldEvents(state);
     sendEvent(state, outgoing);
     return;
@@ -105,7 +105,7 @@ export function emitEvent(state: GuardState, outgoing: OutgoingEvent): void {
 
 /** Sends or holds an event that belongs directly after an earlier one, so that later events do not overtake it. */
 export function emitAfter(state: GuardState, before: OutgoingEvent, outgoing: OutgoingEvent): void {
-  if (!mustHoldEvents(state)) {
+  if (!shouldHoldEvents(state)) {
     emitEvent(state, outgoing);
     return;
   }

@@ -6,10 +6,10 @@ import {
   applyJudgedArguments,
   type CallChannel,
   hasConflictingArguments,
+  isRepeatedCall,
   joinArguments,
   openCallChannel,
   readValueText,
-  repeatsCall,
 } from './call-channel.ts';
 import { type AnswerEnding, BROKEN_END, type GuardState } from './guard-state.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
@@ -87,7 +87,7 @@ async function processRepeat(
   if (end !== null) return end;
   const known = state.calls.get(name);
   const again = node.kind === 'string' ? node.value : readValueText(outgoing, node);
-  if (known !== undefined && known.judged !== null && repeatsCall(known, again)) {
+  if (known !== undefined && known.judged !== null && isRepeatedCall(known, again)) {
     if (again === known.judged) return null;
     const { start, end: until } = node;
     outgoing.edits.push(

@@ -3,7 +3,7 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { StoreTables } from '../../../platform/store/tables.ts';
 import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
-import { agentKey, writeAgentList } from './agent-list.ts';
+import { buildAgentKey, writeAgentList } from './agent-list.ts';
 import type { AgentBlocks } from './types.ts';
 
 /** The dependencies of the kill switch: the state folder, the store, and the audit log. */
@@ -24,7 +24,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
   return {
     block: (agent_id, reason, blocked_by) => {
       const blocked_ms = parts.ports().now_ms();
-      const row = { agent_key: agentKey(agent_id), agent_id, reason, blocked_by, blocked_ms };
+      const row = { agent_key: buildAgentKey(agent_id), agent_id, reason, blocked_by, blocked_ms };
       return change(async (trx) => {
         const { numInsertedOrUpdatedRows: count = 0n } = await trx
           .insertInto('blocked_agents')
@@ -39,7 +39,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
       change(async (trx) => {
         const { numDeletedRows: count } = await trx
           .deleteFrom('blocked_agents')
-          .where('agent_key', '=', agentKey(agent_id))
+          .where('agent_key', '=', buildAgentKey(agent_id))
           .executeTakeFirst();
         if (count > 0n) await note(parts, 'agent_unblock', agent_id, caller_id);
         return count > 0n;

@@ -21,7 +21,7 @@ export type FindAgentBlock = (
  * Returns the key that all spellings of an agent's name share: the kill switch ignores case and compatible
  * letters.
  */
-export function agentKey(agent_id: string): string {
+export function buildAgentKey(agent_id: string): string {
   return agent_id.normalize('NFKC').trim().toLowerCase();
 }
 
@@ -72,7 +72,7 @@ export function openAgentList(state_dir: string): FindAgentBlock {
     if (keys === null) return UNREADABLE;
     if (keys.size === 0) return null;
     const named = [agent_id, source_agent_id, destination_agent_id].filter((name) => name !== null);
-    const blocked = named.find((name) => keys!.has(agentKey(name)));
+    const blocked = named.find((name) => keys!.has(buildAgentKey(name)));
     if (blocked === undefined) return null;
     return { rule: AGENT_BLOCKED, reason: `An operator has blocked the agent \`${blocked}\`.` };
   };

@@ -19,7 +19,7 @@ export async function loadPackages() {
 export type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
 /** Returns the settings of an exporter. It reads omitted ones from the environment. */
-export function exporterSettings(
+export function readExporterSettings(
   { endpoint, headers, timeout_ms }: Settings,
   signal: 'traces' | 'metrics',
 ): { url?: string; headers: Record<string, string>; timeoutMillis: number } {

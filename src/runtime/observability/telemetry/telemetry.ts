@@ -6,7 +6,7 @@ import type { Log } from '../../../platform/log.ts';
 import type { Config } from '../../config/index.ts';
 import { limitNames } from '../labels.ts';
 import { buildCallAttributes, type CallRecord, openCallRecord } from './call-span.ts';
-import { exporterSettings, loadPackages, type Packages, reportFailures } from './exporters.ts';
+import { loadPackages, type Packages, readExporterSettings, reportFailures } from './exporters.ts';
 import { buildFindingEvents, buildGuardrailAttributes, classifyOutcome } from './guardrail.ts';
 import { type Instruments, openInstruments } from './instruments.ts';
 import { buildSampler } from './sampler.ts';
@@ -58,14 +58,14 @@ function openProviders(parts: TelemetryParts, packages: Packages): Providers {
   const { timeout_ms, interval_ms, queue_spans_max } = settings;
   const processor = () =>
     new trace.BatchSpanProcessor({
-      exporter: reportFailures(new OTLPTraceExporter(exporterSettings(settings, 'traces')), complain),
+      exporter: reportFailures(new OTLPTraceExporter(readExporterSettings(settings, 'traces')), complain),
       maxQueueSize: queue_spans_max,
       maxExportBatchSize: Math.min(queue_spans_max, BATCH_SPANS_MAX),
       exportTimeoutMillis: timeout_ms,
     });
   const reader = () =>
     new metrics.PeriodicExportingMetricReader({
-      exporter: reportFailures(new OTLPMetricExporter(exporterSettings(settings, 'metrics')), complain),
+      exporter: reportFailures(new OTLPMetricExporter(readExporterSettings(settings, 'metrics')), complain),
       exportIntervalMillis: interval_ms,
       exportTimeoutMillis: Math.min(timeout_ms, interval_ms),
     });
