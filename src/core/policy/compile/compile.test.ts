@@ -94,7 +94,7 @@ const WRONG: Row[] = [
     [RULE, RULE],
     [],
     'policies[1]',
-    /second rule named `r`; the first stands in `service.yaml` at `policies\[0\]`/,
+    /second rule named `r`; the first is in `service.yaml` at `policies\[0\]`/,
   ],
   [[RULE], [{ policy: RULE }], 'policy', /second rule named `r`/],
   [[], ['text'], '', /must be a mapping/],

@@ -217,7 +217,7 @@ function findDuplicateNames(what: string, records: readonly NamedRecord[]): Docu
     }
     return buildDocumentProblem(
       place,
-      `is a second ${what} named \`${name}\`; the first stands in \`${before.file}\` at \`${before.path}\``,
+      `is a second ${what} named \`${name}\`; the first is in \`${before.file}\` at \`${before.path}\``,
     );
   });
 }
