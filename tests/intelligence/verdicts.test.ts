@@ -1,5 +1,8 @@
 /** The advisory layer decides nothing: a service with it, and one without it, give the same verdicts. */
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { type ApiClient, openApiClient } from '../support/api-client.ts';
@@ -10,6 +13,18 @@ import { startTestService, type TestService } from '../support/service.ts';
 /** Concatenated, so that no secret scanner of repositories reports it. */
 const KEY = ['sk-', 'ABCDEF1234567890abcd'].join('');
 const RUNS = Number(process.env.ADVISOR_VERDICTS ?? 60);
+
+/**
+ * A decision that is not written within ten seconds is a block (`fault.audit`), with the layer and without it, so a busy
+ * disk would make the two services differ. The state is kept in memory where the system has a folder for that.
+ */
+const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const folders: string[] = [];
+function makeFolder(): string {
+  const folder = mkdtempSync(join(MEMORY, 'verdicts-'));
+  folders.push(folder);
+  return folder;
+}
 
 let model: ModelServer;
 let services: readonly [on: TestService, off: TestService];
@@ -22,8 +37,8 @@ before(async () => {
   ];
   const backend = { provider: 'local', model: MODEL, base_url: model.url, retries: 0 };
   const [on, off] = await Promise.all([
-    startTestService({ config: { policies, intelligence: { enabled: true, backend } } }),
-    startTestService({ config: { policies } }),
+    startTestService({ dir: makeFolder(), config: { policies, intelligence: { enabled: true, backend } } }),
+    startTestService({ dir: makeFolder(), config: { policies } }),
   ]);
   services = [on, off];
   clients = [openApiClient(on), openApiClient(off)];
@@ -31,6 +46,7 @@ before(async () => {
 after(async () => {
   await Promise.all(services.map((service) => service.stop()));
   model.close();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 const text = fc
@@ -56,7 +72,6 @@ const requests = fc.oneof(
 test('verdicts are equal with the layer on and off, also while a hostile model answers', async () => {
   const decisions = new Set<string>();
   let compared = 0;
-  let faults = 0;
   const advice: Promise<unknown>[] = [];
   await fc.assert(
     fc.asyncProperty(requests, async ({ path, body }) => {
@@ -68,11 +83,6 @@ test('verdicts are equal with the layer on and off, also while a hostile model a
         scan_duration_ms: ___,
         ...verdict
       }: Record<string, unknown>) => JSON.stringify(verdict);
-      // A disk that hangs blocks any service; such an answer says nothing about the layer.
-      if ([on, off].some((each) => each!.body.rule === 'fault.audit')) {
-        faults += 1;
-        return;
-      }
       assert.equal(on!.status, off!.status, JSON.stringify([on!.body, off!.body]));
       assert.equal(strip(on!.body), strip(off!.body));
       decisions.add(on!.body.decision);
@@ -86,6 +96,5 @@ test('verdicts are equal with the layer on and off, also while a hostile model a
     'the model was called meanwhile',
   );
   assert.deepEqual([...decisions].sort(), ['allow', 'block', 'modify']);
-  assert.ok(faults <= RUNS / 4, `${faults} faults of the disk`);
-  assert.ok(compared + faults >= RUNS && model.questions.length > 0);
+  assert.ok(compared >= RUNS && model.questions.length > 0);
 });
