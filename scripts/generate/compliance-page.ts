@@ -1,10 +1,7 @@
 import { loadFramework } from '../../src/features/compliance/frameworks.ts';
-import {
-  type ControlMapping,
-  FRAMEWORK_IDS,
-  type FrameworkMapping,
-} from '../../src/features/compliance/mapping-types.ts';
+import type { ControlMapping, FrameworkMapping } from '../../src/features/compliance/mapping-types.ts';
 import { getMechanism } from '../../src/features/compliance/mechanisms.ts';
+import { FRAMEWORK_IDS } from '../../src/operations/compliance-frameworks.ts';
 
 /** Returns the text of docs/reference/compliance-frameworks.md: the controls of all frameworks and what carries them. */
 export function compliancePage(): string {

@@ -74,6 +74,10 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
       existsSync(paths.journal) ? runtime.listAuditSessions(requested) : [],
     countEvents: async (requested) => (existsSync(paths.journal) ? runtime.countEvents(requested) : []),
     auditWindow: existsSync(paths.journal) ? runtime.auditWindow : NO_WINDOW,
+    findComplianceGaps: (requested) => {
+      const with_evidence = requested.with_evidence && existsSync(paths.journal);
+      return runtime.findComplianceGaps({ ...requested, with_evidence });
+    },
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);
       return paths.journal;

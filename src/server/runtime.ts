@@ -35,6 +35,7 @@ import {
 } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import type { buildComplianceFindings } from './compliance-findings.ts';
 import type { buildReportFiles } from './report-files.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
@@ -141,6 +142,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
     buildReportFiles: (request) => loadReportFiles(request, runtime),
+    findComplianceGaps: (request) => loadComplianceFindings(request, runtime),
     memory: lazyMemory(parts, () => ports),
     ...outbound.offers,
   };
@@ -165,6 +167,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
 const loadReportFiles = async (...request: Parameters<typeof buildReportFiles>) =>
   (await import('./report-files.ts')).buildReportFiles(...request);
+
+const loadComplianceFindings = async (...request: Parameters<typeof buildComplianceFindings>) =>
+  (await import('./compliance-findings.ts')).buildComplianceFindings(...request);
 
 /** Closes each part, even if one before it fails. */
 function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {

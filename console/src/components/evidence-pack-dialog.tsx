@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { FRAMEWORK_IDS } from '../../../src/features/compliance/mapping-types.ts';
+import { FRAMEWORK_IDS } from '../../../src/operations/compliance-frameworks.ts';
 import { useSession } from '../api/session.ts';
 import { useOperationCall } from '../api/use-operation.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { FRAMEWORK_IDS } from '../../../src/features/compliance/mapping-types.ts';
 import type { ComplianceReport } from '../../../src/features/compliance/report-types.ts';
+import { FRAMEWORK_IDS } from '../../../src/operations/compliance-frameworks.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { EmptyState } from '../components/empty-state.tsx';

@@ -11,6 +11,8 @@ export interface NameAliases {
   readonly restore: (text: string) => string;
   /** Puts the names back into a YAML document. A name that needs quotes stays an alias. */
   readonly restoreInDocument: (text: string) => string;
+  /** Puts the aliases in again, for a text that goes to the model. */
+  readonly hide: (text: string) => string;
 }
 
 const ALIASES_MAX = 1_000;
@@ -43,6 +45,10 @@ export function openNameAliases(vocabulary: PromptVocabulary): NameAliases {
     },
     restore: (text) => replace(text, () => true),
     restoreInDocument: (text) => replace(text, (name) => SAFE_IN_YAML.test(name)),
+    hide: (text) => {
+      const longest_first = [...names].sort(([, a], [, b]) => b.length - a.length);
+      return longest_first.reduce((hidden, [alias, name]) => hidden.replaceAll(name, alias), text);
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { buildTestPolicy } from '../testing/policies.ts';
 import { autoConfigAdvisor } from './auto-config.ts';
+import { complianceAdvisor } from './compliance.ts';
 import { BANNED_KEYS, filterName, filterSentence, stripBannedKeys, WITHHELD } from './data-filter.ts';
 import type { UnsafeEvent } from './event-metadata.ts';
 import { incidentAdvisor } from './incident.ts';
@@ -284,6 +285,59 @@ test('the outline of a project holds no value that a detector knows by its shape
     'v2',
   ])
     assert.equal(filterName(name), name);
+});
+
+test('no plant in a compliance report reaches a prompt, and its own names do', () => {
+  const controls = plants.map((plant, at) => ({
+    ...{ control_id: `164.${at}`, title: 'Title', asks: 'Asks.', does: 'Does.', status: 'gap' },
+    rules: [plant, 'no-keys'],
+    mechanisms: ['Approvals: inactive'],
+    missing: [
+      `\`${plant}\` in input: no rule acts (rule \`${plant}\`, action \`allow\`).`,
+      'Unknown agents are blocked: not active (`policy.unknown_agents` is `allow`). Set `policy.unknown_agents: block`.',
+    ],
+    limits: [],
+    evidence: [
+      { kind: 'rule', name: plant, events: 3 },
+      { kind: 'tag', name: plant, events: 3 },
+    ],
+  }));
+  let checked = 0;
+  for (const [at, control] of controls.entries()) {
+    const { user } = complianceAdvisor.brief({
+      ...{ framework: 'hipaa', title: 'HIPAA', edition: '', since: '7d', controls: [control], rules: [] },
+      ...{ contracts: 0, identities: 0, default_action: 'block', audit_enabled: true, retention_days: 30 },
+      vocabulary,
+    });
+    assert.deepEqual(findPlants(user, new Set([plants[at]!])), [], plants[at]);
+    for (const word of ['no-keys', 'Approvals: inactive', 'Set policy.unknown_agents: block.'])
+      assert.ok(user.includes(word), word);
+    checked += 1;
+  }
+  assert.ok(checked > 300, `${checked} plants`);
+});
+
+test('a problem that quotes a name of a caller has its alias in the second prompt', () => {
+  const names = ['wipe_disk', 'wipe_disk_now', plants[0]!];
+  const by_tool = names.map((name) => ({ name, events: 1, actions: {} }));
+  const aggregates = {
+    since: '7d',
+    total_events: 3,
+    ...{ by_boundary: [], by_tag: [], by_tool, by_agent: [], rules: [], dead_rules: [] },
+    ...{
+      default_action: 'block',
+      undeclared_tools: 'allow',
+      unknown_agents: 'allow',
+      contracts: 0,
+      identities: 0,
+    },
+    vocabulary,
+  };
+  const hidden = recommenderAdvisor.hideNames?.(
+    names.map((name) => `\`${name}\` is unknown.`).join(' '),
+    aggregates,
+  );
+  assert.equal(hidden, '`tool-1` is unknown. `tool-2` is unknown. `tool-3` is unknown.');
 });
 
 test('banned keys are stripped at any depth', () => {

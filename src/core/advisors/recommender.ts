@@ -89,6 +89,7 @@ export const recommenderAdvisor: Advisor<AuditAggregates> = {
       },
     };
   },
+  hideNames: (text, aggregates) => describeAggregates(aggregates).aliases.hide(text),
 };
 
 function sumActions(tallies: readonly NameTally[]): Record<string, number> {

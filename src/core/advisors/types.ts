@@ -32,6 +32,8 @@ export interface Advisor<Input> {
   readonly name: AdvisorId;
   readonly brief: (input: Input) => AdvisorPrompt;
   readonly read: (answer: string, input: Input) => AdvisorReading;
+  /** Returns a text with the names of callers replaced by the aliases of the prompt; absent if files hold no such name. */
+  readonly hideNames?: (text: string, input: Input) => string;
 }
 
 /** The result of an advisor, as HTTP, the command line and the SDKs show it. */

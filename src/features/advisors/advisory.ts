@@ -1,12 +1,13 @@
 import { autoConfigAdvisor } from '../../core/advisors/auto-config.ts';
-import { complianceAdvisor, type FrameworkName } from '../../core/advisors/compliance.ts';
+import { complianceAdvisor } from '../../core/advisors/compliance.ts';
 import { incidentAdvisor } from '../../core/advisors/incident.ts';
 import { integrationAdvisor } from '../../core/advisors/integration.ts';
 import type { ProjectOutline } from '../../core/advisors/project-outline.ts';
 import { recommenderAdvisor } from '../../core/advisors/recommender.ts';
-import { COMPLIANCE_REQUIREMENTS } from '../../core/advisors/requirements.ts';
 import type { AdvisorPrompt } from '../../core/advisors/types.ts';
 import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
+import type { Policy } from '../../core/types/index.ts';
+import type { FrameworkId } from '../../operations/compliance-frameworks.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { type CallSubject, recordCall, requireBudget } from './call-records.ts';
@@ -14,10 +15,11 @@ import { checkDocuments } from './check-artifacts.ts';
 import { checkCode } from './check-code.ts';
 import { collectAggregates, listRuleUses } from './collect-aggregates.ts';
 import { collectIncident } from './collect-incident.ts';
+import { compareControls } from './control-changes.ts';
 import { type FrameworkAdapter, readAdapterSource } from './framework-adapters.ts';
 import { replayProposal } from './replay-proposal.ts';
 import { type AdvisorCall, type AdvisorOutcome, type AdvisorStep, runAdvisor } from './run-advisor.ts';
-import { parseSince, resolveAdvisorScope, SINCE_DEFAULT } from './scope.ts';
+import { parseSince, resolveAdvisorScope } from './scope.ts';
 
 /** A prepared call of an advisor: its data is collected, and nothing was sent. */
 export interface PreparedCall {
@@ -31,6 +33,8 @@ export interface RunPorts {
   readonly signal: AbortSignal;
   readonly onProgress?: (step: AdvisorStep) => void;
 }
+
+type Check = NonNullable<AdvisorCall<unknown>['check']>;
 
 /** Prepares an explanation of one event. @throws Refusal `not_found` */
 export async function prepareExplanation(event_id: string, context: Context): Promise<PreparedCall> {
@@ -56,22 +60,30 @@ export async function prepareRecommendations(
   const period = parseSince(since, runtime.now_ms());
   const config = await readConfig(context);
   const input = await collectAggregates(period, scope, runtime);
-  const replay = (next: Parameters<typeof replayProposal>[0]) =>
-    replayProposal(next, period.since, scope.tenants, runtime);
-  const check = (files: Parameters<typeof checkDocuments>[0]) =>
-    checkDocuments(files, { config, env: process.env, replay });
+  const check: Check = (files, signal) =>
+    checkDocuments(files, {
+      ...{ config, env: process.env },
+      replay: (next) => replayProposal(next, period.since, scope.tenants, runtime, signal),
+    });
   return prepare({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
 }
 
-/** Prepares a policy set for a compliance framework. */
-export async function prepareCompliance(framework: FrameworkName, context: Context): Promise<PreparedCall> {
+/** Prepares a policy set for a compliance framework, from the deterministic report on the active policy. */
+export async function prepareCompliance(framework: FrameworkId, context: Context): Promise<PreparedCall> {
   const { runtime } = context;
   const scope = resolveAdvisorScope(context);
   const config = await readConfig(context);
   const policy = runtime.policy();
+  const { since, since_ms } = parseSince(undefined, runtime.now_ms());
+  const window = {
+    ...{ framework, since_ms, until_ms: runtime.now_ms(), agents: scope.agents },
+    tenants: scope.tenants === '*' ? ['default'] : scope.tenants,
+  };
+  const report = (policy: Policy, with_evidence: boolean) =>
+    runtime.findComplianceGaps({ ...window, policy, with_evidence });
   const input = {
-    framework,
-    ...COMPLIANCE_REQUIREMENTS[framework],
+    ...{ framework, since },
+    ...(await report(policy, config.audit.enabled)),
     rules: listRuleUses(policy, scope, [], []),
     contracts: policy.contracts.length,
     identities: policy.identities.length,
@@ -80,12 +92,13 @@ export async function prepareCompliance(framework: FrameworkName, context: Conte
     retention_days: config.audit.max_age_days,
     vocabulary: buildPromptVocabulary(policy),
   };
-  const check = (files: Parameters<typeof checkDocuments>[0]) =>
+  const check: Check = (files, signal) =>
     checkDocuments(files, {
-      config,
-      env: process.env,
+      ...{ config, env: process.env },
+      findControlChanges: async (next) =>
+        compareControls(input.controls, (await report(next, false)).controls),
       ...(config.audit.enabled && {
-        replay: (next) => replayProposal(next, SINCE_DEFAULT, scope.tenants, runtime),
+        replay: (next) => replayProposal(next, since, scope.tenants, runtime, signal),
       }),
     });
   return prepare({ advisor: complianceAdvisor, input, check }, { framework }, context);
@@ -104,8 +117,7 @@ export async function prepareAutoConfig(subject: ProjectSubject, context: Contex
   const { outline, has_configuration, config } = subject;
   const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
   const input = { outline, has_configuration, reads_identities };
-  const check = (files: Parameters<typeof checkDocuments>[0]) =>
-    checkDocuments(files, { config, env: process.env });
+  const check: Check = (files) => checkDocuments(files, { config, env: process.env });
   return prepare({ advisor: autoConfigAdvisor, input, check }, {}, context);
 }
 

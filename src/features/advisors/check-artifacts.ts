@@ -12,6 +12,7 @@ import { loadPolicy } from '../../runtime/policies/load-policy.ts';
 import { comparePolicies } from '../../runtime/skills/policy-effect.ts';
 import { simulateChange } from '../../runtime/skills/simulate-change.ts';
 import { findConfigurationProblems } from './check-configuration.ts';
+import type { ControlChange } from './control-changes.ts';
 import type { ProposalReplay } from './replay-proposal.ts';
 
 /** The effect of proposed files on the policy. */
@@ -26,6 +27,8 @@ export interface ProposalEffect {
   readonly remarks: readonly string[];
   /** The recorded decisions under the proposal; `null` if there is no audit log to replay. */
   readonly replay: ProposalReplay | null;
+  /** The controls whose status in the compliance report would change; `null` for other advisors. */
+  readonly control_changes: readonly ControlChange[] | null;
 }
 
 /** The effect of one file alone. */
@@ -48,6 +51,8 @@ export interface DocumentCheckPorts {
   readonly env: NodeJS.ProcessEnv;
   /** Replays recorded decisions under a policy; absent if there is no audit log. */
   readonly replay?: (next: Policy) => Promise<ProposalReplay>;
+  /** Reports on a policy for the framework of a proposal; absent for other advisors. */
+  readonly findControlChanges?: (next: Policy) => Promise<readonly ControlChange[]>;
 }
 
 /** The most files whose effect is examined one by one. */
@@ -88,7 +93,7 @@ const CONFIGURATION = 'service.yaml';
 async function examine(
   files: readonly ArtifactFile[],
   before: Policy,
-  { config, env, replay }: DocumentCheckPorts,
+  { config, env, replay, findControlChanges }: DocumentCheckPorts,
 ): Promise<{ readonly effect: ProposalEffect } | { readonly problems: readonly string[] }> {
   const settings = files.find(({ path }) => path === CONFIGURATION);
   const read = settings === undefined ? { config } : await readProposedConfig(settings.text, config, env);
@@ -102,10 +107,14 @@ async function examine(
   const after = simulated.policy;
   const effect = comparePolicies(before, after);
   const replayed = replay === undefined ? null : await replay(after);
+  const control_changes = findControlChanges === undefined ? null : await findControlChanges(after);
   const lets_through = [
     ...effect.strictness.examples.map(({ where, before, after }) => `${where}: ${before} -> ${after}`),
     ...effect.strictness.loosening,
     ...listDisabledDetection(before.detection, after.detection),
+    ...(control_changes ?? [])
+      .filter(({ is_worse }) => is_worse)
+      .map(({ control_id, from, to }) => `control ${control_id}: ${from} -> ${to}`),
     ...(replayed?.laxer_examples ?? []).map(
       ({ event_id, from, to }) => `recorded decision ${event_id}: ${from} -> ${to}`,
     ),
@@ -122,6 +131,7 @@ async function examine(
       lets_through: lets_through.slice(0, LINES_MAX),
       remarks: (await lintNewRecords(before, after)).slice(0, LINES_MAX),
       replay: replayed,
+      control_changes,
     },
   };
 }

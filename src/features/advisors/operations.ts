@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
-import { COMPLIANCE_FRAMEWORKS, findComplianceFramework } from '../../core/advisors/compliance.ts';
 import type { ProjectOutline } from '../../core/advisors/project-outline.ts';
 import type { AdvisorId, AdvisorResult } from '../../core/advisors/types.ts';
+import { FRAMEWORK_IDS, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import {
@@ -194,7 +194,7 @@ export const intelligenceCompliance = defineOperation({
   ...shared,
   name: 'intelligence_compliance',
   summary: 'Propose a policy set for a compliance framework',
-  description: `Compares the policy with the requirements of a framework, and proposes rules that close gaps. Nothing changes. ${AFTER}`,
+  description: `Reads the compliance report of the active policy, and proposes rules that close its gaps. The report of the proposal is part of the result. Nothing changes. ${AFTER}`,
   http: { method: 'POST', path: '/v1/intelligence/compliance' },
   permission: 'audit:read',
   unavailable: findDisabledRefusal('compliance'),
@@ -205,15 +205,15 @@ export const intelligenceCompliance = defineOperation({
       framework: {
         type: 'string',
         maxLength: 32,
-        description: `One of ${COMPLIANCE_FRAMEWORKS.join(', ')}, in any case.`,
+        description: `One of ${FRAMEWORK_IDS.join(', ')}, in any case.`,
       },
     },
   },
   example: { framework: 'HIPAA' },
   refusals: REFUSALS,
   run: async (input, context) => {
-    const framework = findComplianceFramework(input.framework);
-    if (framework === null) throw buildChoiceRefusal('framework', COMPLIANCE_FRAMEWORKS);
+    const framework = findFrameworkId(input.framework);
+    if (framework === null) throw buildChoiceRefusal('framework', FRAMEWORK_IDS);
     return answer(await prepareCompliance(framework, context), context);
   },
 });

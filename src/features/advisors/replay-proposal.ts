@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { ChangedDecision } from '../../core/review/replay.ts';
 import type { Policy } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { replayJournal } from '../../runtime/policies/replay.ts';
+import { replayApart } from '../../runtime/policies/replay-apart.ts';
 
 /** The recorded decisions of a period under a proposed policy. */
 export interface ProposalReplay {
@@ -27,24 +26,21 @@ export interface DecisionChange {
 
 const EXAMPLES_MAX = 5;
 
-/** Replays the decisions of a period for each tenant of the caller. */
+/** Replays the decisions of a period for each tenant of the caller, one after the other, in other processes. */
 export async function replayProposal(
   next: Policy,
   since: string,
   tenants: '*' | readonly string[],
-  runtime: Pick<Runtime, 'limits' | 'policyOf' | 'now_ms'>,
+  runtime: Pick<Runtime, 'limits' | 'policy' | 'now_ms'>,
+  signal: AbortSignal,
 ): Promise<ProposalReplay> {
   const filters = tenants === '*' ? [{ since }] : tenants.map((tenant_id) => ({ since, tenant_id }));
   const sum = { same: 0, stricter: 0, laxer: 0, unknown: 0 };
   const examples = { stricter: [] as ChangedDecision[], laxer: [] as ChangedDecision[] };
   for (const filter of filters) {
-    const { tally } = await replayJournal({
-      journal_dir: join(runtime.limits.state_dir, 'journal'),
-      next,
-      policyOf: runtime.policyOf,
-      filter,
-      now_ms: runtime.now_ms(),
-    });
+    const { state_dir } = runtime.limits;
+    const request = { state_dir, next, active: runtime.policy(), filter, now_ms: runtime.now_ms() };
+    const { tally } = await replayApart(request, signal);
     for (const name of ['same', 'stricter', 'laxer', 'unknown'] as const) sum[name] += tally.total[name];
     examples.stricter.push(...tally.stricter);
     examples.laxer.push(...tally.laxer);

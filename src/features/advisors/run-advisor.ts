@@ -1,3 +1,4 @@
+import { filterSentence } from '../../core/advisors/data-filter.ts';
 import type { Advisor, AdvisorReading, AdvisorResult, ArtifactFile } from '../../core/advisors/types.ts';
 import type { ArtifactCheck } from './check-artifacts.ts';
 import { type ModelAnswer, type ModelBackend, ModelFailure, type ModelMessage } from './types.ts';
@@ -7,7 +8,7 @@ export interface AdvisorCall<Input> {
   readonly advisor: Advisor<Input>;
   readonly input: Input;
   /** Examines proposed files before a person sees them; absent for an advisor without files. */
-  readonly check?: (files: readonly ArtifactFile[]) => Promise<ArtifactCheck>;
+  readonly check?: (files: readonly ArtifactFile[], signal: AbortSignal) => Promise<ArtifactCheck>;
   /** Data for the result that the model did not give. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -50,13 +51,12 @@ export async function runAdvisor<Input>(
   try {
     return await converse(call, ports, usage);
   } catch (fault) {
-    if (!(fault instanceof ModelFailure)) throw fault;
-    const status = fault.code === 'no_backend' ? 'no_backend' : 'error';
-    return {
-      result: buildFailedResult(call, ports.model, status, fault.message),
-      usage,
-      failure: fault.code,
-    };
+    // A check that the caller stopped fails in its own way.
+    const failure = ports.signal.aborted ? new ModelFailure('aborted', 'Stopped.') : fault;
+    if (!(failure instanceof ModelFailure)) throw failure;
+    const { code, message } = failure;
+    const status = code === 'no_backend' ? 'no_backend' : 'error';
+    return { result: buildFailedResult(call, ports.model, status, message), usage, failure: code };
   }
 }
 
@@ -85,31 +85,40 @@ async function converse<Input>(
     usage.input_tokens += answer.input_tokens ?? 0;
     usage.output_tokens += answer.output_tokens ?? 0;
     ports.onProgress?.('checking');
-    return review(answer, call);
+    return review(answer, call, ports.signal);
   };
   let reviewed = await ask('asking');
   let attempts = 1;
   if (reviewed.problems.length > 0) {
     messages.push({ role: 'assistant', content: reviewed.answer.text });
-    messages.push({ role: 'user', content: buildCorrection(reviewed.problems) });
+    messages.push({ role: 'user', content: buildCorrection(reviewed.problems, call) });
     reviewed = await ask('asking_again');
     attempts = 2;
   }
   return { result: buildResult(reviewed, attempts, call), usage, failure: getFailure(reviewed) };
 }
 
-async function review<Input>(answer: ModelAnswer, call: AdvisorCall<Input>): Promise<ReviewedAnswer> {
+async function review<Input>(
+  answer: ModelAnswer,
+  call: AdvisorCall<Input>,
+  signal: AbortSignal,
+): Promise<ReviewedAnswer> {
   const reading = call.advisor.read(answer.text, call.input);
   if (reading.problems.length > 0 || reading.artifacts.length === 0 || call.check === undefined)
     return { answer, reading, check: null, problems: reading.problems };
-  const check = await call.check(reading.artifacts);
+  const check = await call.check(reading.artifacts, signal);
   return { answer, reading, check, problems: check.problems };
 }
 
 const PROBLEMS_MAX = 20;
+const PROBLEM_UNITS_MAX = 500;
 
-function buildCorrection(problems: readonly string[]): string {
-  const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => `- ${problem}`);
+/** Problems may quote names of callers and of the policy, which are filtered as in the first prompt. */
+function buildCorrection<Input>(problems: readonly string[], { advisor, input }: AdvisorCall<Input>): string {
+  const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => {
+    const hidden = advisor.hideNames?.(problem, input) ?? problem;
+    return `- ${filterSentence(hidden, PROBLEM_UNITS_MAX)}`;
+  });
   return `Your answer cannot be used:\n${lines.join('\n')}\nWrite the whole answer again, in the same format, without these problems.`;
 }
 

@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { FRAMEWORK_IDS, type FrameworkId, type FrameworkMapping } from './mapping-types.ts';
+import type { FrameworkId } from '../../operations/compliance-frameworks.ts';
+import type { FrameworkMapping } from './mapping-types.ts';
 
 const loaded = new Map<FrameworkId, FrameworkMapping>();
-
-/** Returns the id of a framework by its name, in any case; `null` if there is none. */
-export function findFrameworkId(name: string): FrameworkId | null {
-  const wanted = name.trim().toLowerCase();
-  return FRAMEWORK_IDS.find((id) => id === wanted) ?? null;
-}
 
 /** Returns the mapping of a framework. The files are part of the package. */
 export function loadFramework(id: FrameworkId): FrameworkMapping {

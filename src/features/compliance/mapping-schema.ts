@@ -1,6 +1,7 @@
+import { FRAMEWORK_IDS } from '../../operations/compliance-frameworks.ts';
 import { PERMISSIONS } from '../../runtime/config/permissions.ts';
 import { EVENT_KINDS } from './event-kinds.ts';
-import { FRAMEWORK_IDS, PLACES } from './mapping-types.ts';
+import { PLACES } from './mapping-types.ts';
 import { MECHANISMS } from './mechanisms.ts';
 
 const sentence = { type: 'string', minLength: 10, maxLength: 400, pattern: '^[A-Z`].*[.]$' } as const;

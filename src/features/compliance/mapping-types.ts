@@ -1,21 +1,8 @@
 import type { Tag } from '../../core/types/index.ts';
+import type { FrameworkId } from '../../operations/compliance-frameworks.ts';
 import type { Permission } from '../../runtime/config/permissions.ts';
 import type { EventKind } from './event-kinds.ts';
 import type { Mechanism } from './mechanisms.ts';
-
-/** The frameworks with a mapping in `data/compliance`. */
-export const FRAMEWORK_IDS = [
-  'hipaa',
-  'pci-dss',
-  'soc2',
-  'gdpr',
-  'eu-ai-act',
-  'nist-ai-rmf',
-  'iso-42001',
-  'owasp-agentic',
-  'owasp-llm',
-] as const;
-export type FrameworkId = (typeof FRAMEWORK_IDS)[number];
 
 /** The places at which tagged data is decided on. */
 export const PLACES = ['input', 'call', 'result', 'output'] as const;

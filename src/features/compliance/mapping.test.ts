@@ -6,10 +6,11 @@ import { commandRules } from '../../core/detect/commands/rules/index.ts';
 import { listBuiltinIdentities } from '../../core/detect/registry/builtin-detectors.ts';
 import { buildBuiltinRules } from '../../core/policy/compile/builtin.ts';
 import { covers } from '../../core/tags.ts';
+import { FRAMEWORK_IDS, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { matchesKind } from './event-kinds.ts';
-import { findFrameworkId, loadFramework } from './frameworks.ts';
+import { loadFramework } from './frameworks.ts';
 import { MAPPING_SCHEMA } from './mapping-schema.ts';
-import { FRAMEWORK_IDS, type FrameworkMapping } from './mapping-types.ts';
+import type { FrameworkMapping } from './mapping-types.ts';
 
 const TAGS = [...listBuiltinIdentities().flatMap(({ tags }) => tags), ...commandRules.map(({ tag }) => tag)];
 const RULES = buildBuiltinRules('redact').map(({ name }) => name);

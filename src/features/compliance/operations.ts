@@ -1,8 +1,7 @@
+import { FRAMEWORK_IDS, type FrameworkId, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
-import { findFrameworkId } from './frameworks.ts';
-import { FRAMEWORK_IDS, type FrameworkId } from './mapping-types.ts';
 import { reportProperties } from './report-schema.ts';
 import { resolveReportWindow } from './window.ts';
 

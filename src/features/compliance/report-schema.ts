@@ -1,5 +1,5 @@
 import { ACTIONS } from '../../core/types/index.ts';
-import { FRAMEWORK_IDS } from './mapping-types.ts';
+import { FRAMEWORK_IDS } from '../../operations/compliance-frameworks.ts';
 import { CONTROL_STATUSES } from './report-types.ts';
 
 const text = { type: 'string' } as const;

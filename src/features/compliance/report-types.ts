@@ -1,5 +1,6 @@
+import type { FrameworkId } from '../../operations/compliance-frameworks.ts';
 import type { ChainState } from '../../runtime/audit/window-types.ts';
-import type { ControlMapping, FrameworkId, MappingSource } from './mapping-types.ts';
+import type { ControlMapping, MappingSource } from './mapping-types.ts';
 
 /** Counts of events by the action of the rule that decided. */
 export interface ActionCounts {

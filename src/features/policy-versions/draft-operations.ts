@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { buildPolicyRefusal } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
@@ -214,18 +213,19 @@ export const policyReplay = defineOperation({
       throw new Refusal('unavailable', 'Another replay is running. Try again when it has ended.');
     is_replaying = true;
     try {
-      const [{ replayJournal }, { formatReplay }] = await Promise.all([
-        import('../../runtime/policies/replay.ts'),
+      const [{ replayApart }, { formatReplay }] = await Promise.all([
+        import('../../runtime/policies/replay-apart.ts'),
         import('../../runtime/policies/format-replay.ts'),
       ]);
       const { runtime } = context;
-      const report = await replayJournal({
-        journal_dir: join(runtime.limits.state_dir, 'journal'),
+      const request = {
+        state_dir: runtime.limits.state_dir,
         next: made.policy,
-        policyOf: runtime.policyOf,
+        active: runtime.policy(),
         filter: readFilter(input, context),
         now_ms: runtime.now_ms(),
-      });
+      };
+      const report = await replayApart(request, context.signal?.());
       return formatReplay(report, made.policy.hash);
     } catch (error) {
       if (error instanceof AuditFilterError)
@@ -237,7 +237,7 @@ export const policyReplay = defineOperation({
   },
 });
 
-/** A replay reads the integerField journal, so each process runs one at a time. */
+/** A replay reads the whole journal, so each process runs one at a time. */
 let is_replaying = false;
 
 type ReplayInput = Readonly<

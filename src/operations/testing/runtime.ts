@@ -160,6 +160,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       findOldestEvent: async () => null,
     },
     buildReportFiles: async () => [],
+    findComplianceGaps: async () => ({ title: 'None', edition: '', controls: [] }),
     events: null,
     ...options.instead,
   };

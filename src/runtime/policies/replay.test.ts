@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { judge } from '../../core/decision/judge.ts';
 import { compilePolicy } from '../../core/policy/compile/index.ts';
 import { NO_NAME, OTHER_NAMES } from '../../core/review/replay.ts';
 import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../core/types/index.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
 import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent } from '../audit/service-event.ts';
 import { makeAuditLog } from '../audit/testing/audit-log.ts';
@@ -12,6 +14,8 @@ import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from '../enforcement/audit-event.ts';
 import { overlayDocuments } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
+import { replayApart } from './replay-apart.ts';
+import { savePolicy } from './saved-policy.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
 const rule = (name: string, action: string, more: object = {}) => ({
@@ -124,6 +128,22 @@ test('every decision of the journal is counted once: same, stricter, laxer or un
   assert.equal(filters.length, 9);
   const again = (await replayed(trail.dir, {}, was)).tally;
   assert.deepEqual([again.total.same, again.total.stricter, again.total.laxer], [6, 0, 0]);
+});
+
+test('a replay in a process of its own gives the same report, and stops on request', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open();
+  for (const each of EVENTS) await journal.append(each);
+  const request = {
+    ...{ state_dir: trail.state, next, active: was, now_ms: NOW_MS },
+    filter: { since: '7d' },
+  };
+  assert.deepEqual(await replayApart(request), await replayed(trail.dir));
+  await savePolicy(join(trail.state, 'policies'), was);
+  assert.deepEqual(await replayApart({ ...request, active: next }), await replayed(trail.dir));
+  assert.throws(() => replayApart({ ...request, filter: { since: 'yesterday' } }), /since/);
+  await assert.rejects(replayApart(request, AbortSignal.abort()), Unavailable);
+  await assert.rejects(replayApart({ ...request, state_dir: `${trail.state}\0` }), Unavailable);
 });
 
 test('a tally does not grow with the names that callers choose', async (t) => {

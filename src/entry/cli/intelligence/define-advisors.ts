@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  COMPLIANCE_FRAMEWORKS,
-  type FrameworkName,
-  findComplianceFramework,
-} from '../../../core/advisors/compliance.ts';
 import { STAGING_FOLDER } from '../../../features/advisors/artifact-files.ts';
 import { findFrameworkAdapter, frameworkAdapters } from '../../../features/advisors/framework-adapters.ts';
+import {
+  FRAMEWORK_IDS,
+  type FrameworkId,
+  findFrameworkId,
+} from '../../../operations/compliance-frameworks.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
@@ -121,13 +121,13 @@ export function defineComplianceAdvice(parent: Command, terminal: Terminal): voi
     parent,
     'compliance',
     'propose a policy set for a compliance framework',
-    'Compare the policy with the requirements of a framework, list the gaps, and propose rules that close them.',
+    'Read the compliance report of the active policy, and propose rules that close its gaps. The report of the proposal shows which controls would change.',
   ).addOption(
-    new Option('--framework <name>', `the framework: ${COMPLIANCE_FRAMEWORKS.join(', ')}`)
+    new Option('--framework <name>', `the framework: ${FRAMEWORK_IDS.join(', ')}`)
       .argParser(parseFramework)
       .makeOptionMandatory(),
   );
-  addFileOptions(command).action(async (options: FileOptions & { readonly framework: FrameworkName }) => {
+  addFileOptions(command).action(async (options: FileOptions & { readonly framework: FrameworkId }) => {
     const done = await runAdvisorCommand(options, terminal, async (context) => {
       const { prepareCompliance } = await import('../../../features/advisors/advisory.ts');
       return prepareCompliance(options.framework, context);
@@ -138,10 +138,10 @@ export function defineComplianceAdvice(parent: Command, terminal: Terminal): voi
   addExamples(command, [['service intelligence compliance --framework hipaa', '']]);
 }
 
-function parseFramework(name: string): FrameworkName {
-  const framework = findComplianceFramework(name);
+function parseFramework(name: string): FrameworkId {
+  const framework = findFrameworkId(name);
   if (framework !== null) return framework;
-  throw new InvalidArgumentError(`The framework is one of ${COMPLIANCE_FRAMEWORKS.join(', ')}.`);
+  throw new InvalidArgumentError(`The framework is one of ${FRAMEWORK_IDS.join(', ')}.`);
 }
 
 /** Adds `intelligence integrate`. */

@@ -42,10 +42,23 @@ function printEffect(effect: ProposalEffect, terminal: Terminal): void {
       terminal,
       `  replay of ${replay.since}: ${replay.same} the same, ${replay.stricter} stricter, ${replay.laxer} laxer, ${replay.unknown} unknown`,
     );
+  printControlChanges(effect, terminal);
   if (effect.weakens) {
     printLine(terminal, paint(terminal, 'yellow', '  WEAKENS THE POLICY. It would allow:'));
     for (const line of effect.lets_through)
       printLine(terminal, paint(terminal, 'yellow', `    ${escapeControls(line)}`));
   }
   for (const line of effect.remarks) printLine(terminal, `  ${escapeControls(line)}`);
+}
+
+function printControlChanges({ control_changes }: ProposalEffect, terminal: Terminal): void {
+  if (control_changes === null) return;
+  if (control_changes.length === 0) printLine(terminal, '  no control of the compliance report changes');
+  for (const { control_id, from, to, missing_before, missing_after } of control_changes) {
+    printLine(terminal, `  control ${control_id}: ${from} -> ${to}`);
+    for (const each of missing_before.filter((sentence) => !missing_after.includes(sentence)))
+      printLine(terminal, `    - ${escapeControls(each)}`);
+    for (const each of missing_after.filter((sentence) => !missing_before.includes(sentence)))
+      printLine(terminal, `    + ${escapeControls(each)}`);
+  }
 }

@@ -1,0 +1,60 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Policy } from '../../core/types/index.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import { parseFilter } from '../audit/filter.ts';
+import type { ReplayFilter, ReplayReport } from './replay.ts';
+
+/** A replay for another process: plain data. */
+export interface ReplayRequest {
+  /** The folder with `journal` and `policies`. */
+  readonly state_dir: string;
+  readonly next: Policy;
+  /** The active policy, which need not be saved. */
+  readonly active: Policy;
+  readonly filter: ReplayFilter;
+  readonly now_ms: number;
+}
+
+/** The only message of the process. */
+export type ReplayAnswer = { readonly report: ReplayReport } | { readonly error: string };
+
+const REPLAY_MS_MAX = 15 * 60_000;
+
+/**
+ * Replays recorded decisions in a process of its own with low priority, because a replay reads the whole journal, and
+ * decisions must not wait for it. The process ends with this one.
+ *
+ * @throws AuditFilterError if the filter is not valid
+ * @throws Unavailable if the process fails, takes too long, or is stopped by the signal
+ */
+export function replayApart(request: ReplayRequest, signal?: AbortSignal): Promise<ReplayReport> {
+  parseFilter({ ...request.filter }, request.now_ms);
+  // The TypeScript source and the compiled program have the same layout and differ in the file extension.
+  const program = fileURLToPath(new URL(`./replay-process${extname(import.meta.url)}`, import.meta.url));
+  const child = fork(program, [], {
+    ...{ env: {}, execArgv: [], serialization: 'advanced', timeout: REPLAY_MS_MAX, killSignal: 'SIGKILL' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    ...(signal !== undefined && { signal }),
+  });
+  return readAnswer(child, request);
+}
+
+function readAnswer(child: ChildProcess, request: ReplayRequest): Promise<ReplayReport> {
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string): void =>
+      reject(new Unavailable(`The recorded decisions were not replayed: ${reason}`, null));
+    child.once('message', (answer: ReplayAnswer) => {
+      if ('report' in answer) resolve(answer.report);
+      else fail(answer.error);
+    });
+    child.once('error', () => fail('the process was stopped, or did not start.'));
+    child.once('exit', () =>
+      fail('the process ended before its result, or took more than 15 minutes. Choose a shorter period.'),
+    );
+    child.send(request, (error) => {
+      if (error !== null) fail('the process could not be reached. Try again.');
+    });
+  });
+}
