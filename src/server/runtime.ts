@@ -35,8 +35,6 @@ import {
 } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
-import type { buildComplianceFindings } from './compliance-findings.ts';
-import type { buildReportFiles } from './report-files.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
 
@@ -141,8 +139,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
-    buildReportFiles: (request) => loadReportFiles(request, runtime),
-    findComplianceGaps: (request) => loadComplianceFindings(request, runtime),
+    ...buildReports(() => runtime),
     memory: lazyMemory(parts, () => ports),
     ...outbound.offers,
   };
@@ -165,11 +162,15 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 }
 
-const loadReportFiles = async (...request: Parameters<typeof buildReportFiles>) =>
-  (await import('./report-files.ts')).buildReportFiles(...request);
-
-const loadComplianceFindings = async (...request: Parameters<typeof buildComplianceFindings>) =>
-  (await import('./compliance-findings.ts')).buildComplianceFindings(...request);
+/** Loaded on demand, because operators need reports seldom. */
+function buildReports(runtime: () => Runtime): Pick<Runtime, 'buildReportFiles' | 'findComplianceGaps'> {
+  return {
+    buildReportFiles: async (request) =>
+      (await import('./report-files.ts')).buildReportFiles(request, runtime()),
+    findComplianceGaps: async (request) =>
+      (await import('./compliance-findings.ts')).buildComplianceFindings(request, runtime()),
+  };
+}
 
 /** Closes each part, even if one before it fails. */
 function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {

@@ -62,7 +62,7 @@ export async function prepareRecommendations(
   const input = await collectAggregates(period, scope, runtime);
   const check: Check = (files, signal) =>
     checkDocuments(files, {
-      ...{ config, env: process.env },
+      ...{ config, env: process.env, signal },
       replay: (next) => replayProposal(next, period.since, scope.tenants, runtime, signal),
     });
   return prepare({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
@@ -94,7 +94,7 @@ export async function prepareCompliance(framework: FrameworkId, context: Context
   };
   const check: Check = (files, signal) =>
     checkDocuments(files, {
-      ...{ config, env: process.env },
+      ...{ config, env: process.env, signal },
       findControlChanges: async (next) =>
         compareControls(input.controls, (await report(next, false)).controls),
       ...(config.audit.enabled && {
@@ -117,7 +117,7 @@ export async function prepareAutoConfig(subject: ProjectSubject, context: Contex
   const { outline, has_configuration, config } = subject;
   const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
   const input = { outline, has_configuration, reads_identities };
-  const check: Check = (files) => checkDocuments(files, { config, env: process.env });
+  const check: Check = (files, signal) => checkDocuments(files, { config, env: process.env, signal });
   return prepare({ advisor: autoConfigAdvisor, input, check }, {}, context);
 }
 

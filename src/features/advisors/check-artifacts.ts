@@ -2,13 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactFile } from '../../core/advisors/types.ts';
-import { lintCompiledPolicy } from '../../core/review/lint/lint.ts';
 import { REMARK_LEVELS } from '../../core/review/lint/remark.ts';
 import type { Detection, DocumentProblem, Policy } from '../../core/types/index.ts';
 import { type Config, formatProblem } from '../../runtime/config/index.ts';
-import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { loadPolicy } from '../../runtime/policies/load-policy.ts';
+import { lintApart } from '../../runtime/policies/run-apart.ts';
 import { comparePolicies } from '../../runtime/skills/policy-effect.ts';
 import { simulateChange } from '../../runtime/skills/simulate-change.ts';
 import { findConfigurationProblems } from './check-configuration.ts';
@@ -49,6 +48,8 @@ export interface DocumentCheckPorts {
   /** The configuration of the project to which the files would be applied. */
   readonly config: Config;
   readonly env: NodeJS.ProcessEnv;
+  /** Stops the check. */
+  readonly signal?: AbortSignal;
   /** Replays recorded decisions under a policy; absent if there is no audit log. */
   readonly replay?: (next: Policy) => Promise<ProposalReplay>;
   /** Reports on a policy for the framework of a proposal; absent for other advisors. */
@@ -93,7 +94,7 @@ const CONFIGURATION = 'service.yaml';
 async function examine(
   files: readonly ArtifactFile[],
   before: Policy,
-  { config, env, replay, findControlChanges }: DocumentCheckPorts,
+  { config, env, signal, replay, findControlChanges }: DocumentCheckPorts,
 ): Promise<{ readonly effect: ProposalEffect } | { readonly problems: readonly string[] }> {
   const settings = files.find(({ path }) => path === CONFIGURATION);
   const read = settings === undefined ? { config } : await readProposedConfig(settings.text, config, env);
@@ -129,7 +130,7 @@ async function examine(
       ].slice(0, LINES_MAX),
       weakens: effect.strictness.laxer > 0 || lets_through.length > 0 || (replayed?.laxer ?? 0) > 0,
       lets_through: lets_through.slice(0, LINES_MAX),
-      remarks: (await lintNewRecords(before, after)).slice(0, LINES_MAX),
+      remarks: (await lintNewRecords(before, after, signal)).slice(0, LINES_MAX),
       replay: replayed,
       control_changes,
     },
@@ -163,16 +164,15 @@ function formatForModel(problem: DocumentProblem): string {
   return formatProblem(problem).replaceAll(/\S*service-(?:advisor|skills)-\w+\//g, '');
 }
 
-async function lintNewRecords(before: Policy, after: Policy): Promise<readonly string[]> {
+async function lintNewRecords(
+  before: Policy,
+  after: Policy,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
   const known = new Set(
     [...before.rules, ...before.contracts, ...before.identities].map((each) => JSON.stringify(each)),
   );
-  const remarks = lintCompiledPolicy({
-    policy: after,
-    conditions: await loadConditions(after),
-    tenants: null,
-  });
-  return remarks
+  return (await lintApart(after, signal))
     .filter(({ record }) => !known.has(JSON.stringify(record)))
     .map(({ id, message }) => `${REMARK_LEVELS[id]}: ${message}`);
 }

@@ -1,11 +1,10 @@
 import type { AuditAggregates, NameTally, RuleUse } from '../../core/advisors/recommender.ts';
 import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
-import { lintCompiledPolicy } from '../../core/review/lint/lint.ts';
 import { DEAD_RULE_REMARKS } from '../../core/review/lint/remark.ts';
 import type { Policy, Rule } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { type CountField, type EventCount, SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
-import { loadConditions } from '../../runtime/policies/conditions.ts';
+import { lintApart } from '../../runtime/policies/run-apart.ts';
 import type { AdvisorPeriod, AdvisorScope } from './scope.ts';
 
 /** Returns the totals of a period over all events that the caller may see, from the index of the audit log. */
@@ -80,7 +79,7 @@ function isVisible({ tenant_id }: Rule, { tenants }: AdvisorScope): boolean {
 }
 
 async function listDeadRules(policy: Policy, scope: AdvisorScope): Promise<readonly string[]> {
-  const remarks = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants: null });
+  const remarks = await lintApart(policy);
   const dead = remarks.filter(({ id }) => DEAD_RULE_REMARKS.includes(id)).map(({ record }) => record as Rule);
   return [...new Set(dead.filter((rule) => isVisible(rule, scope)).map(({ name }) => name))];
 }

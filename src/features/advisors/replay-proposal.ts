@@ -1,7 +1,7 @@
 import type { ChangedDecision } from '../../core/review/replay.ts';
 import type { Policy } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { replayApart } from '../../runtime/policies/replay-apart.ts';
+import { replayApart } from '../../runtime/policies/run-apart.ts';
 
 /** The recorded decisions of a period under a proposed policy. */
 export interface ProposalReplay {

@@ -214,7 +214,7 @@ export const policyReplay = defineOperation({
     is_replaying = true;
     try {
       const [{ replayApart }, { formatReplay }] = await Promise.all([
-        import('../../runtime/policies/replay-apart.ts'),
+        import('../../runtime/policies/run-apart.ts'),
         import('../../runtime/policies/format-replay.ts'),
       ]);
       const { runtime } = context;

@@ -14,7 +14,7 @@ import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from '../enforcement/audit-event.ts';
 import { overlayDocuments } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
-import { replayApart } from './replay-apart.ts';
+import { replayApart } from './run-apart.ts';
 import { savePolicy } from './saved-policy.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);

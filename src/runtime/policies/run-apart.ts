@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { LintRemark } from '../../core/review/lint/remark.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import { parseFilter } from '../audit/filter.ts';
@@ -17,36 +18,55 @@ export interface ReplayRequest {
   readonly now_ms: number;
 }
 
-/** The only message of the process. */
-export type ReplayAnswer = { readonly report: ReplayReport } | { readonly error: string };
+/** The only message to the process. */
+export type ApartRequest =
+  | { readonly kind: 'replay'; readonly replay: ReplayRequest }
+  | { readonly kind: 'lint'; readonly policy: Policy };
 
-const REPLAY_MS_MAX = 15 * 60_000;
+/** The only message of the process. */
+export type ApartAnswer = { readonly result: unknown } | { readonly error: string };
+
+const WORK_MS_MAX = 15 * 60_000;
 
 /**
  * Replays recorded decisions in a process of its own with low priority, because a replay reads the whole journal, and
  * decisions must not wait for it. The process ends with this one.
  *
  * @throws AuditFilterError if the filter is not valid
- * @throws Unavailable if the process fails, takes too long, or is stopped by the signal
+ * @throws Unavailable if the process fails, takes more than 15 minutes, or is stopped by the signal
  */
-export function replayApart(request: ReplayRequest, signal?: AbortSignal): Promise<ReplayReport> {
-  parseFilter({ ...request.filter }, request.now_ms);
+export function replayApart(replay: ReplayRequest, signal?: AbortSignal): Promise<ReplayReport> {
+  parseFilter({ ...replay.filter }, replay.now_ms);
+  return runApart({ kind: 'replay', replay }, signal) as Promise<ReplayReport>;
+}
+
+/** Lints a compiled policy in a process of its own, for the same reason. @throws Unavailable as `replayApart` does */
+export function lintApart(policy: Policy, signal?: AbortSignal): Promise<readonly LintRemark[]> {
+  return runApart({ kind: 'lint', policy }, signal) as Promise<readonly LintRemark[]>;
+}
+
+function runApart(request: ApartRequest, signal: AbortSignal | undefined): Promise<unknown> {
   // The TypeScript source and the compiled program have the same layout and differ in the file extension.
-  const program = fileURLToPath(new URL(`./replay-process${extname(import.meta.url)}`, import.meta.url));
+  const program = fileURLToPath(new URL(`./apart-process${extname(import.meta.url)}`, import.meta.url));
   const child = fork(program, [], {
-    ...{ env: {}, execArgv: [], serialization: 'advanced', timeout: REPLAY_MS_MAX, killSignal: 'SIGKILL' },
+    ...{ env: {}, execArgv: [], serialization: 'advanced', timeout: WORK_MS_MAX, killSignal: 'SIGKILL' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     ...(signal !== undefined && { signal }),
   });
   return readAnswer(child, request);
 }
 
-function readAnswer(child: ChildProcess, request: ReplayRequest): Promise<ReplayReport> {
+const FAILURES = {
+  replay: 'The recorded decisions were not replayed',
+  lint: 'The policy was not linted',
+} as const;
+
+function readAnswer(child: ChildProcess, request: ApartRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string): void =>
-      reject(new Unavailable(`The recorded decisions were not replayed: ${reason}`, null));
-    child.once('message', (answer: ReplayAnswer) => {
-      if ('report' in answer) resolve(answer.report);
+      reject(new Unavailable(`${FAILURES[request.kind]}: ${reason}`, null));
+    child.once('message', (answer: ApartAnswer) => {
+      if ('result' in answer) resolve(answer.result);
       else fail(answer.error);
     });
     child.once('error', () => fail('the process was stopped, or did not start.'));
