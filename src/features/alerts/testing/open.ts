@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Store } from '../../../platform/store/index.ts';
 import { openIndex } from '../../../runtime/audit/audit-index.ts';
 import { openIndexer } from '../../../runtime/audit/indexer.ts';
+import type { ShortenedChain } from '../../../runtime/audit/shortened-chains.ts';
 import { makeAuditLog, START_MS, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { type AlertRow, type DeliveryRow, listAlertRows } from '../alert-store.ts';
@@ -23,6 +24,8 @@ export interface TestAlerts {
   readonly alerts: () => Promise<readonly AlertRow[]>;
   readonly deliveries: () => Promise<readonly DeliveryRow[]>;
   readonly warnings: unknown[];
+  /** The audit chains that lack records; a test changes the list. */
+  readonly shortened: ShortenedChain[];
 }
 
 export async function openTestAlerts(
@@ -37,6 +40,7 @@ export async function openTestAlerts(
   t.after(() => index.close());
   const indexer = openIndexer({ index, dir: trail.dir });
   const warnings: unknown[] = [];
+  const shortened: ShortenedChain[] = [];
   const service = buildTestService(rules, store);
   const { clock } = trail;
   const open = () =>
@@ -48,7 +52,7 @@ export async function openTestAlerts(
       started_ms: START_MS,
       now_ms: () => clock.now_ms,
       log: { warn: (message, fields) => void warnings.push({ message, ...fields }) },
-      conditions: { findShortened: async () => [] },
+      conditions: { findShortened: async () => shortened },
     });
   let evaluator = open();
   const evaluate = async () => {
@@ -71,6 +75,7 @@ export async function openTestAlerts(
     deliveries: async () =>
       store.db.selectFrom('outbox_messages').selectAll().orderBy('delivery_id').execute(),
     warnings,
+    shortened,
   };
 }
 
