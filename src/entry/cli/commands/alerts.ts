@@ -55,7 +55,7 @@ interface AddOptions extends CommonOptions {
 const FILTERS = [
   ['boundary', 'boundaries', 'input, output, action or memory'],
   ['action', 'actions', 'action of the rule that decided, such as block'],
-  ['policy', 'policies', 'policy rule that decided; `*` stands for any text'],
+  ['policy', 'policies', 'policy rule that decided; `*` matches any text'],
   ['agent', 'agents', 'agent'],
   ['tag', 'tags', 'data tag, with its descendants'],
   ['tool', 'tools', 'tool'],
