@@ -9,7 +9,7 @@ import { blockedEvent, openTestAlerts } from './testing/open.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Longer than the pause between two looks at conditions. */
+/** Longer than the interval at which conditions are read, in milliseconds. */
 const PAUSE_MS = 60_000;
 
 function buildRule(source: AlertSource, fields: Partial<AlertRuleInput> = {}): AlertRuleInput {
