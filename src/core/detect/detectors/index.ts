@@ -2,12 +2,19 @@ import type { Detector } from '../matching/detector.ts';
 import { hiddenText } from './content/hidden-text.ts';
 import { authority } from './injection/authority.ts';
 import { concealment } from './injection/concealment.ts';
+import { dataTask } from './injection/data-task.ts';
 import { encoding } from './injection/encoding.ts';
 import { exfiltration } from './injection/exfiltration.ts';
 import { extraction } from './injection/extraction.ts';
 import { jailbreak } from './injection/jailbreak.ts';
+import { joinedWords } from './injection/joined-words.ts';
 import { languages } from './injection/languages.ts';
+import { languagesFurther } from './injection/languages-further.ts';
+import { languagesRomanised } from './injection/languages-romanised.ts';
 import { override } from './injection/override.ts';
+import { persona } from './injection/persona.ts';
+import { promptForms } from './injection/prompt-forms.ts';
+import { promptLanguages } from './injection/prompt-languages.ts';
 import { secretRequests } from './injection/secret-requests.ts';
 import { structure } from './injection/structure.ts';
 import { terminal } from './injection/terminal.ts';
@@ -109,12 +116,19 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => hiddenText,
   () => authority,
   () => concealment,
+  () => dataTask,
   () => encoding,
   () => exfiltration,
   () => extraction,
   () => jailbreak,
+  () => joinedWords,
+  () => languagesFurther,
+  () => languagesRomanised,
   () => languages,
   () => override,
+  () => persona,
+  () => promptForms,
+  () => promptLanguages,
   () => secretRequests,
   () => structure,
   () => terminal,

@@ -29,7 +29,9 @@ export function scorePhrases(
   matches: Match[],
   thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
 ): void {
-  const sorted = phrases.filter((phrase) => !isDenied(text, phrase)).sort((a, b) => a.start - b.start);
+  const sorted = phrases
+    .filter((phrase) => !isIdentifier(text, phrase) && !isDenied(text, phrase))
+    .sort((a, b) => a.start - b.start);
   let near: Match[] = [];
   let end = 0;
   for (const phrase of sorted) {
@@ -78,6 +80,12 @@ const UNADDRESSED: ReadonlySet<string> = new Set(
     'mode_tag',
     'safety_rules',
     'hidden_markup',
+    'note_of_office',
+    'framed_order',
+    'evil_answer',
+    'rogue_model',
+    'rank',
+    'rank_hi',
   ].map((name) => `injection.${name}`),
 );
 /** A request for a prompt is one to the reader if it says whose prompt, or to whom. */
@@ -120,6 +128,31 @@ function withSeverity(detector: Detector, severity: Severity): Detector {
   const made = known.get(severity) ?? { ...detector, severity };
   known.set(severity, made);
   return made;
+}
+
+/** An identifier of code: words joined by `_`, or `camelCase` that names a prompt. */
+const IDENTIFIER = /^(?:(?=\w{0,80}_)\w{1,80}|[a-z]{1,20}[A-Z]\w{1,40})$/;
+/** Phrases about prompts, whose noun can be the name of a variable in a line of code. */
+const ABOUT_PROMPTS: ReadonlySet<string> = new Set(
+  ['topic', 'tell_prompt', 'ask_prompt', 'text_above'].map((name) => `injection.${name}`),
+);
+const PROMPT_NAME = /\b(?:system|base|initial|hidden|pre|meta|developer|master)(?:_[Pp]|P)rompt\b/;
+/** Requests as they are in comments of programs, whose messages have the role `system`. */
+const CODE_REQUEST =
+  /^(?:return|get|append|list|convert|embed|export|read|copy|type|set|provide|post|send|emit|dump)\b|\b(?:system|initial|developer|hidden)[ _-]?(?:messages?|config\w*)$/i;
+
+/**
+ * Returns whether a phrase is a name in code, as in `ignore_previous_rules` or `return system_prompt`. A name of a
+ * prompt that a text requests in words (`show me your system_prompt`) is no such name.
+ */
+function isIdentifier(text: string, { detector, start, end }: Match): boolean {
+  if (detector.id === 'injection.joined_words') return false;
+  const phrase = text.slice(start, end);
+  if (IDENTIFIER.test(phrase)) return true;
+  if (!ABOUT_PROMPTS.has(detector.id)) return false;
+  const is_code =
+    PROMPT_NAME.test(phrase) || (detector.id === 'injection.tell_prompt' && CODE_REQUEST.test(phrase));
+  return is_code && !TO_READER.test(text.slice(start, end + TO_READER_UNITS));
 }
 
 const DENIAL =

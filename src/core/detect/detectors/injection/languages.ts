@@ -1,28 +1,6 @@
-import { buildPhraseDetectors, type Phrase } from '../../matching/phrases.ts';
+import { buildLanguageOverrides, type Language } from '../../matching/language-phrases.ts';
 
-/**
- * The most common openings in languages other than English, such as `forget all instructions` and `give me the
- * password`. The words of a language are data. For languages with the verb at the end, the order is reversed.
- */
-interface Language {
-  readonly code: string;
-  readonly name: string;
-  /** First parts of the verbs, used as anchors. The pattern continues from there. */
-  readonly verb_anchors: readonly string[];
-  /** Imperatives of "ignore" and "forget". */
-  readonly verbs: string;
-  /** Words for "previous" and "above", with "rules" and "instructions". */
-  readonly rules: string;
-  /** Paraphrases of the word for rules, such as `the above` or `everything before`. */
-  readonly above: string;
-  readonly is_verb_last?: boolean;
-  readonly rule_anchors?: readonly string[];
-  readonly hits: readonly string[];
-  readonly misses: readonly string[];
-}
-
-const BETWEEN = '[^.!?。！？।\\n]';
-
+/** The most common openings in languages other than English, such as `forget all instructions`. */
 const LANGUAGES: readonly Language[] = [
   {
     code: 'de',
@@ -303,24 +281,4 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** Work of one attempt: after a verb, rules and their names are tried at several positions. */
-const TRY_WORK = 96;
-
-/** Builds the detector for `ignore all previous instructions` in one language. */
-function getPhrase(language: Language): Phrase {
-  const { code, name, verb_anchors, verbs, rules, above, is_verb_last, rule_anchors, hits, misses } =
-    language;
-  const object = `(?:${rules}|${above})`;
-  return {
-    name: `override_${code}`,
-    weight: 6,
-    description: `A call to ignore or forget instructions given before, in ${name}.`,
-    anchors: is_verb_last ? rule_anchors! : verb_anchors,
-    pattern: is_verb_last ? `${object}${BETWEEN}{0,24}?${verbs}` : `${verbs}${BETWEEN}{0,36}?${object}`,
-    try_work: TRY_WORK,
-    hits,
-    misses,
-  };
-}
-
-export const languages = buildPhraseDetectors('override', LANGUAGES.map(getPhrase));
+export const languages = buildLanguageOverrides(LANGUAGES);
