@@ -1,6 +1,6 @@
 """Guards agents of CrewAI. Install the package first: `pip install agent-safety`.
 
-    import service_crewai  # once, before crews are made
+    import service_crewai  # once, before a Crew is made
 
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """

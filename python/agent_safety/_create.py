@@ -64,7 +64,7 @@ def create_local_guard(
     `config` is the path of service.yaml; the documents that it names are read too. `policy` is the same as plain
     data: `{"config": {...}, "documents": [{"file": name, "value": {...}}]}`. Without either, the built-in policy is
     used. Each decision is written to the journal before it is given; `record` receives it too. `service` is a client
-    guard that is asked for what needs state: approvals and capability tokens. Without it such a call is blocked.
+    guard that decides on calls that need state: approvals and capability tokens. Without it such a call is blocked.
 
     Raises `PolicyLoadError` if the policy has mistakes, or needs what only a service has.
     """

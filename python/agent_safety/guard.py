@@ -31,7 +31,7 @@ PAUSE_SECONDS = 0.2
 
 
 class Subject(TypedDict, total=False):
-    """Whom a check concerns. What is not given is taken from the guard."""
+    """The subject of a check. A member that is not given is taken from the guard."""
 
     agent_id: str
     session_id: str | None

@@ -122,5 +122,5 @@ def put_arguments(bound: inspect.BoundArguments, allowed: dict[str, Any]) -> Non
 
 
 def refusal_text(error: BlockedError) -> str:
-    """Return what a model is told of a tool call that was blocked."""
+    """Return the notice that a model receives for a blocked tool call."""
     return f"Refused: {error.reason}"

@@ -13,6 +13,7 @@ import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { derivedGroupsModule } from './derived-groups.ts';
 import { detectorsPage } from './detectors-page.ts';
+import { pythonReferencePage } from './python-reference.ts';
 import { sdkReferencePage } from './sdk-reference.ts';
 import { sdkServiceApiModule } from './sdk-service-api.ts';
 import { sdkSettingsModule } from './sdk-settings.ts';
@@ -32,6 +33,7 @@ const files = [
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },
+  { path: 'docs/reference/sdk-python.md', text: await pythonReferencePage() },
   { path: 'docs/reference/sdk-typescript.md', text: sdkReferencePage() },
   { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
   { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },

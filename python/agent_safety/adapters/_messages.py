@@ -59,7 +59,7 @@ async def acheck_output(guard: Guard, messages: Sequence[Any]) -> list[Any]:
 
 
 def check_tool_call(guard: Guard, request: Any, handler: Callable[[Any], Any]) -> Any:
-    """Run a tool call behind the guard. The model is told of a block."""
+    """Run a tool call behind the guard. The model receives a notice of a block."""
     call = request.tool_call
     try:
         allowed = guard.protect.tool(call["name"], call["args"])

@@ -5,8 +5,8 @@
 
     agent = Agent("helper", config=config, tools=[look_up], middleware=[guard_middleware()])
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. What another agent says arrives as a
-prompt, so that it is checked too.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. A message of
+another agent arrives as a prompt, so that it is checked too.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 
     agent = AssistantAgent("helper", model_client=guarded_model(client), tools=guarded_tools([look_up, pay]))
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. What other agents of a
-team say arrives as a prompt, so that it is checked too. For AG2 see `agent_safety.adapters.ag2`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. A message of
+another agent of the team arrives as a prompt, so that it is checked too. For AG2 see `agent_safety.adapters.ag2`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     async for message in guarded_query("What is the weather?", ClaudeAgentOptions(hooks=guard_hooks())):
         ...
 
-Claude is told of a call that is blocked. A prompt with something to mask is blocked, because the SDK cannot change a prompt.
-`guarded_query` also checks the text of answers. A hook that fails blocks.
+Claude receives a notice that the call was blocked. A prompt with something to mask is blocked, because the SDK cannot
+change a prompt. `guarded_query` also checks the text of answers. A hook that fails blocks.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Guards every crew of this process: prompts, tool calls, tool results and answers. Needs crewai 1.15 or later.
+"""Guards every `Crew` of this process: prompts, tool calls, tool results and answers. Needs crewai 1.15 or later.
 
     from agent_safety.adapters.crewai import guard_crews
 
-    guard_crews()   # once, before crews are made
+    guard_crews()   # once, before a Crew is made
 
-The agent is told of a call that is blocked; a blocked prompt or answer ends the run. The output of one agent that
-becomes the context of another is a prompt of that agent, so that messages between agents are checked too.
+The agent receives a notice that the call was blocked; a blocked prompt or answer ends the run. The output of one
+agent that becomes the context of another is a prompt of that agent, so that messages between agents are checked too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..tools import refusal_text
 
 
 def guard_crews(guard: Guard | None = None) -> Guard:
-    """Register the hooks of a guard for all crews of this process. Return the guard."""
+    """Register the hooks of a guard for every `Crew` of this process. Return the guard."""
     own = guard or default_guard("crewai")
 
     def before_tool_call(context: Any) -> None:

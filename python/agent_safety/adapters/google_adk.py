@@ -5,8 +5,8 @@
 
     runner = InMemoryRunner(agent=agent, plugins=[GuardPlugin()])
 
-The plug-in covers all agents of the runner, so that what agents transfer to each other is checked too. The model is told of a
-call that is blocked; a blocked prompt or answer raises `BlockedError`.
+The plug-in covers all agents of the runner, so that what agents transfer to each other is checked too. The model
+receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`.
 """
 
 from __future__ import annotations

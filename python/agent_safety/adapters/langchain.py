@@ -5,8 +5,8 @@
 
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. Tokens that a model
-streams are shown as they come; take `invoke`, or the messages of `stream(stream_mode="updates")`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Tokens that a
+model streams are shown as they come; take `invoke`, or the messages of `stream(stream_mode="updates")`.
 """
 
 from __future__ import annotations

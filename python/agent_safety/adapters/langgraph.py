@@ -7,7 +7,7 @@
     graph.add_node("tools", nodes.tool_node(tools))      # in place of ToolNode(tools)
     graph.add_node("check_output", nodes.check_output)   # behind the model
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`.
 """
 
 from __future__ import annotations

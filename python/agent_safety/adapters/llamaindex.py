@@ -6,7 +6,7 @@
     agent = FunctionAgent(tools=guarded_tools([look_up, pay]), llm=llm)
     answer = await run(agent, "What is the weather?")
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 
     result = await run(agent, "What is the weather?")
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. Agents that are handed over
-to are guarded too. Tools that run elsewhere (hosted ones, MCP servers) cannot be checked here: they are refused unless you
-name them in `unguarded`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Agents that
+are handed over to are guarded too. Tools that run elsewhere (hosted ones, MCP servers) cannot be checked here: they
+are refused unless you name them in `unguarded`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 
     agent = Agent(model, tools=[look_up], capabilities=[GuardCapability()])
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. Text that is streamed
-with `run_stream` is shown as it comes; `stream_guarded` shows what the guard releases.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Text that is
+streamed with `run_stream` is shown as it comes; `stream_guarded` shows what the guard releases.
 """
 
 from __future__ import annotations

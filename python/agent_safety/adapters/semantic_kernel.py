@@ -6,9 +6,9 @@
     kernel = guard_kernel(Kernel())
     answer = await guarded_answer(agent.get_response("What is the weather?", kernel=kernel))
 
-A call of a function that is blocked raises `BlockedError`; the model is told of it, if it was the caller. `guarded_prompt` and
-`guarded_answer` check what goes to an agent of this kernel and what comes from it; prompts of functions are checked by the
-kernel itself.
+A blocked call of a function raises `BlockedError`; a model that made the call receives a notice. `guarded_prompt` and
+`guarded_answer` check what goes to an agent of this kernel and what comes from it; prompts of functions are checked
+by the kernel itself.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     agent = ToolCallingAgent(tools=guarded_tools([look_up]), model=model)
     answer = run(agent, "What is the weather?")
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. The tools are guarded when the
-code of a `CodeAgent` calls them, too; the code itself runs in the executor that you chose.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. The tools are
+guarded when the code of a `CodeAgent` calls them, too; the code itself runs in the executor that you chose.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) 
 
 
 def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:
-    """Return copies of the tools behind the guard. A blocked call raises, which smolagents tells the model."""
+    """Return copies of the tools behind the guard. smolagents passes the error of a blocked call on to the model."""
     own = guard or default_guard("smolagents")
     return [_guarded(each, own) for each in tools]
 

@@ -7,8 +7,8 @@
     agent = Agent(model=model, tools=[look_up], hooks=[hooks])
     result = agent("What is the weather?")
 
-The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. Text of the model that a callback
-handler or `stream_async` shows is not checked; the message and the result are.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Text of the
+model that a callback handler or `stream_async` shows is not checked; the message and the result are.
 """
 
 from __future__ import annotations
