@@ -12,14 +12,16 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from ._snapshot import open_snapshot
 from .errors import AgentSafetyError
 
 FUNCTIONS = ("check", "compile", "parseYaml", "version", "openStream", "pushStream", "endStream", "closeStream")
 HEAP_BYTES_MAX = 1_073_741_824
 TEXT_BYTES_MAX = 268_435_456
+SCRIPT = Path(__file__).parent / "_core" / "core.js"
 
 Call = Callable[..., str]
 
@@ -31,27 +33,47 @@ class EngineError(AgentSafetyError):
 def load_script() -> str:
     """Return the script of the core that belongs to this package."""
     try:
-        return (resources.files("agent_safety") / "_core" / "core.js").read_text("utf-8")
+        return SCRIPT.read_text("utf-8")
     except FileNotFoundError:
         raise EngineError(
             "This installation has no decision engine. Install the wheel, or run `npm run build:python` in a checkout."
         ) from None
 
 
-def _open_jsrun(script: str) -> dict[str, Call]:
+def _open_jsrun() -> dict[str, Call]:
     import jsrun
 
-    config = jsrun.RuntimeConfig(max_heap_size=HEAP_BYTES_MAX, max_serialization_bytes=TEXT_BYTES_MAX)
+    snapshot = _open_jsrun_snapshot()
+    config = jsrun.RuntimeConfig(
+        max_heap_size=HEAP_BYTES_MAX, max_serialization_bytes=TEXT_BYTES_MAX, snapshot=snapshot
+    )
     runtime = jsrun.Runtime(config)
-    runtime.eval(script)
+    if snapshot is None:
+        runtime.eval(load_script())
     return {name: runtime.eval(f"agentSafety.{name}") for name in FUNCTIONS}
 
 
-def _open_mini_racer(script: str) -> dict[str, Call]:
+def _open_jsrun_snapshot() -> bytes | None:
+    """Return the heap of V8 after the script ran; `None` if there is no snapshot and none can be kept."""
+    import jsrun
+
+    def build() -> bytes:
+        builder = jsrun.SnapshotBuilder()
+        builder.execute_script("core.js", load_script())
+        return bytes(builder.build())
+
+    try:
+        return open_snapshot(SCRIPT, Path(jsrun._jsrun.__file__), build)
+    # Without a snapshot the script runs, and raises what is wrong with it.
+    except Exception:
+        return None
+
+
+def _open_mini_racer() -> dict[str, Call]:
     from py_mini_racer import MiniRacer
 
     context = MiniRacer()
-    context.eval(script)
+    context.eval(load_script())
 
     def caller(name: str) -> Call:
         # A script is a third faster than a call, which converts each argument on its own.
@@ -63,11 +85,11 @@ def _open_mini_racer(script: str) -> dict[str, Call]:
 _OPENERS = {"jsrun": _open_jsrun, "mini_racer": _open_mini_racer}
 
 
-def _open_functions(script: str, engine: str | None) -> dict[str, Call]:
+def _open_functions(engine: str | None) -> dict[str, Call]:
     names = [engine] if engine else list(_OPENERS)
     for name in names:
         try:
-            return _OPENERS[name](script)
+            return _OPENERS[name]()
         except ImportError:
             continue
     raise EngineError("No JavaScript engine is installed. Install one: `pip install jsrun` or `pip install mini-racer`.")
@@ -79,13 +101,12 @@ class Engine:
     def __init__(self, engine: str | None = None) -> None:
         self._pid = os.getpid()
         self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        script = load_script()
         name = engine or os.environ.get("AGENT_SAFETY_ENGINE") or None
         if name is not None and name not in _OPENERS:
             raise EngineError(f"`AGENT_SAFETY_ENGINE` must be one of {', '.join(_OPENERS)}.")
         started: list[Any] = [None, None, _thread.allocate_lock()]
         started[2].acquire()
-        thread = threading.Thread(target=self._work, args=(script, name, started), name="agent-safety", daemon=True)
+        thread = threading.Thread(target=self._work, args=(name, started), name="agent-safety", daemon=True)
         thread.start()
         started[2].acquire()
         if started[1] is not None:
@@ -106,9 +127,9 @@ class Engine:
         answer: str = box[0]
         return answer
 
-    def _work(self, script: str, engine: str | None, started: list[Any]) -> None:
+    def _work(self, engine: str | None, started: list[Any]) -> None:
         try:
-            functions = _open_functions(script, engine)
+            functions = _open_functions(engine)
         except BaseException as error:
             started[1] = error if isinstance(error, EngineError) else EngineError(_describe(error))
             started[2].release()

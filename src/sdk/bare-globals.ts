@@ -22,11 +22,21 @@ function createReferenceUrl(reference: string, base = ''): { hash: string; reado
 function createUtf8Encoder() {
   return {
     encode: (text: string): Uint8Array => {
-      const bytes: number[] = [];
-      for (const character of text.toWellFormed()) pushUtf8(bytes, character.codePointAt(0)!);
-      return Uint8Array.from(bytes);
+      const ascii = new Uint8Array(text.length);
+      for (let at = 0; at < text.length; at++) {
+        const unit = text.charCodeAt(at);
+        if (unit >= 0x80) return encodeWide(text);
+        ascii[at] = unit;
+      }
+      return ascii;
     },
   };
+}
+
+function encodeWide(text: string): Uint8Array {
+  const bytes: number[] = [];
+  for (const character of text.toWellFormed()) pushUtf8(bytes, character.codePointAt(0)!);
+  return Uint8Array.from(bytes);
 }
 
 function pushUtf8(bytes: number[], point: number): void {

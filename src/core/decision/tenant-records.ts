@@ -9,5 +9,6 @@ export function findTenantRecord<TenantRecord>(
   tenant_id: string,
   name: string,
 ): TenantRecord | null {
+  if (register.size === 0) return null;
   return register.get(buildTenantKey(tenant_id, name)) ?? register.get(buildTenantKey(null, name)) ?? null;
 }

@@ -59,7 +59,8 @@ export function walkAutomaton(
   const transitions_before = computed.transitions;
   reserveStates(automaton, to - from + LANES * trie.depth);
   hits.count = 0;
-  let state = findState(automaton, place);
+  // Most walks start at the start of a text, whose state has hundreds of nodes.
+  let state = place === getStartPosition(automaton) ? automaton.start : findState(automaton, place);
   let at = from;
   const units = ((to - from) / LANES) | 0;
   if (to - from >= LANES_FROM_UNITS && units >= trie.depth) {
