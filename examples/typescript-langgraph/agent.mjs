@@ -1,20 +1,12 @@
 /** A graph of LangGraph whose model calls a tool with a secret. The model is a function, so no network is needed. */
 import assert from 'node:assert/strict';
-import { AIMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { quickstart } from 'agent-safety/sdk';
 import { guardLangChainTools, protectAnswer, protectMessages } from 'agent-safety/sdk/langchain';
 import { z } from 'zod';
-
-const scripted = async (messages) =>
-  messages.some(({ type }) => type === 'tool')
-    ? new AIMessage('I could not, write to jane.doe@corp-mail.io.')
-    : new AIMessage({
-        content: '',
-        tool_calls: [{ id: '1', name: 'send', args: { key: 'sk-ABCDEF1234567890' } }],
-      });
+import { model } from './scripted-model.mjs';
 
 let ran = 0;
 const send = tool(
@@ -27,7 +19,7 @@ const send = tool(
 
 const guard = quickstart();
 const callModel = async ({ messages }) => {
-  const answer = await scripted(await protectMessages(messages, guard));
+  const answer = await model(await protectMessages(messages, guard));
   return { messages: [await protectAnswer(answer, guard)] };
 };
 const graph = new StateGraph(MessagesAnnotation)

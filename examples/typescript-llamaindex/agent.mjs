@@ -3,22 +3,9 @@ import assert from 'node:assert/strict';
 import { agent } from '@llamaindex/workflow';
 import { quickstart } from 'agent-safety/sdk';
 import { guardLlamaIndexModel, guardLlamaIndexTools } from 'agent-safety/sdk/llamaindex';
-import { FunctionTool, ToolCallLLM } from 'llamaindex';
+import { FunctionTool } from 'llamaindex';
 import { z } from 'zod';
-
-const call = { toolCall: [{ id: '1', name: 'send', input: '{"key":"sk-ABCDEF1234567890"}' }] };
-const scripted = Object.assign(Object.create(ToolCallLLM.prototype), {
-  supportToolCall: true,
-  metadata: { model: 'scripted', temperature: 0, topP: 1, contextWindow: 1_000 },
-  chat: async ({ messages }) => {
-    const has_result = messages.some(({ options }) => options?.toolResult !== undefined);
-    const texts = ['I could not, write to jane.doe@', 'corp-mail.io.'];
-    return (async function* () {
-      if (has_result) for (const delta of texts) yield { delta, raw: null };
-      else yield { delta: '', raw: null, options: call };
-    })();
-  },
-});
+import { model } from './scripted-model.mjs';
 
 let ran = 0;
 const send = FunctionTool.from(
@@ -31,7 +18,7 @@ const send = FunctionTool.from(
 
 const guard = quickstart();
 const helper = agent({
-  llm: guardLlamaIndexModel(scripted, guard),
+  llm: guardLlamaIndexModel(model, guard),
   tools: guardLlamaIndexTools([send], guard),
 });
 const { data } = await helper.run('Send the key.');

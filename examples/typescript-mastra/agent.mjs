@@ -5,28 +5,7 @@ import { createTool } from '@mastra/core/tools';
 import { quickstart } from 'agent-safety/sdk';
 import { createMastraProcessor, guardMastraTools } from 'agent-safety/sdk/mastra';
 import { z } from 'zod';
-
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-const doStream = async ({ prompt }) => {
-  const has_result = prompt.some(({ role }) => role === 'tool');
-  const chunks = has_result
-    ? [
-        { type: 'text-start', id: '1' },
-        { type: 'text-delta', id: '1', delta: 'I could not, write to jane.doe@' },
-        { type: 'text-delta', id: '1', delta: 'corp-mail.io.' },
-        { type: 'text-end', id: '1' },
-      ]
-    : [{ type: 'tool-call', toolCallId: '1', toolName: 'send', input: '{"key":"sk-ABCDEF1234567890"}' }];
-  const finish = { type: 'finish', finishReason: has_result ? 'stop' : 'tool-calls', usage };
-  return { stream: ReadableStream.from([{ type: 'stream-start', warnings: [] }, ...chunks, finish]) };
-};
-const scripted = {
-  specificationVersion: 'v2',
-  provider: 'own',
-  modelId: 'scripted',
-  supportedUrls: {},
-  doStream,
-};
+import { model } from './scripted-model.mjs';
 
 let ran = 0;
 const send = createTool({
@@ -44,7 +23,7 @@ const processor = createMastraProcessor(guard);
 const agent = new Agent({
   name: 'helper',
   instructions: 'Help.',
-  model: scripted,
+  model,
   tools: guardMastraTools({ send }, guard),
   inputProcessors: [processor],
   outputProcessors: [processor],

@@ -1,21 +1,10 @@
 /** An agent of the OpenAI Agents SDK whose model calls a tool with a secret. The model is scripted: no network is needed. */
 import assert from 'node:assert/strict';
-import { Agent, run, setTracingDisabled, tool, Usage } from '@openai/agents';
+import { Agent, run, tool } from '@openai/agents';
 import { quickstart } from 'agent-safety/sdk';
 import { guardOpenAIModel, guardOpenAITools } from 'agent-safety/sdk/openai-agents';
 import { z } from 'zod';
-
-setTracingDisabled(true);
-const call = { type: 'function_call', callId: '1', name: 'send', status: 'completed' };
-const answer = [{ type: 'output_text', text: 'I could not, write to jane.doe@corp-mail.io.' }];
-const scripted = {
-  getResponse: async ({ input }) => ({
-    usage: new Usage(),
-    output: input.some?.(({ type }) => type === 'function_call_result')
-      ? [{ type: 'message', role: 'assistant', status: 'completed', content: answer }]
-      : [{ ...call, arguments: '{"key":"sk-ABCDEF1234567890"}' }],
-  }),
-};
+import { model } from './scripted-model.mjs';
 
 let ran = 0;
 const send = tool({
@@ -31,7 +20,7 @@ const send = tool({
 const guard = quickstart();
 const agent = new Agent({
   name: 'helper',
-  model: guardOpenAIModel(scripted, guard),
+  model: guardOpenAIModel(model, guard),
   tools: guardOpenAITools([send], guard),
 });
 const { finalOutput } = await run(agent, 'Send the key.');

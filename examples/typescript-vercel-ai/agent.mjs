@@ -3,19 +3,7 @@ import assert from 'node:assert/strict';
 import { quickstart } from 'agent-safety/sdk';
 import { createVercelMiddleware, guardVercelTools } from 'agent-safety/sdk/vercel-ai';
 import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from 'ai';
-import { MockLanguageModelV4 } from 'ai/test';
-
-const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-const say = (content, unified) => ({ content: [content], finishReason: { unified }, usage, warnings: [] });
-const scripted = new MockLanguageModelV4({
-  doGenerate: async ({ prompt }) =>
-    prompt.some(({ role }) => role === 'tool')
-      ? say({ type: 'text', text: 'I could not, write to jane.doe@corp-mail.io.' }, 'stop')
-      : say(
-          { type: 'tool-call', toolCallId: '1', toolName: 'send', input: '{"key":"sk-ABCDEF1234567890"}' },
-          'tool-calls',
-        ),
-});
+import { model } from './scripted-model.mjs';
 
 let ran = 0;
 const send = tool({
@@ -29,7 +17,7 @@ const send = tool({
 
 const guard = quickstart();
 const { text } = await generateText({
-  model: wrapLanguageModel({ model: scripted, middleware: createVercelMiddleware(guard) }),
+  model: wrapLanguageModel({ model, middleware: createVercelMiddleware(guard) }),
   tools: guardVercelTools({ send }, guard),
   stopWhen: isStepCount(3),
   prompt: 'Send the key.',

@@ -17,7 +17,7 @@ const EXPORTED = { './sdk': './src/sdk/index.ts', './sdk/*': './src/sdk/adapters
 const SECRET = 'sk-ABCDEF1234567890';
 
 /**
- * Runs an example: it must end with 0, and must fail if its call holds no secret, because then the tool runs.
+ * Runs an example: it must print what its README shows, and fail if its call holds no secret, because then the tool runs.
  *
  * @param modules - the folder with the packages of the framework
  */
@@ -30,15 +30,21 @@ export async function runExample(name: string, modules: string): Promise<void> {
     const manifest = { name: 'agent-safety', type: 'module', exports: EXPORTED };
     writeFileSync(join(packages, 'agent-safety/package.json'), JSON.stringify(manifest));
     symlinkSync(join(root, 'src'), join(packages, 'agent-safety/src'));
-    const text = readFileSync(join(root, 'examples', `typescript-${name}`, 'agent.mjs'), 'utf8');
-    writeFileSync(join(app, 'agent.mjs'), text);
-    writeFileSync(join(app, 'control.mjs'), text.replaceAll(SECRET, 'none'));
-    const run = (file: string) =>
-      runProgram([process.execPath, join(app, file)], { cwd: app, env: ownNodeEnvironment({}) });
-    const ran = await run('agent.mjs');
+    const folder = join(root, 'examples', `typescript-${name}`);
+    const run = (secret: string) => {
+      for (const file of readdirSync(folder).filter((each) => each.endsWith('.mjs')))
+        writeFileSync(join(app, file), readFileSync(join(folder, file), 'utf8').replaceAll(SECRET, secret));
+      const words = [process.execPath, join(app, 'agent.mjs')];
+      return runProgram(words, { cwd: app, env: ownNodeEnvironment({}) });
+    };
+    const ran = await run(SECRET);
     assert.equal(ran.code, 0, `${name}: ${ran.stderr}`);
-    assert.match(ran.stdout, /The secret was blocked/);
-    assert.notEqual((await run('control.mjs')).code, 0, `${name} does not notice a tool that runs`);
+    const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
+    // The path of the journal differs in each run.
+    assert.equal(ran.stdout.replace(/\S+\.jsonl/, 'journal.jsonl'), shown, name);
+    const control = await run('none');
+    assert.notEqual(control.code, 0, `${name} does not notice a tool that runs`);
+    assert.match(control.stderr, /AssertionError/);
   } finally {
     rmSync(app, { recursive: true, force: true });
   }
