@@ -113,6 +113,7 @@ function buildDemoCoordinator(plugins: Awaited<ReturnType<Coordinator['plugins']
     reloadFailure: async () => null,
     metrics: async () => '',
     agents: async () => [],
+    processes: async () => null,
     plugins: async () => plugins,
     activateKeys: async () => {},
     reload: () => Promise.reject(new Error('the demonstration reloads nothing')),

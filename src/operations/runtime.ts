@@ -10,6 +10,7 @@ import type { Capabilities } from '../runtime/enforcement/capabilities/types.ts'
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
+import type { DriverState, ServiceProcesses } from '../runtime/observability/service-state.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigResult } from '../runtime/policies/load-config.ts';
@@ -65,6 +66,10 @@ export interface Runtime extends AuditQueries {
   readonly note: (event: AuditEvent) => Promise<void>;
   /** Returns `true` if all stores are open and answer. */
   readonly ready: () => Promise<boolean>;
+  /** The processes of the service; `null` in a process that belongs to no service. */
+  readonly processes: () => Promise<ServiceProcesses | null>;
+  /** Checks the parts that the configuration connects. Never rejects; answers of the last seconds are reused. */
+  readonly drivers: () => Promise<readonly DriverState[]>;
   /** Agent IDs that any worker has received since the start, sorted, at most 1,000. */
   readonly agentsSeen: () => Promise<readonly string[]>;
   /** The metrics of all workers, in the Prometheus text format 0.0.4. */

@@ -1,11 +1,13 @@
-import { listSettings } from '../runtime/config/effective.ts';
+import { type EffectiveSetting, listSettings } from '../runtime/config/effective.ts';
+import { signFile } from '../runtime/config/file-signature.ts';
 import { defineOperation, Refusal } from './operation.ts';
+import type { Runtime } from './runtime.ts';
 
 export const settingsShow = defineOperation({
   name: 'settings_show',
   summary: 'Show the effective settings',
   description:
-    'Reads the configuration again and returns every setting with its value and its source. Credentials, and all values that come from a variable or a secret, are shown as `[set]`. A running service uses a changed setting after a reload, or after a restart for settings of the server.',
+    'Returns every setting of the configuration file, as it is now, with its value and its source. The file is read again only if it has changed. Credentials, and all values that come from a variable or a secret, are shown as `[set]`. A running service uses a changed setting after a reload, or after a restart for settings of the server.',
   http: { method: 'GET', path: '/v1/dashboard/settings' },
   permission: 'settings:read',
   for_users: true,
@@ -35,20 +37,47 @@ export const settingsShow = defineOperation({
   answer: null,
   refusals: ['policy_invalid'],
   async run(_input, { runtime }) {
-    const read = await runtime.configuration();
-    if (!read.ok)
-      throw new Refusal(
-        'policy_invalid',
-        'The configuration cannot be read; the service still runs with the previous one. The details list the problems.',
-        read.problems.map(({ file, path, message }) => ({
-          path: path === '' ? file : `${file}: ${path}`,
-          message,
-        })),
-      );
-    const settings = await listSettings(read.config);
-    return {
-      config_file: read.config.origin.file,
-      settings: settings.map((setting) => ({ ...setting })),
-    };
+    const { config_file, settings } = await readSettings(runtime);
+    return { config_file, settings: settings.map((setting) => ({ ...setting })) };
   },
 });
+
+interface KnownSettings {
+  readonly config_file: string | null;
+  readonly settings: readonly EffectiveSetting[];
+  /** The files that were read: the configuration, and its price file. */
+  readonly files: readonly string[];
+  /** The signatures of the files before they were read; `null` if their names were not known then. */
+  readonly signature: string | null;
+}
+
+const known_settings = new WeakMap<Runtime, KnownSettings>();
+
+/** Returns the settings, from memory if no file has changed since it was read. */
+async function readSettings(runtime: Runtime): Promise<KnownSettings> {
+  const known = known_settings.get(runtime);
+  const files = known?.files ?? [];
+  const signature = files.length === 0 ? null : (await Promise.all(files.map(signFile))).join(' ');
+  if (known !== undefined && signature !== null && signature === known.signature) return known;
+  const read = await runtime.configuration();
+  if (!read.ok)
+    throw new Refusal(
+      'policy_invalid',
+      'The configuration cannot be read; the service still runs with the previous one. The details list the problems.',
+      read.problems.map(({ file, path, message }) => ({
+        path: path === '' ? file : `${file}: ${path}`,
+        message,
+      })),
+    );
+  const { origin, cost } = read.config;
+  const read_files = [origin.file, cost.price_file].filter((file) => typeof file === 'string');
+  const next: KnownSettings = {
+    config_file: origin.file,
+    settings: await listSettings(read.config),
+    files: read_files,
+    // A signature of other files says nothing about these.
+    signature: read_files.join() === files.join() ? signature : null,
+  };
+  known_settings.set(runtime, next);
+  return next;
+}

@@ -13,6 +13,7 @@ function worker(name: string, heard: string[], fails_at: string | null = null): 
   return {
     name,
     pid: 0,
+    started_ms: 0,
     call: (async (question: string) => {
       heard.push(`${name} ${question}`);
       if (question === fails_at) throw new Error('The saved policy is damaged.');

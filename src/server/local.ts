@@ -139,6 +139,7 @@ function buildLocalCoordinator(config: Config, client: LazyClient, plugins: Plug
     reloadFailure: async () => null,
     metrics: async () => '',
     agents: async () => [],
+    processes: async () => null,
     plugins: async () => plugins,
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),

@@ -34,6 +34,7 @@ import {
 import { dashboardBreakdown, dashboardRules } from '../features/console/breakdown-operations.ts';
 import { dashboardDetection } from '../features/console/detection-operation.ts';
 import { dashboardEventsQuery, dashboardIncidents } from '../features/console/event-operations.ts';
+import { observeHooks } from '../features/console/hook-operations.ts';
 import { dashboardIncident } from '../features/console/incident-operation.ts';
 import { dashboardOverview } from '../features/console/overview-operation.ts';
 import { observeSession, observeSessions } from '../features/console/session-operations.ts';
@@ -125,6 +126,7 @@ import {
 import { pluginsList } from '../operations/plugins.ts';
 import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
+import { serviceStatus } from '../operations/service-status.ts';
 import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
 import { settingsShow } from '../operations/settings.ts';
 import {
@@ -241,6 +243,7 @@ export const operationCatalogue = {
   metrics,
   observeAgent,
   observeAgents,
+  observeHooks,
   observeMetrics,
   observeSession,
   observeSessions,
@@ -274,6 +277,7 @@ export const operationCatalogue = {
   scanStructured,
   secretsCheck,
   secretsResolve,
+  serviceStatus,
   sessionList,
   sessionPassword,
   sessionReset,

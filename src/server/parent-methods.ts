@@ -18,6 +18,7 @@ export function buildParentMethods(
     },
     metrics: coordinator.metrics,
     agents: coordinator.agents,
+    processes: coordinator.processes,
     plugins: coordinator.plugins,
     reload: ({ caller_id }) => reload(caller_id),
     sync_index: async () => {

@@ -27,6 +27,7 @@ import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
 import { buildParentMethods } from './parent-methods.ts';
+import { listProcesses } from './processes.ts';
 import {
   openPolicyReloader,
   type PolicyLoad,
@@ -111,7 +112,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, deferred, alert_metrics) : null;
   const changes = queueChanges(deferred, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
-  const coordinator = buildCoordinator(config, deferred, metricsOfAll, () => workers, changes, parts.plugins);
+  const coordinator = buildCoordinator(parts, deferred, metricsOfAll, () => workers, changes);
   const workers = openWorkers({
     url: parts.worker_url ?? NO_PROGRAM,
     count: parts.worker_url === null ? 0 : config.server.workers,
@@ -296,12 +297,11 @@ async function followBlocks(config: Config, store: Store, log: Log) {
 
 /** Builds the coordinator that the parent's own runtime and the workers use. */
 function buildCoordinator(
-  config: Config,
+  { config, plugins, policy, started_ms }: ParentParts,
   deferred: DeferredParts,
   metricsOfAll: () => Promise<string>,
   workers: () => Workers,
   { reload, activateKeys }: QueuedChanges,
-  first: PluginsInUse,
 ): Coordinator {
   const agents = openSeenAgents();
   return {
@@ -315,7 +315,13 @@ function buildCoordinator(
       for (const agent_id of lists.flat()) agents.note(agent_id);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
     },
-    plugins: async () => deferred.reloading?.plugins() ?? first,
+    processes: () =>
+      listProcesses(
+        deferred.reloading?.inForce() ?? { hash: policy.hash, generation: 1 },
+        started_ms,
+        workers().serving(),
+      ),
+    plugins: async () => deferred.reloading?.plugins() ?? plugins,
     reload: ({ id }) => reload(id),
     activateKeys,
     syncIndex: async () => deferred.indexing?.sync(),

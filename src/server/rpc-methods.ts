@@ -2,6 +2,7 @@ import type { ApiKey } from '../runtime/access/settings.ts';
 import type { StreamBatch } from '../runtime/audit/events/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { MetricsSnapshot } from '../runtime/observability/metrics.ts';
+import type { ServiceProcesses } from '../runtime/observability/service-state.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
@@ -38,6 +39,8 @@ export type WorkerMethods = {
   readonly api_keys: (keys: readonly ApiKey[]) => { readonly taken: true };
   readonly metrics: (nothing: null) => Promise<MetricsSnapshot | null>;
   readonly agents: (nothing: null) => readonly string[];
+  /** Returns the generation of the policy that this worker uses. */
+  readonly generation: (nothing: null) => number;
   /** Accepts a batch of events for the subscribers of this worker. */
   readonly events: (batch: StreamBatch) => Promise<{ readonly received: true }>;
   /** Stops accepting requests, answers those in flight, closes the journal and exits. */
@@ -51,6 +54,7 @@ export type ParentMethods = {
   readonly reload_failure: (nothing: null) => Promise<ReloadFailure | null>;
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
+  readonly processes: (nothing: null) => Promise<ServiceProcesses | null>;
   readonly plugins: (nothing: null) => Promise<PluginsInUse>;
   /** Activates the API keys of the store in all workers. */
   readonly activate_keys: (nothing: null) => Promise<{ readonly activated: true }>;

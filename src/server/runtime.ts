@@ -25,6 +25,7 @@ import type { SessionPorts, SessionResetTarget } from '../runtime/enforcement/se
 import type { EnforcementPorts, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
+import type { ServiceProcesses } from '../runtime/observability/service-state.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
@@ -44,6 +45,7 @@ export interface Coordinator {
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
   readonly metrics: () => Promise<string>;
   readonly agents: () => Promise<readonly string[]>;
+  readonly processes: () => Promise<ServiceProcesses | null>;
   readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Activates the API keys of the store in all workers. */
@@ -116,6 +118,10 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = openLazyCosts(parts, () => ports);
   const hub = openLazyHub(parts, audit_log.index);
+  const drivers = lazy(async () => {
+    const { openDriverStates } = await import('./driver-states.ts');
+    return openDriverStates({ ...parts, secrets: trusted.offers.secrets, alerts: runtime.alerts });
+  });
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -133,6 +139,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(coordinator, agents, log),
     ...{ metricsText: () => metricsText(parts), plugins },
+    processes: () =>
+      requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
+    drivers: async () => (await drivers.open())(),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...lazyOperatorParts(parts, () => ports),

@@ -78,6 +78,7 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
     },
     metrics: async () => (await state?.snapshot()) ?? null,
     agents: () => state?.agents() ?? [],
+    generation: () => requireState(state).generation(),
     events: async (batch) => {
       await (await requireState(state).hub()).receive(batch);
       return { received: true };
@@ -125,6 +126,7 @@ interface WorkerState {
   readonly abandon: WorkerMethods['abandon'];
   readonly snapshot: () => ReturnType<WorkerMethods['metrics']>;
   readonly agents: () => readonly string[];
+  readonly generation: () => number;
   readonly hub: OpenRuntime['hub'];
   readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -172,7 +174,7 @@ async function openWorkerState(
   const state: WorkerState = {
     context,
     transport: null,
-    ...exchange(open, paths.policies),
+    ...exchange(open, paths.policies, orders.generation),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
     hub: open.hub,
@@ -200,8 +202,10 @@ async function openWorkerState(
 function exchange(
   open: OpenRuntime,
   policies_dir: string,
-): Pick<WorkerState, 'prepare' | 'commit' | 'abandon'> {
+  first_generation: number,
+): Pick<WorkerState, 'prepare' | 'commit' | 'abandon' | 'generation'> {
   const prepared = new Map<number, Policy>();
+  let active = first_generation;
   return {
     prepare: async ({ generation, hash }) => {
       const policy = await readPolicy(policies_dir, hash);
@@ -216,12 +220,14 @@ function exchange(
       if (policy === undefined) throw new Error(`generation ${generation} was not prepared`);
       prepared.clear();
       open.usePolicy(policy);
+      active = generation;
       return { committed: true };
     },
     abandon: ({ generation }) => {
       prepared.delete(generation);
       return { abandoned: true };
     },
+    generation: () => active,
   };
 }
 
@@ -240,6 +246,7 @@ function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: str
     reloadFailure: () => channel.call('reload_failure', null, AGENTS_MS),
     metrics: () => channel.call('metrics', null, ASK_MS),
     agents: () => channel.call('agents', null, AGENTS_MS),
+    processes: () => channel.call('processes', null, ASK_MS),
     plugins: () => channel.call('plugins', null, ASK_MS),
     reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
     activateKeys: async () => void (await channel.call('activate_keys', null, RELOAD_MS)),

@@ -9,6 +9,8 @@ export interface Worker {
   /** `worker-1`; names its journal. */
   readonly name: string;
   readonly pid: number;
+  /** In milliseconds since 1970. */
+  readonly started_ms: number;
   readonly call: RpcChannel<WorkerMethods>['call'];
   /** Kills the process. Resolves when it has exited. */
   readonly kill: () => Promise<void>;
@@ -207,5 +209,11 @@ function connect(name: string, own: WorkerProcess, answers: ParentMethods): Work
   };
   const channel = openRpcChannel<WorkerMethods>(pipe, answers);
   void ended.then(() => channel.close());
-  return { name, pid: child.pid ?? 0, call: channel.call, kill: () => killWorker(own) };
+  return {
+    name,
+    pid: child.pid ?? 0,
+    started_ms: Date.now(),
+    call: channel.call,
+    kill: () => killWorker(own),
+  };
 }

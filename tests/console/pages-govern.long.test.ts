@@ -322,6 +322,8 @@ test('the parts of the pages are accessible in both themes', { skip }, async () 
     '/policies?part=templates&template=finance',
     '/audit?agent_id=support-bot',
     '/settings?part=settings',
+    '/settings?part=drivers',
+    '/settings?part=hooks',
     '/settings?part=mcp',
     '/settings?part=plugins',
   ];

@@ -6,6 +6,8 @@ export interface HookRequest {
   /** The coding agent and its event. */
   readonly dialect: string;
   readonly event: string;
+  /** The version of the hook program. */
+  readonly hook_version?: string;
   readonly agent_id: string;
   readonly tenant_id: string;
   readonly session_id: string | null;

@@ -34,12 +34,13 @@ export async function judgeChecks(
   for (const check of request.checks) {
     const crossing = buildHookCrossing(check, request, now_ms());
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
-    const { approval_request_id, dialect, event, tool_use_id } = request;
+    const { approval_request_id, dialect, event, hook_version, tool_use_id } = request;
     const metadata = {
       ...probe_metadata,
       ...(crossing.is_unchangeable === true && { unchangeable: true }),
       hook: dialect,
       hook_event: event,
+      ...(isVersion(hook_version) && { hook_version }),
       ...(tool_use_id !== null && { tool_use_id }),
     };
     const extras: EnforcementExtras = { buildMetadata: () => metadata, reuse_approval: true };
@@ -47,6 +48,13 @@ export async function judgeChecks(
     answers.push(buildHookAnswer({ ruling, crossing }));
   }
   return answers;
+}
+
+const VERSION_CHARS_MAX = 128;
+
+/** Returns whether a version from another process can be recorded. */
+function isVersion(version: unknown): version is string {
+  return typeof version === 'string' && version.length <= VERSION_CHARS_MAX;
 }
 
 /** Builds the crossing of a check. */

@@ -54,6 +54,7 @@ export async function recordRefusal(
     ...probe,
     ...(dialect !== null && { hook: dialect }),
     ...(event !== null && { hook_event: event }),
+    ...(dialect !== null && { hook_version: version }),
     ...(request !== null && request.tool_use_id !== null && { tool_use_id: request.tool_use_id }),
   };
   const crossing = buildRefusedCrossing(refusal, session_id);

@@ -218,6 +218,7 @@ function buildRequest(
     ...(event.change === undefined && dialect.writeDecision === undefined && { has_fixed_prompt: true }),
     dialect: dialect.name,
     event: name,
+    hook_version: getHookVersion(),
     agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
     tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
     checks: event.checks(payload),

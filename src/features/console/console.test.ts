@@ -6,6 +6,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { observeAgent, observeAgents } from './agent-operations.ts';
 import { dashboardBreakdown } from './breakdown-operations.ts';
 import { dashboardEventsQuery, dashboardIncidents } from './event-operations.ts';
+import { observeHooks } from './hook-operations.ts';
 import { dashboardIncident } from './incident-operation.ts';
 import { dashboardOverview } from './overview-operation.ts';
 import { observeSession, observeSessions } from './session-operations.ts';
@@ -66,6 +67,33 @@ test('a user sees the tenants of the user and nothing of others, before any limi
   assert.equal(ran, 11);
   const few = await callOperation(dashboardIncidents, { limit: 5 }, as('bob'));
   assert.equal((few as { count: number }).count, 5, 'newer events of other tenants do not use up the limit');
+});
+
+test('hooks are listed with the version of the newest event, of the tenants of the user only', async (t) => {
+  const hook = (tenant_id: string, hook_event: string, hook_version?: string) =>
+    event(tenant_id, {
+      metadata: { hook: 'claude-code', hook_event, ...(hook_version !== undefined && { hook_version }) },
+    });
+  const { as } = await openIndexedRuntime(t, [
+    hook('acme', 'PreToolUse', '0.1.0'),
+    hook('acme', 'PreToolUse', '0.2.0'),
+    hook('globex', 'UserPromptSubmit'),
+    hook('initech', 'PostToolUse', '0.3.0'),
+    event('acme'),
+  ]);
+  const list = async (user: string) => {
+    const { hooks } = (await callOperation(observeHooks, {}, as(user))) as {
+      hooks: { coding_agent: string; hook_event: string; hook_version: string | null; event_count: number }[];
+    };
+    return hooks.map((each) => [each.hook_event, each.hook_version, each.event_count]);
+  };
+  const own = [
+    ['UserPromptSubmit', null, 1],
+    ['PreToolUse', '0.2.0', 2],
+  ];
+  assert.deepEqual(await list('ann'), own);
+  assert.deepEqual(await list('eve'), [['PostToolUse', '0.3.0', 1], ...own]);
+  await assert.rejects(callOperation(observeHooks, {}, as('bill')), { code: 'forbidden' });
 });
 
 test('bad durations, filters and limits are refused', async (t) => {

@@ -131,6 +131,8 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
         log: { warn: () => {}, error: () => {} },
       }),
     ready: async () => true,
+    processes: async () => null,
+    drivers: async () => [],
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     plugins: async () => ({ ...NO_PLUGINS, adapters: [EXAMPLE_ADAPTER] }),
     metricsText: async () => '# HELP service_requests_total Checks.\n',

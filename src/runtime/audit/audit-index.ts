@@ -174,6 +174,12 @@ const MIGRATIONS: Record<string, Migration> = {
       await recountEvents(db, null);
     },
   },
+  /** Counts by hook. */
+  '0007_hooks': {
+    async up(db) {
+      await recountEvents(db, null);
+    },
+  },
 };
 
 /** One index for each query that would otherwise scan the table, sorted in the order of the result. */

@@ -13,6 +13,8 @@ export const TALLY_FIELDS = [
   /** The fingerprints of allowlisted values that were found. */
   'allowlisted',
   'model',
+  /** `<coding agent>/<its event>`. */
+  'hook',
 ] as const;
 export type TallyField = (typeof TALLY_FIELDS)[number];
 

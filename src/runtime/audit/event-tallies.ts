@@ -84,6 +84,10 @@ function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
       return namesIn(metadata.allowlisted_fingerprints);
     case 'model':
       return typeof metadata.model === 'string' ? [metadata.model] : [];
+    case 'hook':
+      return typeof metadata.hook === 'string' && typeof metadata.hook_event === 'string'
+        ? [`${metadata.hook}/${metadata.hook_event}`]
+        : [];
   }
 }
 

@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFiles, PATH_KEYS } from '../config/document-files.ts';
+import { signFile } from '../config/file-signature.ts';
 import type { Config } from '../config/index.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 
@@ -109,16 +109,6 @@ async function snapshot(list: WatchList): Promise<string> {
     for (const path of found) paths.add(path);
   }
   const lines: string[] = [];
-  for (const path of paths) lines.push(`${path}\0${await signature(path)}`);
+  for (const path of paths) lines.push(`${path}\0${await signFile(path)}`);
   return lines.join('\n');
-}
-
-/** Follows links: a turned link is another inode. */
-async function signature(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-  } catch (error) {
-    return String((error as NodeJS.ErrnoException).code);
-  }
 }

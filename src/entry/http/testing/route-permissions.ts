@@ -65,7 +65,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/POST/, /^\/v1\/dashboard\/compliance\/verify$/, 'compliance:verify'],
   [/POST/, /^\/v1\/dashboard\/compliance/, 'compliance:report'],
   [/./, /^\/v1\/dashboard\/keys/, 'keys:manage'],
-  [/GET/, /^\/v1\/dashboard\/settings/, 'settings:read'],
+  [/GET/, /^\/v1\/dashboard\/(?:settings|service$)/, 'settings:read'],
   [/GET/, /^\/v1\/dashboard\/(?:policies|rules|allowlist)/, 'policy:read'],
   [/POST|PUT/, /^\/v1\/dashboard\/(?:policies|rules|allowlist)/, 'policies:edit'],
 ];
