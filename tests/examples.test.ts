@@ -193,6 +193,9 @@ const LAST = [
   'policy_document_save',
   'policy_document_rollback',
   'dashboard_template_install',
+  'dashboard_template_remove',
+  'skill_install',
+  'skill_remove',
 ];
 const FIRST = 'memory_write';
 

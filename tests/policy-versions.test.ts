@@ -145,7 +145,62 @@ test('a template is installed as a version, once', async () => {
   const install = (name: string) => call('/v1/dashboard/templates/install', { body: { name } });
   const installed = await install('finance');
   assert.equal(installed.status, 200, JSON.stringify(installed.body));
-  assert.match(installed.body.text, /^# kept as typed[\s\S]*---\n# Template finance\n/);
+  assert.match(
+    installed.body.text,
+    /^# kept as typed[\s\S]*---\n# Template finance begins, sha256 [0-9a-f]{64}\n/,
+  );
   assert.equal((await install('finance')).status, 409, 'its rules are there already');
   assert.equal((await install('none')).status, 404);
+});
+
+test('a template is removed as a version, unless it was edited', async () => {
+  const remove = (name: string) => call('/v1/dashboard/templates/remove', { body: { name } });
+  const { body: before } = await read(DOCUMENT);
+  assert.equal((await remove('healthcare')).status, 404, 'it is not installed');
+  const edited = before.text.replace(/(begins, sha256 )[0-9a-f]{64}/, `$1${'0'.repeat(64)}`);
+  assert.equal((await call(DOCUMENT, { method: 'PUT', body: { text: edited } })).status, 200);
+  assert.equal((await remove('finance')).status, 409, 'it was edited');
+  assert.equal((await call(DOCUMENT, { method: 'PUT', body: { text: before.text } })).status, 200);
+  const removed = await remove('finance');
+  assert.equal(removed.status, 200, JSON.stringify(removed.body));
+  assert.ok(!removed.body.text.includes('finance') && removed.body.text.startsWith('# kept as typed'));
+});
+
+test('a skill is listed, shown, installed and removed, and its rules are active meanwhile', async () => {
+  const list = async () => {
+    const { body } = await read('/v1/dashboard/skills');
+    return body.skills.find(({ name }: { name: string }) => name === 'pci-dss');
+  };
+  const change = (verb: 'install' | 'remove', name = 'pci-dss') =>
+    call(`/v1/dashboard/skills/${verb}`, { body: { name } });
+  const rules = async () => {
+    const { body } = await read('/v1/dashboard/rules?limit=500');
+    return body.rules.filter(({ name }: { name: string }) => name.startsWith('pci')).length as number;
+  };
+  const first = await list();
+  assert.deepEqual([first.state, first.installed_in, first.installed_version], ['available', null, null]);
+  const { body: shown } = await read('/v1/dashboard/skills/pci-dss');
+  assert.deepEqual(
+    shown.files.map(({ holds }: { holds: string }) => holds),
+    ['policy', 'cases'],
+  );
+  const { body: before } = await read(DOCUMENT);
+  const installed = await change('install');
+  assert.equal(installed.status, 200, JSON.stringify(installed.body));
+  assert.deepEqual(installed.body.warnings, [], 'its cases pass');
+  assert.ok((await rules()) > 0);
+  const second = await list();
+  assert.deepEqual(
+    [second.state, second.installed_in, second.installed_version],
+    ['intact', 'document', first.version],
+  );
+  assert.equal((await change('install')).status, 409);
+  assert.equal((await change('install', 'none')).status, 404);
+  assert.equal((await change('remove')).status, 200);
+  assert.equal(await rules(), 0);
+  assert.equal((await read(DOCUMENT)).body.text, before.text);
+  assert.equal((await change('remove')).status, 404);
+  for (const as of [{ token: KEY }, { user: 'root' }, null])
+    assert.equal((await call('/v1/dashboard/skills/install', { body: { name: 'pci-dss' }, as })).status, 403);
+  assert.equal((await read('/v1/dashboard/skills', 'ann')).status, 403, 'a user of one tenant');
 });

@@ -160,7 +160,7 @@ async function checkOpenIdProvider({ auth: { oidc } }: Config): Promise<DriverSt
   );
   return {
     ...{ kind: 'identity', name: oidc.name, driver: 'oidc', status: answers ? 'ok' : 'failing' },
-    detail: answers ? null : 'Its discovery document cannot be read; nobody can sign in there.',
+    detail: answers ? null : 'Its discovery document cannot be read; no user can sign in there.',
   };
 }
 

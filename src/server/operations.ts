@@ -65,7 +65,16 @@ import {
   policyVersionsList,
 } from '../features/policy-versions/document-operations.ts';
 import { policyLint, policyReplay, policyTest } from '../features/policy-versions/draft-operations.ts';
-import { dashboardTemplateInstall } from '../features/policy-versions/template-operations.ts';
+import {
+  skillInstall,
+  skillRemove,
+  skillShow,
+  skillsList,
+} from '../features/policy-versions/skill-operations.ts';
+import {
+  dashboardTemplateInstall,
+  dashboardTemplateRemove,
+} from '../features/policy-versions/template-operations.ts';
 import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
 import { tenantsCreate, tenantsList } from '../features/tenants/operations.ts';
 import {
@@ -214,6 +223,7 @@ export const operationCatalogue = {
   dashboardOverview,
   dashboardRules,
   dashboardTemplateInstall,
+  dashboardTemplateRemove,
   dashboardTemplates,
   dashboardTemplatesSearch,
   evidencePackDownload,
@@ -292,6 +302,10 @@ export const operationCatalogue = {
   sessionTotpRemove,
   sessionTotpStart,
   settingsShow,
+  skillInstall,
+  skillRemove,
+  skillShow,
+  skillsList,
   tenantPoliciesRollback,
   tenantPoliciesSave,
   tenantPoliciesShow,

@@ -118,17 +118,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = openLazyCosts(parts, () => ports);
   const hub = openLazyHub(parts, audit_log.index);
-  const drivers = lazy(async () => {
-    const { openDriverStates } = await import('./driver-states.ts');
-    return openDriverStates({ ...parts, secrets: trusted.offers.secrets, alerts: runtime.alerts });
-  });
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
     started_ms: parts.started_ms,
     limits: buildLimits(config),
-    now_ms,
-    users: config.dashboard.users,
+    ...{ now_ms, users: config.dashboard.users },
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
@@ -139,9 +134,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(coordinator, agents, log),
     ...{ metricsText: () => metricsText(parts), plugins },
-    processes: () =>
-      requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
-    drivers: async () => (await drivers.open())(),
+    ...buildStatusOperations(parts, trusted.offers.secrets, () => runtime.alerts()),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...lazyOperatorParts(parts, () => ports),
@@ -404,6 +397,24 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Enforceme
       log,
     });
   }).open;
+}
+
+/** The checks of drivers are loaded with the first operator who asks. */
+function buildStatusOperations(
+  parts: RuntimeParts,
+  secrets: Runtime['secrets'],
+  alerts: Runtime['alerts'],
+): Pick<Runtime, 'drivers' | 'processes'> {
+  const { coordinator, log } = parts;
+  const drivers = lazy(async () => {
+    const { openDriverStates } = await import('./driver-states.ts');
+    return openDriverStates({ ...parts, secrets, alerts });
+  });
+  return {
+    drivers: async () => (await drivers.open())(),
+    processes: () =>
+      requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
+  };
 }
 
 function lazyOperatorParts(

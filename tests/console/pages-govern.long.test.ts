@@ -183,7 +183,19 @@ test('the policy document is checked, saved, compared and rolled back in the edi
   await openPath(page, '/policies?part=templates&template=healthcare');
   await page.getByRole('button', { name: 'Install' }).click();
   await page.getByRole('button', { name: 'Install template' }).click();
-  await page.getByText('Installed: version 4').waitFor();
+  await page.getByText('Version 4 of the policy document is active').waitFor();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove template' }).click();
+  await page.getByText('Version 5 of the policy document is active').waitFor();
+
+  await openPath(page, '/policies?part=skills&skill=pci-dss');
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByRole('button', { name: 'Install skill' }).click();
+  await page.getByText('Version 6 of the policy document is active').waitFor();
+  await page.getByRole('row', { name: /pci-dss.*installed/ }).waitFor();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove skill' }).click();
+  await page.getByText('Version 7 of the policy document is active').waitFor();
   assert.deepEqual(faults, []);
   await context.close();
 });
@@ -261,10 +273,12 @@ test('a viewer sees no button that changes something, and gets 403 on the routes
   const parts = [
     '/policies?part=document',
     '/policies?part=templates&template=finance',
+    '/policies?part=skills&skill=pci-dss',
     '/settings',
     '/audit',
   ];
-  const forbidden = /^(Add|Create|Save|Restore|Rotate|Revoke|Install|Run|Replay|Reload|Approve|Reject)\b/;
+  const forbidden =
+    /^(Add|Create|Save|Restore|Rotate|Revoke|Install|Remove|Run|Replay|Reload|Approve|Reject)\b/;
   for (const path of [...paths, ...parts]) {
     await openPath(page, path);
     assert.equal(await page.getByRole('button', { name: forbidden }).count(), 0, path);
@@ -282,6 +296,10 @@ test('a viewer sees no button that changes something, and gets 403 on the routes
     ['POST', '/v1/dashboard/policies/lint'],
     ['POST', '/v1/dashboard/policies/replay'],
     ['POST', '/v1/dashboard/templates/install'],
+    ['POST', '/v1/dashboard/templates/remove'],
+    ['POST', '/v1/dashboard/skills/install'],
+    ['POST', '/v1/dashboard/skills/remove'],
+    ['GET', '/v1/dashboard/service'],
     ['GET', '/v1/dashboard/settings'],
     ['POST', '/v1/policies/reload'],
   ] as const;
@@ -291,7 +309,7 @@ test('a viewer sees no button that changes something, and gets 403 on the routes
     if (status === 403) refused.push(path);
     else assert.fail(`${method} ${path}: ${status}`);
   }
-  assert.equal(refused.length, 14);
+  assert.equal(refused.length, 18);
   assert.equal(await callFromPage(page, 'GET', '/v1/dashboard/tenants', {}), 200, 'a viewer reads');
   await context.close();
 });
@@ -308,6 +326,9 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/dashboard/policies/lint': { text: 'policies: []' },
   '/v1/dashboard/policies/replay': { text: 'policies: []' },
   '/v1/dashboard/templates/install': { name: 'finance' },
+  '/v1/dashboard/templates/remove': { name: 'finance' },
+  '/v1/dashboard/skills/install': { name: 'pci-dss' },
+  '/v1/dashboard/skills/remove': { name: 'pci-dss' },
 };
 
 test('the parts of the pages are accessible in both themes', { skip }, async () => {
@@ -320,6 +341,7 @@ test('the parts of the pages are accessible in both themes', { skip }, async () 
     '/policies?rule=builtin.secret.input',
     '/policies?part=document',
     '/policies?part=templates&template=finance',
+    '/policies?part=skills&skill=pci-dss',
     '/audit?agent_id=support-bot',
     '/settings?part=settings',
     '/settings?part=drivers',
@@ -344,5 +366,5 @@ test('the parts of the pages are accessible in both themes', { skip }, async () 
     assert.deepEqual(faults, []);
     await context.close();
   }
-  assert.equal(examined, 22);
+  assert.equal(examined, 28);
 });

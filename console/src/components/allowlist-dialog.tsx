@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperationCall } from '../api/use-operation.ts';
+import { ChoiceField } from './choice-field.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { SafeText } from './safe-text.tsx';
 
@@ -54,20 +55,7 @@ export function AllowlistDialog({ event, finding, onClose }: AllowlistDialogProp
           onChange={(change) => setReason(change.currentTarget.value)}
         />
       </label>
-      <label className="field">
-        <span>Expires after</span>
-        <select
-          className="select"
-          value={expires_in}
-          onChange={(change) => setExpiry(change.currentTarget.value)}
-        >
-          {EXPIRIES.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField label="Expires after" choices={EXPIRIES} value={expires_in} onChange={setExpiry} />
     </ConfirmDialog>
   );
 }

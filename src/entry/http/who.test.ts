@@ -69,7 +69,7 @@ function allowedFor({ permission, for_users, browser }: AnyOperation): readonly 
 
 /** Operations that need the store, an audit log or a running service. */
 const MANAGED =
-  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|allowlist_|alerts_test|audit_verify_start|evidence_pack_start)/;
+  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_(?:install|remove)|skill_(?:install|remove)|keys_|allowlist_|alerts_test|audit_verify_start|evidence_pack_start)/;
 
 /** Operations on a task of the audit log. This service runs none. */
 const NO_TASK = /^(?:audit_task_|evidence_pack_download)/;

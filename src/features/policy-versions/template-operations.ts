@@ -1,10 +1,9 @@
 import { policyPacks } from '../../core/policy/templates/index.ts';
-import { requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { dropBlankName } from '../../operations/subject.ts';
-import { saveDocument, savedDocument } from './document-operations.ts';
+import { savedDocument } from './document-operations.ts';
 import { findLineOfText } from './fields.ts';
-import { findPolicyVersion } from './version-store.ts';
+import { installPart, uninstallPart } from './part-change.ts';
 
 export const dashboardTemplateInstall = defineOperation({
   name: 'dashboard_template_install',
@@ -27,20 +26,36 @@ export const dashboardTemplateInstall = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid'],
   async run({ name, note }, context) {
-    requirePerson(context);
-    requireAllTenants(context);
-    const template = (await listTemplates(context)).find((each) => each.name === name.trim().toLowerCase());
+    const wanted = normalizeName(name);
+    const template = (await listTemplates(context)).find((each) => each.name === wanted);
     if (template === undefined) throw new Refusal('not_found', 'There is no template of that name.');
     const { stringify } = await import('yaml');
-    const { db } = await context.runtime.store();
-    const current = await findPolicyVersion(db);
-    const before = current === null || current.text.trim() === '' ? '' : `${current.text.trimEnd()}\n---\n`;
-    const added = `# Template ${template.name}\n${stringify(template.document)}`;
-    const why = dropBlankName(note) ?? `Installed the template ${template.name}.`;
-    const document = { text: `${before}${added}`, name: '', note: why };
-    return saveDocument(document, null, current?.version ?? 0, context);
+    const part = { kind: 'Template', name: template.name, version: null } as const;
+    return installPart(part, stringify(template.document), dropBlankName(note), context);
   },
 });
+
+export const dashboardTemplateRemove = defineOperation({
+  name: 'dashboard_template_remove',
+  summary: 'Remove a policy template',
+  description:
+    'Removes the documents of an installed template from the policy document, saves the result as the next version, and activates it in all workers. Documents that were edited since are kept, and the call is refused. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/templates/remove' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: dashboardTemplateInstall.input,
+  output: savedDocument,
+  example: { name: 'healthcare' },
+  answer: null,
+  refusals: ['not_found', 'conflict', 'policy_invalid'],
+  run: ({ name, note }, context) =>
+    uninstallPart({ kind: 'Template', name: normalizeName(name) }, dropBlankName(note), context),
+});
+
+/** Names of templates and skills are in lower case. */
+function normalizeName(name: string): string {
+  return name.trim().toLowerCase();
+}
 
 interface Template {
   readonly name: string;

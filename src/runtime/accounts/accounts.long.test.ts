@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
 import type { Store } from '../../platform/store/index.ts';
+import { races } from '../../platform/store/testing/races.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
 import { deleteStaleSignIns } from './jobs.ts';
 import { openTestAccounts, TEST_ORIGIN, TEST_PASSWORD } from './testing/account-parts.ts';
+import { openTotpSecret, sealTotpSecret } from './totp-sealing.ts';
 import type { SignInResult } from './types.ts';
 
 const getToken = (result: SignInResult): string => {
@@ -64,6 +66,62 @@ withStores('accounts', (law) => {
     assert.equal(made.filter(({ outcome }) => outcome === 'signed_in').length, 1);
     assert.equal((await accounts.listUsers('', 10)).length, 1);
     assert.equal(await accounts.createFirstLink(), null);
+  });
+
+  law('of eight processes, each with a link of its own, one makes the first administrator', async (world) => {
+    const { accounts } = signIn(world.store);
+    for (let round = 0; round < 3; round += 1) {
+      const links: string[] = [];
+      for (let at = 0; at < 8; at += 1) links.push((await accounts.createFirstLink())!);
+      const work = new URL('testing/first-link-racer.ts', import.meta.url);
+      const outcomes = await races<string, readonly string[]>({
+        settings: world.settings,
+        work,
+        input: links,
+      });
+      const made = outcomes.filter((outcome) => outcome === 'signed_in');
+      assert.equal(made.length, 1, outcomes.join());
+      assert.equal((await accounts.listUsers('', 20)).length, 1);
+      assert.equal((await world.store.db.selectFrom('user_links').selectAll().execute()).length, 0);
+      await world.store.db.deleteFrom('users').execute();
+    }
+  });
+
+  law('the secret of an app is encrypted in the store, for its user and by its key', async ({ store }) => {
+    const { accounts, ask, add, now_ms, pass } = signIn(store);
+    await add('ann');
+    const { session } = (await accounts.identify(getToken(await ask())))!;
+    const { secret } = (await accounts.startTotp('ann'))!;
+    const code = () => new TOTP({ secret }).generate({ timestamp: now_ms() });
+    const readStored = async () =>
+      (await store.db.selectFrom('users').select('totp_secret').executeTakeFirstOrThrow()).totp_secret!;
+    const sealed = await readStored();
+    assert.ok(!sealed.includes(secret) && sealed.startsWith('v1.'));
+    assert.equal((await accounts.confirmTotp(session, code())).outcome, 'done');
+    const signInAgain = async (world = { accounts }) => {
+      const result = await ask();
+      const ticket = result.outcome === 'second_factor' ? result.ticket : '';
+      return (await world.accounts.signInWithTotp({ ticket, code: code() }, TEST_ORIGIN)).outcome;
+    };
+    pass(60_000);
+    assert.equal(await signInAgain(), 'signed_in');
+    // A secret of an earlier version still counts, and is encrypted with its next code.
+    await store.db.updateTable('users').set({ totp_secret: secret }).execute();
+    pass(60_000);
+    assert.equal(await signInAgain(), 'signed_in');
+    const again = await readStored();
+    assert.ok(again.startsWith('v1.') && again !== sealed);
+    pass(60_000);
+    const key = 'another-key-of-authenticator-apps';
+    const other = openTestAccounts(store, { totp_key: { state_dir: '/nowhere', key } });
+    other.pass(180_000);
+    await assert.rejects(signInAgain(other), /cannot be decrypted.*totp-key.*users reset/s);
+    const place = { state_dir: '/nowhere', key };
+    assert.throws(
+      () => openTotpSecret(place, 'eve', sealTotpSecret(place, 'ann', secret)),
+      /cannot be decrypted/,
+      'a secret moved to another user',
+    );
   });
 
   law(

@@ -4,6 +4,7 @@ import { recordAccountEvent } from './record-account-event.ts';
 import { revokeSessions, rotateSession } from './sessions.ts';
 import { recordFailure, verifyTotp } from './sign-in.ts';
 import { createTotpSecret, findTotpStep } from './totp.ts';
+import { openTotpSecret, sealTotpSecret } from './totp-sealing.ts';
 import type { AccountParts, SignInOrigin, SignInResult, SignInSession } from './types.ts';
 import { findUserRow, type UserRow } from './user-records.ts';
 
@@ -69,13 +70,13 @@ export async function markSecondFactor(
 
 /** Begins the set-up of an authenticator app. Returns `null` if the user has one already. */
 export async function startTotp(
-  { store }: AccountParts,
+  { store, settings }: AccountParts,
   user_id: string,
 ): Promise<{ readonly secret: string; readonly uri: string } | null> {
   const made = createTotpSecret(user_id);
   const { numUpdatedRows } = await (await store()).db
     .updateTable('users')
-    .set({ totp_secret: made.secret, totp_step: 0 })
+    .set({ totp_secret: sealTotpSecret(settings.totp_key, user_id, made.secret), totp_step: 0 })
     .where('user_id', '=', user_id)
     .where('totp_confirmed', '=', 0)
     .executeTakeFirst();
@@ -91,7 +92,8 @@ export async function confirmTotp(
   const { user_id } = session;
   const { totp_secret, totp_confirmed } = await requireUser(parts, user_id);
   if (totp_secret === null || totp_confirmed === 1) return REFUSED;
-  const step = findTotpStep(totp_secret, code, parts.ports().now_ms());
+  const secret = openTotpSecret(parts.settings.totp_key, user_id, totp_secret);
+  const step = findTotpStep(secret, code, parts.ports().now_ms());
   if (step === null) return REFUSED;
   const reason = 'The user added an authenticator app.';
   await recordAccountEvent(parts.ports, { phase: 'totp_add', reason, caller_id: `user:${user_id}` });

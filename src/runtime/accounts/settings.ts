@@ -5,7 +5,7 @@ import type { AccountSettings } from './types.ts';
 
 /** Reads the settings of sign-in from the configuration. `port` is the one that the service listens on. */
 export function readAccountSettings(
-  { auth: { session, sign_in, oidc }, server }: Pick<Config, 'auth' | 'server'>,
+  { auth: { session, sign_in, oidc }, server, state_dir }: Pick<Config, 'auth' | 'server' | 'state_dir'>,
   port: number = server.port,
 ): AccountSettings {
   return {
@@ -15,6 +15,7 @@ export function readAccountSettings(
     attempts_per_address_max: sign_in.attempts_per_address_max,
     attempts_window_ms: parseDurationMs(sign_in.attempts_window),
     link_ms: parseDurationMs(sign_in.link_ttl),
+    totp_key: { state_dir, key: sign_in.totp_key ?? null },
     oidc,
     public_url: server.public_url ?? `http://${hostFor(server.host)}:${port}`,
   };

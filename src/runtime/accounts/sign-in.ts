@@ -1,11 +1,20 @@
+import type { Transaction } from 'kysely';
+import type { StoreTables } from '../../platform/store/index.ts';
 import { countAttempt } from './attempts.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { insertSession } from './sessions.ts';
 import { findTotpStep } from './totp.ts';
+import { isSealed, openTotpSecret, sealTotpSecret } from './totp-sealing.ts';
 import type { AccountParts, SecondFactor, SignInMethod, SignInOrigin, SignInResult } from './types.ts';
-import { deleteUserLinks, takeUserLink } from './user-links.ts';
+import {
+  deleteUserLinks,
+  isFirstLink,
+  lockFirstLinks,
+  takeUserLink,
+  unlockFirstLinks,
+} from './user-links.ts';
 import {
   countPasskeys,
   findUserRow,
@@ -77,18 +86,20 @@ export async function verifyTotp(
   return { outcome: 'refused' };
 }
 
-/** Accepts a code of the user's app once. */
+/** Accepts a code of the user's app once, and encrypts a secret that an earlier version stored. */
 async function acceptTotp(
-  { store, ports }: AccountParts,
+  { store, ports, settings: { totp_key } }: AccountParts,
   { user_id, totp_secret, totp_confirmed }: UserRow,
   code: string,
 ): Promise<boolean> {
   if (totp_secret === null || totp_confirmed !== 1) return false;
-  const step = findTotpStep(totp_secret, code, ports().now_ms());
+  const secret = openTotpSecret(totp_key, user_id, totp_secret);
+  const step = findTotpStep(secret, code, ports().now_ms());
   if (step === null) return false;
+  const stored = isSealed(totp_secret) ? totp_secret : sealTotpSecret(totp_key, user_id, secret);
   const { numUpdatedRows } = await (await store()).db
     .updateTable('users')
-    .set({ totp_step: step })
+    .set({ totp_step: step, totp_secret: stored })
     .where('user_id', '=', user_id)
     .where('totp_secret', '=', totp_secret)
     .where('totp_step', '<', step)
@@ -113,22 +124,34 @@ export async function signInWithLink(
   const password_hash = await hashPassword(request.password);
   const store = await parts.store();
   const now_ms = parts.ports().now_ms();
-  const link = await takeUserLink(store.db, request.token, now_ms);
-  if (link === null) return { outcome: 'refused' };
-  const user_id = link.user_id ?? normalizeUserId(request.user_id ?? 'admin');
-  if (link.user_id === null) {
-    if (await hasAdministrator(store.db)) return { outcome: 'refused' };
-    const roles = ['admin'] as const;
-    const user = { user_id, name: user_id, roles, tenants: ['*'], created_by: 'service:first-start' };
-    if (!(await insertUser(store.db, now_ms, user))) return { outcome: 'refused' };
-    await deleteUserLinks(store.db, null);
-  }
+  const user_id = await store.transaction((trx) => useLink(trx, request, now_ms));
+  if (user_id === null) return { outcome: 'refused' };
   await store.db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();
   const user = await findUserRow(store.db, user_id);
   if (user === null || user.disabled_ms !== null) return { outcome: 'refused' };
   const reason = 'The user set a password with a one-time link.';
   await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
   return beginSession(parts, user, 'link', false, origin);
+}
+
+/** Uses a link up. Returns its user, who was added if the link creates the first administrator; `null` if it is refused. */
+async function useLink(
+  trx: Transaction<StoreTables>,
+  { token, user_id: typed }: LinkUse,
+  now_ms: number,
+): Promise<string | null> {
+  const is_first = await isFirstLink(trx, token);
+  // Two processes may each use a link of their own start, so that taking the link is not enough.
+  if (is_first) await lockFirstLinks(trx);
+  const link = await takeUserLink(trx, token, now_ms);
+  if (link !== null && link.user_id !== null) return link.user_id;
+  const user_id = normalizeUserId(typed ?? 'admin');
+  const roles = ['admin'] as const;
+  const user = { user_id, name: user_id, roles, tenants: ['*'], created_by: 'service:first-start' };
+  const is_added = link !== null && !(await hasAdministrator(trx)) && (await insertUser(trx, now_ms, user));
+  if (is_added) await deleteUserLinks(trx, null);
+  else if (is_first) await unlockFirstLinks(trx);
+  return is_added ? user_id : null;
 }
 
 /** Begins a session, unless the audit log cannot record it. */

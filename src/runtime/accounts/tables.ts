@@ -19,7 +19,7 @@ export interface AccountTables {
     subject: string | null;
     /** Argon2id, as a PHC string. */
     password_hash: string | null;
-    /** Base32. */
+    /** Encrypted by `sealTotpSecret`; Base32 if it was stored by an earlier version. */
     totp_secret: string | null;
     /** 0 until the first code was entered. */
     totp_confirmed: number;

@@ -2,6 +2,7 @@ import type { Store } from '../../platform/store/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { AuditPorts } from '../audit/audit-ports.ts';
 import type { Role } from '../config/permissions.ts';
+import type { TotpKeyPlace } from './totp-sealing.ts';
 
 /** The settings of sign-in, with all times in milliseconds. */
 export interface AccountSettings {
@@ -17,6 +18,7 @@ export interface AccountSettings {
   readonly link_ms: number;
   /** The address of the console for browsers, `https://safety.example.com`, without a path. */
   readonly public_url: string;
+  readonly totp_key: TotpKeyPlace;
   /** `null` if there is no OpenID provider. */
   readonly oidc: OidcSettings | null;
 }

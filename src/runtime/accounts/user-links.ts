@@ -40,6 +40,36 @@ export async function takeUserLink(
   return row !== undefined && now_ms < Number(row.expires_ms) ? { user_id: row.user_id } : null;
 }
 
+/** Returns whether a link creates the first administrator. */
+export async function isFirstLink(db: Db, token: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('user_links')
+    .select('user_id')
+    .where('token_sha256', '=', hashToken(token))
+    .executeTakeFirst();
+  return row !== undefined && row.user_id === null;
+}
+
+/** No token has this hash. */
+const FIRST_LINKS_LOCK = 'first-administrator';
+
+/**
+ * Waits until no other transaction uses a link that creates the first administrator: of two that insert the same row,
+ * the second waits for the end of the first. The row must be deleted in the same transaction.
+ */
+export async function lockFirstLinks(trx: Db): Promise<void> {
+  await trx
+    .insertInto('user_links')
+    .values({ token_sha256: FIRST_LINKS_LOCK, user_id: null, expires_ms: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Deletes the row of `lockFirstLinks`. `deleteUserLinks` deletes it too. */
+export async function unlockFirstLinks(trx: Db): Promise<void> {
+  await trx.deleteFrom('user_links').where('token_sha256', '=', FIRST_LINKS_LOCK).execute();
+}
+
 /** Voids the links of a user; `null`: those that create the first administrator. */
 export async function deleteUserLinks(db: Db, user_id: string | null): Promise<void> {
   await db

@@ -91,6 +91,7 @@ const full = {
       attempts_per_address_max: 1,
       attempts_window: '1m',
       link_ttl: '1h',
+      totp_key: '${P}',
     },
     oidc: {
       issuer: 'https://i',

@@ -28,7 +28,7 @@ export const sessionSchema = {
 /** `auth.sign_in`: the limits of attempts to sign in. */
 export const signInSchema = {
   type: 'object',
-  description: 'Limits of attempts to sign in. A change needs a restart.',
+  description: 'Limits of attempts to sign in, and the key of second factors. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -48,6 +48,14 @@ export const signInSchema = {
     },
     attempts_window: { ...durationSchema, default: '15m', description: 'The time for both limits.' },
     link_ttl: { ...durationSchema, default: '1h', description: 'How long a one-time link is valid.' },
+    totp_key: {
+      type: 'string',
+      minLength: 32,
+      maxLength: 1_024,
+      'x-credential': true,
+      description:
+        'Encrypts the secrets of authenticator apps in the store, 32 characters or more. Default: the file `totp-key` in the state folder. Services that share a store need the same one.',
+    },
   },
 } as const;
 

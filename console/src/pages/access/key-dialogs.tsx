@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
+import { ChoiceField } from '../../components/choice-field.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 
 export type ApiKeyEntry = OperationOutput<'keysList'>['keys'][number];
@@ -66,20 +67,7 @@ export function CreateKeyDialog({ onClose, onCreated }: KeyDialogProps) {
       </label>
       <TextField label="Tenants, separated by commas; empty for any" value={tenants} onChange={setTenants} />
       <TextField label="Agents, separated by commas; empty for any" value={agents} onChange={setAgents} />
-      <label className="field">
-        <span>Lifetime</span>
-        <select
-          className="select"
-          value={expires_in}
-          onChange={(event) => setExpiry(event.currentTarget.value)}
-        >
-          {LIFETIMES.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField label="Lifetime" choices={LIFETIMES} value={expires_in} onChange={setExpiry} />
       <fieldset className="choices">
         <legend>Permissions; without a choice: to check, and to read its own results</legend>
         {KEY_PERMISSIONS.map((permission) => (
@@ -156,20 +144,7 @@ export function RotateKeyDialog({
       }
     >
       <p>A new key with the same name and scope is made. The old one still works until the overlap ends.</p>
-      <label className="field">
-        <span>Overlap</span>
-        <select
-          className="select"
-          value={overlap}
-          onChange={(event) => setOverlap(event.currentTarget.value)}
-        >
-          {OVERLAPS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField label="Overlap" choices={OVERLAPS} value={overlap} onChange={setOverlap} />
     </ConfirmDialog>
   );
 }

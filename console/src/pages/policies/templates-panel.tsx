@@ -4,12 +4,12 @@ import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
+import { type PartChange, PartDialog } from './part-dialog.tsx';
 
 type Template = OperationOutput<'policyTemplates'>['templates'][number];
 
@@ -37,7 +37,7 @@ const COLUMNS: readonly DataColumn<Template>[] = [
   },
 ];
 
-/** The policy templates: shows their documents, and installs one into the policy document. */
+/** The policy templates: shows their documents, and installs one into the policy document or removes it. */
 export function TemplatesPanel() {
   const { data, error } = useOperation('policyTemplates', {});
   const [query, change] = useAddressQuery();
@@ -60,18 +60,20 @@ export function TemplatesPanel() {
 
 function TemplatePanel({ name }: { readonly name: string }) {
   const { data, error } = useOperation('policyTemplate', { template_name: name });
-  const mayCall = useMayCall();
-  const { tenants } = useSession();
-  const [is_installing, setInstalling] = useState(false);
+  const { verb, calls, can_change } = useTemplateChange(name);
+  const [asked, setAsked] = useState<PartChange['verb'] | null>(null);
   const [version, setVersion] = useState<number | null>(null);
-  const can_install = mayCall('dashboardTemplateInstall') && tenants.includes('*');
   return (
     <Panel
       title={revealHidden(name)}
       aside={
-        can_install && data !== undefined ? (
-          <button type="button" className="button primary small" onClick={() => setInstalling(true)}>
-            Install
+        can_change && data !== undefined ? (
+          <button
+            type="button"
+            className={verb === 'Install' ? 'button primary small' : 'button small'}
+            onClick={() => setAsked(verb)}
+          >
+            {verb}
           </button>
         ) : null
       }
@@ -79,52 +81,35 @@ function TemplatePanel({ name }: { readonly name: string }) {
       {error === null ? null : <ErrorNote error={error} />}
       {version === null ? null : (
         <p className="note good" role="status">
-          Installed: version {version} of the policy document is active in all workers.
+          Version {version} of the policy document is active in all workers.
         </p>
       )}
       {data === undefined ? null : <CodeBlock text={stringify(data)} label={`Document of ${name}`} />}
-      {is_installing ? (
-        <InstallDialog name={name} onInstalled={setVersion} onClose={() => setInstalling(false)} />
-      ) : null}
+      {asked === null ? null : (
+        <PartDialog
+          change={{ noun: 'template', name, verb: asked, call: calls[asked] }}
+          onDone={(saved) => setVersion(saved.version)}
+          onClose={() => setAsked(null)}
+        />
+      )}
     </Panel>
   );
 }
 
-interface InstallDialogProps {
-  readonly name: string;
-  readonly onInstalled: (version: number) => void;
-  readonly onClose: () => void;
-}
+const CHANGED = ['policyDocumentShow', 'policyVersionsList', 'dashboardRules', 'skillsList'] as const;
 
-function InstallDialog({ name, onInstalled, onClose }: InstallDialogProps) {
-  const call = useOperationCall('dashboardTemplateInstall', [
-    'policyDocumentShow',
-    'policyVersionsList',
-    'dashboardRules',
-  ]);
-  return (
-    <ConfirmDialog
-      title={`Install ${revealHidden(name)}`}
-      action="Install template"
-      is_busy={call.isPending}
-      error={call.error}
-      onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { name },
-          {
-            onSuccess: ({ version }) => {
-              onInstalled(version);
-              onClose();
-            },
-          },
-        )
-      }
-    >
-      <p>
-        The template is added to the end of the policy document. The result becomes the next version, which
-        all workers use at once.
-      </p>
-    </ConfirmDialog>
-  );
+/** Returns the change that the button offers, and whether the user may make it. */
+function useTemplateChange(name: string) {
+  const mayCall = useMayCall();
+  const { tenants } = useSession();
+  const sees_document = tenants.includes('*');
+  const { data } = useOperation('policyDocumentShow', {}, { enabled: sees_document });
+  const calls = {
+    Install: useOperationCall('dashboardTemplateInstall', CHANGED),
+    Remove: useOperationCall('dashboardTemplateRemove', CHANGED),
+  };
+  const is_installed = data?.text.includes(`\n# Template ${name} ends\n`) === true;
+  const verb: PartChange['verb'] = is_installed ? 'Remove' : 'Install';
+  const operation = is_installed ? 'dashboardTemplateRemove' : 'dashboardTemplateInstall';
+  return { verb, calls, can_change: mayCall(operation) && sees_document && data !== undefined };
 }

@@ -83,6 +83,7 @@ const CREDENTIAL_PATHS = [
     '.service/keys/a.private.pem',
     '.service/keys/a',
     '.service/memory-key',
+    '.service/totp-key',
   ],
   ...[
     '.service/fingerprint-key',
@@ -289,7 +290,7 @@ const ORDINARY_PATHS = [
 
 test('a path to a credential file is seen in every spelling of it', () => {
   for (const path of CREDENTIAL_PATHS) assert.ok(isCredentialPath(path), JSON.stringify(path));
-  assert.equal(CREDENTIAL_PATHS.length, 127);
+  assert.equal(CREDENTIAL_PATHS.length, 128);
 });
 
 test('ordinary files and globs are no credential files', () => {

@@ -43,6 +43,7 @@ export function openTestAccounts(
       ...{ attempts_per_account_max: 3, attempts_per_address_max: 10, attempts_window_ms: 900_000 },
       public_url: 'http://localhost:8000',
       oidc: null,
+      totp_key: { state_dir: '/nowhere', key: 'a-key-of-authenticator-apps-for-tests' },
       ...settings,
     },
   };

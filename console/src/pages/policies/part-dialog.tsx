@@ -1,0 +1,56 @@
+import type { UseMutationResult } from '@tanstack/react-query';
+import type { ApiError } from '../../api/client.ts';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { revealHidden } from '../../components/safe-text.tsx';
+
+interface SavedVersion {
+  readonly version: number;
+  readonly warnings: readonly string[];
+}
+
+/** A template or skill to install into the policy document, or to remove from it. */
+export interface PartChange {
+  readonly noun: 'template' | 'skill';
+  readonly name: string;
+  readonly verb: 'Install' | 'Remove';
+  readonly call: Pick<
+    UseMutationResult<SavedVersion, ApiError, { name: string }>,
+    'mutate' | 'isPending' | 'error'
+  >;
+}
+
+interface PartDialogProps {
+  readonly change: PartChange;
+  readonly onDone: (saved: SavedVersion) => void;
+  readonly onClose: () => void;
+}
+
+/** Confirms a change of the policy document, and makes it. */
+export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose }: PartDialogProps) {
+  return (
+    <ConfirmDialog
+      title={`${verb} ${revealHidden(name)}`}
+      action={`${verb} ${noun}`}
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={() =>
+        call.mutate(
+          { name },
+          {
+            onSuccess: (saved) => {
+              onDone(saved);
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The {noun} is{' '}
+        {verb === 'Install' ? 'added to the end of the policy document' : 'removed from the policy document'}.
+        The result becomes the next version, which all workers use at once.
+      </p>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,152 @@
+import { useState } from 'react';
+import type { OperationOutput } from '../../api/client.ts';
+import { useMayCall, useSession } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Badge } from '../../components/badge.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { useAddressQuery } from '../../components/filter-chips.tsx';
+import { Panel } from '../../components/page-header.tsx';
+import { revealHidden, SafeText } from '../../components/safe-text.tsx';
+import { type PartChange, PartDialog } from './part-dialog.tsx';
+
+type Skill = OperationOutput<'skillsList'>['skills'][number];
+
+const COLUMNS: readonly DataColumn<Skill>[] = [
+  {
+    id: 'name',
+    title: 'Skill',
+    value: ({ name }) => name,
+    render: ({ name }) => <SafeText text={name} />,
+    width: 180,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    value: ({ state }) => state,
+    render: ({ state }) => <Badge value={state === 'intact' ? 'installed' : state} />,
+    width: 120,
+  },
+  {
+    id: 'installed_in',
+    title: 'Installed in',
+    value: ({ installed_in }) => installed_in,
+    render: describePlace,
+    width: 170,
+    is_wide_only: true,
+  },
+  {
+    id: 'version',
+    title: 'Version',
+    value: ({ version, installed_version }) => installed_version ?? version,
+    width: 90,
+  },
+  {
+    id: 'description',
+    title: 'What it does',
+    value: ({ description }) => description,
+    render: ({ description }) => <SafeText text={description} />,
+    width: 480,
+    is_wide_only: true,
+  },
+];
+
+function describePlace({ installed_in }: Skill): string {
+  if (installed_in === null) return '–';
+  return installed_in === 'document' ? 'the policy document' : 'files';
+}
+
+/** The skills: shows their policies and cases, and installs or removes one. */
+export function SkillsPanel() {
+  const { data, error } = useOperation('skillsList', {});
+  const [query, change] = useAddressQuery();
+  const open = data?.skills.find(({ name }) => name === query.skill);
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      <DataTable
+        name="skills"
+        label="Skills"
+        columns={COLUMNS}
+        rows={data?.skills ?? []}
+        rowKey={({ name }) => name}
+        onOpen={({ name }) => change({ skill: name })}
+        empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no skills.'}</p>}
+      />
+      <p className="hint">
+        A skill from a folder or a registry is installed as files: <code>service skills add SOURCE</code>.
+      </p>
+      {open === undefined ? null : <SkillPanel key={open.name} skill={open} />}
+    </>
+  );
+}
+
+function SkillPanel({ skill }: { readonly skill: Skill }) {
+  const { name, installed_in } = skill;
+  const { data, error } = useOperation('skillShow', { skill_name: name });
+  const { verb, calls, can_change } = usePartChange(skill.version !== null, installed_in);
+  const [asked, setAsked] = useState<PartChange['verb'] | null>(null);
+  const [done, setDone] = useState<{ readonly version: number; readonly warnings: readonly string[] } | null>(
+    null,
+  );
+  return (
+    <Panel
+      title={revealHidden(name)}
+      aside={
+        can_change && data !== undefined ? (
+          <button
+            type="button"
+            className={verb === 'Install' ? 'button primary small' : 'button small'}
+            onClick={() => setAsked(verb)}
+          >
+            {verb}
+          </button>
+        ) : null
+      }
+    >
+      {error === null ? null : <ErrorNote error={error} />}
+      {done === null ? null : (
+        <div className={done.warnings.length === 0 ? 'note good' : 'note watch'} role="status">
+          <p>Version {done.version} of the policy document is active in all workers.</p>
+          {done.warnings.map((warning) => (
+            <p key={warning}>
+              <SafeText text={warning} />
+            </p>
+          ))}
+        </div>
+      )}
+      {data?.files.map(({ path, text }) => (
+        <CodeBlock key={path} text={text} label={path} />
+      ))}
+      {installed_in === 'files' ? (
+        <p className="muted">
+          It is installed as files. Remove it with <code>service skills remove {revealHidden(name)}</code>.
+        </p>
+      ) : null}
+      {asked === null ? null : (
+        <PartDialog
+          change={{ noun: 'skill', name, verb: asked, call: calls[asked] }}
+          onDone={setDone}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** Returns the change that the button offers, and whether the user may make it. */
+function usePartChange(is_bundled: boolean, installed_in: Skill['installed_in']) {
+  const mayCall = useMayCall();
+  const { tenants } = useSession();
+  const calls = {
+    Install: useOperationCall('skillInstall', CHANGED),
+    Remove: useOperationCall('skillRemove', CHANGED),
+  };
+  const is_installed = installed_in === 'document';
+  const verb: PartChange['verb'] = is_installed ? 'Remove' : 'Install';
+  const may = mayCall(is_installed ? 'skillRemove' : 'skillInstall') && tenants.includes('*');
+  return { verb, calls, can_change: may && installed_in !== 'files' && (is_installed || is_bundled) };
+}
+
+const CHANGED = ['skillsList', 'policyDocumentShow', 'policyVersionsList', 'dashboardRules'] as const;

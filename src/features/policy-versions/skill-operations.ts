@@ -1,0 +1,231 @@
+import { buildPolicyRefusal, requireAllTenants } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { dropBlankName } from '../../operations/subject.ts';
+import type { Skill } from '../../runtime/packages/package.ts';
+import type { ListedSkill } from '../../runtime/skills/index.ts';
+import { savedDocument } from './document-operations.ts';
+import { listParts } from './document-parts.ts';
+import { policyTest } from './draft-operations.ts';
+import { describeFields, findLineOfText, integerField, nullableText, textField } from './fields.ts';
+import { installPart, readCurrentDocument, uninstallPart } from './part-change.ts';
+
+const skillName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  description: 'The name of a skill that comes with the service, in any case of letters.',
+} as const;
+
+const skillFields = {
+  name: textField,
+  version: { ...nullableText, description: 'The version that comes with the service; `null` if none does.' },
+  description: textField,
+  keywords: { type: 'array', items: textField },
+  installed_in: {
+    enum: ['document', 'files', null],
+    description:
+      '`document`: installed here, in the policy document. `files`: installed with `service skills add`, next to the configuration.',
+  },
+  installed_version: nullableText,
+  state: {
+    enum: ['available', 'intact', 'changed', 'missing'],
+    description: '`changed` or `missing`: its text or files are not those that were installed.',
+  },
+} as const;
+
+export const skillsList = defineOperation({
+  name: 'skills_list',
+  summary: 'List skills',
+  description:
+    'The skills that come with the service, and those that are installed: in the policy document, or as files next to the configuration. Needs access to all tenants.',
+  http: { method: 'GET', path: '/v1/dashboard/skills' },
+  permission: 'dashboard:view',
+  whole_service: true,
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: {} },
+  output: describeFields({
+    skills: { type: 'array', items: describeFields(skillFields), description: 'By name.' },
+    count: integerField,
+  }),
+  example: {},
+  answer: null,
+  refusals: ['unavailable'],
+  async run(_input, context) {
+    requireAllTenants(context);
+    const skills = await listAllSkills(context);
+    return { skills: skills.map(({ skill: _, ...rest }) => rest), count: skills.length };
+  },
+});
+
+export const skillShow = defineOperation({
+  name: 'skill_show',
+  summary: 'Show a skill',
+  description: 'Returns a skill that comes with the service, with its policy documents and test cases.',
+  http: { method: 'GET', path: '/v1/dashboard/skills/{skill_name}' },
+  permission: 'dashboard:view',
+  whole_service: true,
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', required: ['skill_name'], properties: { skill_name: skillName } },
+  output: describeFields({
+    ...skillFields,
+    files: {
+      type: 'array',
+      items: describeFields({
+        path: textField,
+        holds: { ...textField, description: '`policy` or `cases`, or another kind of file.' },
+        text: textField,
+      }),
+      description: 'Empty for a skill that does not come with the service.',
+    },
+  }),
+  example: { skill_name: 'finance' },
+  answer: null,
+  refusals: ['not_found', 'unavailable'],
+  async run({ skill_name }, context) {
+    requireAllTenants(context);
+    const wanted = skill_name.trim().toLowerCase();
+    const found = (await listAllSkills(context)).find(({ name }) => name === wanted);
+    if (found === undefined) throw noSuchSkill();
+    const { skill, ...rest } = found;
+    const files = (skill?.files ?? []).map(({ path, kind, text }) => ({ path, holds: kind.holds, text }));
+    return { ...rest, files };
+  },
+});
+
+const changeInput = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: skillName, note: findLineOfText('Why; shown in the history.') },
+} as const;
+
+export const skillInstall = defineOperation({
+  name: 'skill_install',
+  summary: 'Install a skill',
+  description:
+    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `service skills add`. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/skills/install' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: changeInput,
+  output: savedDocument,
+  example: { name: 'pci-dss' },
+  answer: null,
+  refusals: ['not_found', 'conflict', 'policy_invalid'],
+  async run({ name, note }, context) {
+    requireAllTenants(context);
+    const wanted = name.trim().toLowerCase();
+    const found = (await listAllSkills(context)).find((each) => each.name === wanted);
+    if (found?.skill == null) throw noSuchSkill();
+    const { skill, installed_in } = found;
+    if (installed_in === 'files')
+      throw new Refusal(
+        'conflict',
+        `The skill ${wanted} is installed as files. Change it with \`service skills\`.`,
+      );
+    if (skill.files.some(({ kind }) => kind.holds !== 'policy' && kind.holds !== 'cases'))
+      throw new Refusal(
+        'conflict',
+        `The skill ${wanted} holds more than policies. Install it with \`service skills add ${wanted}\`.`,
+      );
+    const part = { kind: 'Skill', name: skill.name, version: skill.version } as const;
+    const saved = await installPart(part, joinPolicies(skill), dropBlankName(note), context);
+    return { ...saved, warnings: [...saved.warnings, ...(await runCases(skill, context))] };
+  },
+});
+
+export const skillRemove = defineOperation({
+  name: 'skill_remove',
+  summary: 'Remove a skill',
+  description:
+    'Removes the policies of a skill from the policy document, saves the result as the next version, and activates it in all workers. Policies that were edited since are kept, and the call is refused. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/skills/remove' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: changeInput,
+  output: savedDocument,
+  example: { name: 'pci-dss' },
+  answer: null,
+  refusals: ['not_found', 'conflict', 'policy_invalid'],
+  run: ({ name, note }, context) =>
+    uninstallPart({ kind: 'Skill', name: name.trim().toLowerCase() }, dropBlankName(note), context),
+});
+
+interface KnownSkill {
+  readonly name: string;
+  readonly version: string | null;
+  readonly description: string;
+  readonly keywords: string[];
+  readonly installed_in: 'document' | 'files' | null;
+  readonly installed_version: string | null;
+  readonly state: 'available' | 'intact' | 'changed' | 'missing';
+  /** `null` if it does not come with the service. */
+  readonly skill: Skill | null;
+}
+
+async function listAllSkills(context: Context): Promise<readonly KnownSkill[]> {
+  const { listSkills, openBundledSkills } = await import('../../runtime/skills/index.ts');
+  const read = await context.runtime.configuration();
+  if (!read.ok) throw buildPolicyRefusal(read.problems);
+  const [bundled, { skills: in_files }, { text }] = await Promise.all([
+    openBundledSkills(),
+    listSkills(read.config),
+    readCurrentDocument(context),
+  ]);
+  const parts = listParts(text).filter(({ kind }) => kind === 'Skill');
+  const names = new Set([...bundled, ...in_files, ...parts].map(({ name }) => name));
+  return [...names].toSorted().map((name) => {
+    const skill = bundled.find((each) => each.name === name) ?? null;
+    return {
+      name,
+      version: skill?.version ?? null,
+      description: skill?.description ?? '',
+      keywords: [...(skill?.keywords ?? [])],
+      ...findInstallation(
+        parts.find((part) => part.name === name),
+        in_files.find((each) => each.name === name),
+      ),
+      skill,
+    };
+  });
+}
+
+function findInstallation(
+  part: { readonly version: string | null; readonly is_edited: boolean } | undefined,
+  files: ListedSkill | undefined,
+): Pick<KnownSkill, 'installed_in' | 'installed_version' | 'state'> {
+  if (part !== undefined) {
+    const state = part.is_edited ? 'changed' : 'intact';
+    return { installed_in: 'document', installed_version: part.version, state };
+  }
+  if (files !== undefined)
+    return { installed_in: 'files', installed_version: files.version, state: files.state };
+  return { installed_in: null, installed_version: null, state: 'available' };
+}
+
+function joinPolicies({ files }: Skill): string {
+  const policies = files.filter(({ kind }) => kind.holds === 'policy');
+  return policies.map(({ path, text }) => `# ${path}\n${text.trimEnd()}`).join('\n---\n');
+}
+
+/** The number of failing cases that an answer names. */
+const NAMED_MAX = 10;
+
+/** Runs the cases of a skill under the active policy. Returns one sentence for each that does not pass. */
+async function runCases({ files }: Skill, context: Context): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const { text: cases } of files.filter(({ kind }) => kind.holds === 'cases')) {
+    const { results } = await policyTest.run({ cases }, context);
+    for (const { name, differences } of results)
+      if (differences.length > 0) warnings.push(`The case \`${name}\` does not pass under the whole policy.`);
+  }
+  return warnings.slice(0, NAMED_MAX);
+}
+
+function noSuchSkill(): Refusal {
+  return new Refusal(
+    'not_found',
+    'No skill of that name comes with the service. `GET /v1/dashboard/skills` lists them.',
+  );
+}
