@@ -6,6 +6,7 @@ import { computeOutput } from '../shell/output.ts';
 import { getReadingWork, listDialects, readCommands } from '../shell/read.ts';
 import { type Command, type Redirection, SHELL_LIMITS, type ShellWord } from '../shell/syntax.ts';
 import { createWorkBudget, getSpentWork, tryToSpend, WORK_LIMITS } from '../shell/work.ts';
+import { followPowerShell, type PowerShellFlow } from './powershell-flow.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
 
@@ -18,8 +19,10 @@ export interface CommandMatch {
 
 const by_program = new Map<string, CommandRule[]>();
 const for_all: CommandRule[] = [];
+const by_flow = new Map<PowerShellFlow['effect'], CommandRule>();
 for (const rule of commandRules) {
-  if (rule.programs === '*') for_all.push(rule);
+  if (rule.flow !== undefined) by_flow.set(rule.flow, rule);
+  else if (rule.programs === '*') for_all.push(rule);
   else
     for (const name of new Set(rule.programs.split(' ')))
       by_program.set(name, [...(by_program.get(name) ?? []), rule]);
@@ -66,6 +69,11 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
       matches.push({ rule: gradeRule(rule, command), start: command.start, end: command.end });
     }
   }
+  if (readings.length > 1)
+    for (const { effect, start, end } of followPowerShell(text)) {
+      const rule = by_flow.get(effect);
+      if (rule !== undefined) matches.push({ rule, start: offset + start, end: offset + end });
+    }
   matches.sort((a, b) => a.start - b.start || rank(b) - rank(a) || b.end - a.end);
   return { matches, is_cut: is_cut || work.left < 0, work: getSpentWork(reading) + getSpentWork(work) };
 }

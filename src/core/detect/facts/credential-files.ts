@@ -228,7 +228,7 @@ const CREDENTIAL_FILES: readonly string[] = [
   ],
   ...['wallet.dat', '.ethereum/keystore/**', '.config/solana/id.json', '.electrum/wallets/**'],
   // Histories of typed commands.
-  ...['.*_history', 'consolehost_history.txt'],
+  ...['.*_history', '.bash_sessions/**', '.zsh_sessions/**', 'consolehost_history.txt'],
 ];
 
 /**

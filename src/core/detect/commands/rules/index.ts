@@ -9,8 +9,10 @@ import { guardRules } from './guard.ts';
 import { logTamperingRules } from './log-tampering.ts';
 import { networkRules } from './network.ts';
 import { persistenceRules } from './persistence.ts';
+import { powershellRules } from './powershell.ts';
 import { privilegeRules } from './privilege.ts';
 import type { CommandRule } from './rule.ts';
+import { signedProgramRules } from './signed-programs.ts';
 import { supplyChainRules } from './supply-chain.ts';
 import { systemRules } from './system.ts';
 import { windowsRules } from './windows.ts';
@@ -27,7 +29,9 @@ export const commandRules: readonly CommandRule[] = [
   ...logTamperingRules,
   ...networkRules,
   ...persistenceRules,
+  ...powershellRules,
   ...privilegeRules,
+  ...signedProgramRules,
   ...supplyChainRules,
   ...systemRules,
   ...windowsRules,

@@ -1,6 +1,7 @@
 import type { Severity } from '../../../types/index.ts';
 import type { GuardView } from '../../guard/paths.ts';
 import type { Command } from '../../shell/syntax.ts';
+import type { PowerShellFlow } from '../powershell-flow.ts';
 
 /**
  * A rule for dangerous commands: the programs, the condition on their arguments, the reason, and a safer
@@ -23,6 +24,8 @@ export interface CommandRule {
   /** A command that is not flagged and does the usual task, or previews the effect. */
   readonly safer: string;
   readonly saw: (command: Command, guard: GuardView) => boolean;
+  /** The end of a flow in PowerShell at which the rule matches, besides the commands that it saw. */
+  readonly flow?: PowerShellFlow['effect'];
   readonly hits: readonly string[];
   readonly misses: readonly string[];
 }
