@@ -7,8 +7,9 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { onUnauthenticated } from './api/client.ts';
+import { callOperation, onUnauthenticated } from './api/client.ts';
 import { sessionQuery } from './api/session.ts';
+import { PERIOD_DEFAULT } from './components/period-select.tsx';
 import { buildRouter } from './router.tsx';
 
 const client = new QueryClient({
@@ -22,6 +23,16 @@ onUnauthenticated(() => {
   client.setQueryData(sessionQuery.queryKey, null);
   void router.invalidate();
 });
+
+// Before the first render, because every page waits for the session, and the overview for its figures.
+void client.prefetchQuery(sessionQuery);
+if (location.pathname === '/dashboard/' && location.search === '') {
+  const input = { last: PERIOD_DEFAULT };
+  void client.prefetchQuery({
+    queryKey: ['dashboardOverview', input],
+    queryFn: ({ signal }) => callOperation('dashboardOverview', input, signal),
+  });
+}
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element `root`.');

@@ -7,10 +7,13 @@ const PERIODS = [
   ['30d', 'Last 30 days'],
 ] as const;
 
-/** Returns the period in the address: `24h` if there is none. */
+/** The period of a page whose address names none. */
+export const PERIOD_DEFAULT = '24h';
+
+/** Returns the period in the address, or the default. */
 export function usePeriod(): string {
   const [query] = useAddressQuery();
-  return query.last ?? '24h';
+  return query.last ?? PERIOD_DEFAULT;
 }
 
 /** Chooses the period of a page. */

@@ -5,13 +5,13 @@ import { useOperation } from '../api/use-operation.ts';
 import { Badge } from '../components/badge.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
+import { LazyTimeChart } from '../components/lazy-time-chart.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { countText, StatTile } from '../components/stat-tile.tsx';
 import { durationText, Time, TimeLeft } from '../components/time.tsx';
-import { TimeChart } from '../components/time-chart.tsx';
 
 type Overview = OperationOutput<'dashboardOverview'>;
 
@@ -144,7 +144,7 @@ function DecisionChart({ overview }: { readonly overview: Overview }) {
         </span>
       }
     >
-      <TimeChart
+      <LazyTimeChart
         label="Decisions over time by outcome"
         times={times}
         series={series}
