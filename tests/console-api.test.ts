@@ -187,3 +187,50 @@ test('an incident shows the places of its findings, and a value is allowlisted f
     'the allowlist is part of detection, which an event does not repeat',
   );
 });
+
+test('a tried text is in no event, and its scan counts nowhere', async () => {
+  const key = ['sk-', 'TRIED9876543210XY'].join('');
+  const text = `hush-marker-5512 ${key}`;
+  const own = await startTestService({
+    config: { ...config, audit: { log_inputs: true } },
+    workers: 1,
+  });
+  try {
+    const token = readFileSync(join(own.state_dir, 'operator-token'), 'utf8').trim();
+    const call = async (path: string, body: object | null, headers: Headers) => {
+      const response = await fetch(`${own.url}${path}`, {
+        method: body === null ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(body !== null && { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    const person = { authorization: `Bearer ${token}` };
+    const tried = await call('/v1/dashboard/detection/try', { text, tenant_id: 'acme' }, person);
+    assert.equal(tried.status, 200, tried.text);
+    const answer = JSON.parse(tried.text);
+    assert.equal(answer.decision, 'block');
+    assert.equal(answer.violations[0].start, 17, 'the answer has places');
+    const { text: found } = await call('/v1/audit/query', { event_id: answer.event_id }, person);
+    const [event] = JSON.parse(found).events;
+    assert.equal(event.event_id, answer.event_id);
+    assert.equal(event.metadata.self_test, true);
+    assert.ok(event.metadata.redacted_text === undefined && event.metadata.finding_places === undefined);
+    assert.ok(!found.includes('hush-marker') && !own.logs().includes('hush-marker'));
+    const overview = JSON.parse((await call('/v1/dashboard/overview?last=24h', null, as('ann'))).text);
+    assert.equal(overview.events_total, 0);
+    assert.ok(!(await call('/v1/metrics', null, person)).text.match(/scan_input",decision="block"\} [1-9]/));
+    assert.ok(!(await call('/v1/health', null, {})).text.includes('console-try-it'));
+    assert.equal((await call('/v1/dashboard/detection/try', { text }, {})).status, 403, 'an agent');
+    // The same text as traffic is counted and logged, so that the test can fail.
+    const scanned = await call('/v1/scan/input', { text, agent_id: 'bot', tenant_id: 'acme' }, {});
+    const logged = await call('/v1/audit/query', { event_id: JSON.parse(scanned.text).event_id }, person);
+    assert.ok(logged.text.includes('hush-marker') && !logged.text.includes(key));
+    assert.equal(
+      JSON.parse((await call('/v1/dashboard/overview?last=24h', null, as('ann'))).text).events_total,
+      1,
+    );
+  } finally {
+    await own.stop();
+  }
+});

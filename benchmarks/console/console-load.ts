@@ -100,7 +100,9 @@ async function waitUntil(page: Page, condition: string): Promise<void> {
 }
 
 /** Returns a function that returns the responses so far: their number, and those with scripts. */
-function countResponses(page: Page): () => { readonly requests: number; readonly scripts: readonly Response[] } {
+function countResponses(
+  page: Page,
+): () => { readonly requests: number; readonly scripts: readonly Response[] } {
   const all: Response[] = [];
   page.on('response', (response) => all.push(response));
   return () => ({

@@ -2,20 +2,24 @@
  * Measures the pages of the console over HTTP on a service with many events: the overview, and the activity with
  * and without filters. Prints the median and the 95th percentile, and their ratio to a health check.
  *
- * Usage: node benchmarks/console/run.ts [events=1000000] [requests=40] [folder]. Without a folder it makes one with
- * `npm run demo`, which takes some minutes, and removes it at the end. A folder that is given is kept.
+ * Usage: node benchmarks/console/run.ts [events=1000000] [requests=40] [folder] [--postgres]. Without a folder it makes
+ * one with `npm run demo`, which takes some minutes, and removes it at the end. A folder that is given is kept. With
+ * `--postgres` the store is an empty PostgreSQL; the audit index is a SQLite file in both cases.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_CONFIGURATION } from '../../scripts/demo/configuration.ts';
+import { startPostgres } from '../../src/platform/store/testing/postgres-server.ts';
 import { startTestService } from '../../tests/support/service.ts';
 
-const events = Number(process.argv[2] ?? 1_000_000);
-const requests = Number(process.argv[3] ?? 40);
-const given = process.argv[4];
+const on_postgres = process.argv.includes('--postgres');
+const words = process.argv.slice(2).filter((word) => word !== '--postgres');
+const events = Number(words[0] ?? 1_000_000);
+const requests = Number(words[1] ?? 40);
+const given = words[2];
 const folder = given === undefined ? mkdtempSync(join(tmpdir(), 'bench-console-')) : resolve(given);
 const FILL_MS_MAX = 1_800_000;
 const AIM_MS = 300;
@@ -105,11 +109,16 @@ try {
     const args = [demo, '--folder', folder, '--no-serve', '--events', String(events)];
     execFileSync(process.execPath, args, { stdio: 'inherit' });
   }
-  const service = await startTestService({ dir: folder, config: DEMO_CONFIGURATION, workers: 1, keep: true });
+  const postgres = on_postgres ? await startPostgres() : null;
+  const url = await postgres?.makeDatabase();
+  const config = `${DEMO_CONFIGURATION}${url === undefined ? '' : `storage: { url: '${url}' }\n`}`;
+  const service = await startTestService({ dir: folder, config, workers: 1, keep: true });
   try {
     const total = await waitForIndex(service.url);
     const health = percentile(await time(service.url, { name: 'health', path: '/v1/health' }), 0.5);
-    process.stdout.write(`${total} events in the index; a health check takes ${health.toFixed(1)} ms\n\n`);
+    process.stdout.write(
+      `${total} events in the index, the store on ${on_postgres ? 'PostgreSQL' : 'SQLite'}, load of the machine ${loadavg()[0]!.toFixed(1)}; a health check takes ${health.toFixed(1)} ms\n\n`,
+    );
     process.stdout.write(
       '| Page | Median ms | p95 ms | Median, ratio to a health check |\n|---|---|---|---|\n',
     );
@@ -123,6 +132,7 @@ try {
     }
   } finally {
     await service.stop();
+    await postgres?.remove();
   }
 } finally {
   if (given === undefined) rmSync(folder, { recursive: true, force: true });

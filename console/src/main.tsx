@@ -24,7 +24,8 @@ onUnauthenticated(() => {
   void router.invalidate();
 });
 
-// Before the first render, because every page waits for the session, and the overview for its figures.
+// Before the first render, because every page waits for the session, and the overview for its figures. Both take the
+// answers of early requests at once, so that none is used later.
 void client.prefetchQuery(sessionQuery);
 if (location.pathname === '/dashboard/' && location.search === '') {
   const input = { last: PERIOD_DEFAULT };

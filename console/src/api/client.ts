@@ -1,4 +1,5 @@
 import type { operationCatalogue } from '../../../src/server/operations.ts';
+import { takeEarlyResponse } from './early-requests.ts';
 import { operationRoutes } from './routes.ts';
 
 type Catalogue = typeof operationCatalogue;
@@ -75,8 +76,12 @@ interface RequestOptions {
 }
 
 async function request<Answer>(path: string, options: RequestOptions): Promise<Answer> {
-  const { method, signal, body } = options;
-  const response = await fetch(path, {
+  const early = options.method === 'GET' ? await takeEarlyResponse(path) : null;
+  return readAnswer<Answer>(early ?? (await fetchAnswer(path, options)));
+}
+
+function fetchAnswer(path: string, { method, signal, body }: RequestOptions): Promise<Response> {
+  return fetch(path, {
     method,
     credentials: 'same-origin',
     redirect: 'error',
@@ -91,7 +96,6 @@ async function request<Answer>(path: string, options: RequestOptions): Promise<A
     if (signal?.aborted) throw error;
     throw new ApiError(0, { error: 'The service cannot be reached.', code: 'unreachable' }, null);
   });
-  return await readAnswer<Answer>(response);
 }
 
 async function readAnswer<Answer>(response: Response): Promise<Answer> {

@@ -6,18 +6,17 @@ import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { SafeText } from './safe-text.tsx';
 
-type ScanAnswer = OperationOutput<'scanInput'>;
+type ScanAnswer = OperationOutput<'detectionTry'>;
 
 const TEXT_MAX = 20_000;
 const STORAGE_KEY = 'console-try-detection';
-const AGENT_ID = 'console-try-it';
 
 /** A box to try a text. It stays in the session storage of the browser, and ends with the tab. */
 export function TryDetection() {
   const [text, setText] = useState(() => sessionStorage.getItem(STORAGE_KEY) ?? '');
   const scan = useMutation<{ readonly answer: ScanAnswer; readonly text: string }, ApiError, string>({
     mutationFn: async (asked) => ({
-      answer: await callOperation('scanInput', { text: asked, agent_id: AGENT_ID }),
+      answer: await callOperation('detectionTry', { text: asked }),
       text: asked,
     }),
   });
@@ -51,8 +50,8 @@ export function TryDetection() {
             Clear
           </button>
           <span className="hint">
-            The text is kept in this tab only. The scan records an event of the agent <code>{AGENT_ID}</code>,
-            which holds tags and no text unless <code>audit.log_inputs</code> is on.
+            The text is kept in this tab only. The scan records an event without the text, which counts
+            nowhere.
           </span>
         </div>
       </form>

@@ -105,7 +105,7 @@ export function DetectionPage() {
         <PeriodSelect />
       </PageHeader>
       {error === null ? null : <ErrorNote error={error} />}
-      {mayCall('scanInput') ? <TryDetection /> : null}
+      {mayCall('detectionTry') ? <TryDetection /> : null}
       <Panel title="Detectors">
         <DataTable
           name="detectors"
