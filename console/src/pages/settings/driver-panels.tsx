@@ -29,6 +29,13 @@ const KINDS: Readonly<Record<Driver['kind'], string>> = {
 const DRIVER_COLUMNS: readonly DataColumn<Driver>[] = [
   { id: 'kind', title: 'Part', value: ({ kind }) => KINDS[kind], width: 130 },
   {
+    id: 'status',
+    title: 'Status',
+    value: ({ status }) => status,
+    render: ({ status }) => <Badge value={status} />,
+    width: 110,
+  },
+  {
     id: 'name',
     title: 'Name',
     value: ({ name }) => name,
@@ -36,13 +43,6 @@ const DRIVER_COLUMNS: readonly DataColumn<Driver>[] = [
     width: 150,
   },
   { id: 'driver', title: 'Driver', value: ({ driver }) => driver, width: 90, is_wide_only: true },
-  {
-    id: 'status',
-    title: 'Status',
-    value: ({ status }) => status,
-    render: ({ status }) => <Badge value={status} />,
-    width: 110,
-  },
   {
     id: 'detail',
     title: 'Detail',
