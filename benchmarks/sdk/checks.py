@@ -3,7 +3,8 @@
 checks.py PACKAGE time CATEGORY            microseconds of a check of 1 KB of clean text: 10th, 50th, 99th percentile
 checks.py PACKAGE rows CATEGORY FILE EVERY  [positive rows, found, benign rows, flagged], of every EVERY-th row of a corpus
 checks.py PACKAGE call URL                  microseconds of a check of a tool call; with a URL, by the service there
-checks.py PACKAGE start                     milliseconds: [import, guard, first check], and the same of processor time
+checks.py PACKAGE echo URL                  microseconds of a POST with httpx to a server that only answers
+checks.py PACKAGE start                     milliseconds: [asyncio, package, guard, first check], and the same of processor time
 """
 
 import gzip
@@ -94,8 +95,19 @@ def measure_calls(url):
     return measure(lambda: guard.tool("send", ARGUMENTS), 1_000 if url else 6_000)
 
 
+def measure_echo(url):
+    import httpx
+
+    content = json.dumps({"tool": "send", "input": ARGUMENTS})
+    with httpx.Client(trust_env=False) as client:
+        return measure(lambda: client.post(url, content=content), 1_000)
+
+
 def measure_start():
     moments = [(time.perf_counter(), time.process_time())]
+    import asyncio  # noqa: F401  Every framework of agents imports it.
+
+    moments.append((time.perf_counter(), time.process_time()))
     import agent_safety
 
     moments.append((time.perf_counter(), time.process_time()))
@@ -134,6 +146,8 @@ if mode == "start":
     answer = measure_start()
 elif mode == "call":
     answer = measure_calls(rest[0])
+elif mode == "echo":
+    answer = measure_echo(rest[0])
 elif mode == "time":
     check = PACKAGES[package]()[rest[0]]
     answer = measure(lambda: check(TEXT), CALLS)

@@ -8,7 +8,10 @@
  * have the packages already.
  */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { buildPythonCore } from '../../scripts/build/python.ts';
@@ -84,23 +87,30 @@ async function measureStart(): Promise<void> {
   const starts: (readonly [readonly number[], readonly number[]])[] = [];
   for (let at = 0; at < STARTS; at++) starts.push(await ask(own, 'start'));
   for (const [kind, name] of ['time', 'processor time'].entries()) {
-    const parts = [0, 1, 2].map((part) => median(starts.map((each) => each[kind]![part]!)).toFixed(0));
+    const parts = [0, 1, 2, 3].map((part) => median(starts.map((each) => each[kind]![part]!)).toFixed(0));
     const whole = starts
-      .map((each) => each[kind]!.reduce((sum, part) => sum + part, 0))
+      .map((each) => each[kind]!.slice(1).reduce((sum, part) => sum + part, 0))
       .toSorted((a, b) => a - b);
     console.log(
-      `start, ${name} in ms: import ${parts[0]}, guard ${parts[1]}, first check ${parts[2]}, whole ${median(whole).toFixed(0)}, least ${whole[0]?.toFixed(0)}`,
+      `start, ${name} in ms: asyncio ${parts[0]}; package ${parts[1]}, guard ${parts[2]}, first check ${parts[3]}: ${median(whole).toFixed(0)}, least ${whole[0]?.toFixed(0)}`,
     );
   }
 }
 
 async function measureCalls(): Promise<void> {
   const service = await startTestService({ workers: 1 });
+  const echo = createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
+  }).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  const echo_url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
   try {
-    for (const [name, url] of Object.entries({ 'in process': '', 'by a service on loopback': service.url }))
-      print(`tool call, ${name}`, await repeat(() => ask(own, 'call', url)));
+    print('tool call, in process', await repeat(() => ask(own, 'call', '')));
+    print('tool call, by a service on loopback', await repeat(() => ask(own, 'call', service.url)));
+    print('httpx to a server that only answers', await repeat(() => ask(own, 'echo', echo_url)));
   } finally {
     await service.stop();
+    echo.close();
   }
 }
 

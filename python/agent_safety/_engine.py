@@ -60,6 +60,8 @@ def _open_jsrun_snapshot() -> bytes | None:
     def build() -> bytes:
         builder = jsrun.SnapshotBuilder()
         builder.execute_script("core.js", load_script())
+        # The modules that compile a policy run at the first one.
+        builder.execute_script("compile.js", "agentSafety.compile('{\"config\":{}}')")
         return bytes(builder.build())
 
     try:

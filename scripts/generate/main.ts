@@ -13,6 +13,7 @@ import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { derivedGroupsModule } from './derived-groups.ts';
 import { detectorsPage } from './detectors-page.ts';
+import { frameworkGuidePages } from './guide-pages.ts';
 import { pythonReferencePage } from './python-reference.ts';
 import { sdkReferencePage } from './sdk-reference.ts';
 import { sdkServiceApiModule } from './sdk-service-api.ts';
@@ -37,6 +38,7 @@ const files = [
   { path: 'docs/reference/sdk-typescript.md', text: sdkReferencePage() },
   { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
   { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
+  ...frameworkGuidePages(),
   ...skillPolicies(),
   ...pagesWithTables(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { frameworks } from '../../../src/entry/cli/setup/frameworks.ts';
 import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
 
 const SECRET = 'sk-ABCDEF1234567890';
@@ -28,15 +29,18 @@ export const HEAVY_EXAMPLES: Readonly<Record<string, string>> = {
 
 /**
  * Runs an example: it must print what its README shows, and fail if its call holds no secret, because then the tool runs.
+ * Then runs the file that `service setup` writes for the framework.
  *
  * @param python - the Python of an environment with the framework
  */
 export async function runPythonExample(name: string, python: string): Promise<void> {
   const folder = join(root, 'examples', `python-${name}`);
   const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
-  const ran = await runProgram([python, '-B', join(import.meta.dirname, 'run_example.py'), folder, SECRET], {
-    env: userEnvironment({ PYTHONPATH: join(root, 'python') }),
-  });
+  const written = frameworks.filter(({ file, name: each }) => each === name && file.endsWith('.py'));
+  const files = written.map(({ source }) => join(root, 'integrations', source));
+  const words = [python, '-B', join(import.meta.dirname, 'run_example.py'), folder, SECRET, ...files];
+  const ran = await runProgram(words, { env: userEnvironment({ PYTHONPATH: join(root, 'python') }) });
+  assert.equal(files.length, name === 'quickstart' ? 0 : 1, name);
   assert.equal(ran.code, 0, `${name}: ${ran.stderr.slice(-4_000)}`);
   assert.equal(ran.stdout, shown, name);
 }

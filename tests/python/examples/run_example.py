@@ -1,16 +1,19 @@
 """Runs an example twice: as it is, and with harmless arguments, when its tool runs and the example must notice that.
 
-run_example.py FOLDER SECRET
+run_example.py FOLDER SECRET [FILE]
+
+FILE is the one that `service setup` writes for the framework: it must define the names that its first lines import.
 """
 
 import contextlib
 import io
 import pathlib
+import re
 import runpy
 import sys
 import tempfile
 
-folder, secret = sys.argv[1:]
+folder, secret, *files = sys.argv[1:]
 sys.argv[1:] = []
 
 
@@ -35,3 +38,10 @@ with tempfile.TemporaryDirectory() as copied:
     except AssertionError as error:
         if str(error) != "the tool ran":
             raise
+
+for file in files:
+    made = runpy.run_path(file)
+    used = re.search(rf"(?:from|import) service_{pathlib.Path(file).stem}(?: import (.+))?", made["__doc__"])
+    missing = {*(used[1] or "").split(", ")} - {"", *made}
+    if missing:
+        sys.exit(f"{file} does not define {missing}.")

@@ -1,0 +1,328 @@
+/** The texts of the guides of frameworks. One record is one page in `docs/how-to/frameworks`. */
+
+/** One language of a framework. */
+export interface FrameworkSide {
+  /** The folder in `examples`. */
+  readonly example: string;
+  /** The packages to install next to `agent-safety`. */
+  readonly packages: string;
+  /** The name for `service setup`. */
+  readonly setup: string;
+  /** Rows of the table that differ from `COVERAGE`. */
+  readonly covers?: Partial<Coverage>;
+  readonly streaming: string;
+  readonly limits: readonly string[];
+}
+
+/** The rows of the table in each guide. */
+export interface Coverage {
+  readonly prompts: string;
+  readonly calls: string;
+  readonly results: string;
+  readonly answers: string;
+  readonly approvals: string;
+  readonly messages: string;
+}
+
+export interface FrameworkGuide {
+  /** The file name of the page. */
+  readonly name: string;
+  readonly label: string;
+  readonly python?: FrameworkSide;
+  readonly typescript?: FrameworkSide;
+}
+
+/** The behaviour of most adapters. */
+export const COVERAGE: Coverage = {
+  prompts: 'Masked before the model reads them. A blocked one raises `BlockedError`.',
+  calls: 'Checked before the tool runs. A blocked tool does not run, and the model reads the reason.',
+  results: 'Masked before the model reads them. Instead of a blocked one the model reads the reason.',
+  answers: 'Masked before your program reads them. A blocked one raises `BlockedError`.',
+  approvals:
+    'The call waits for an approver, 300 seconds by default. Without an approval the tool does not run.',
+  messages: 'A message of another agent is a prompt of the agent that reads it, and is checked as one.',
+};
+
+const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
+const STREAM_IS_CHECKED = 'Text is released while it arrives, as far as it is checked.';
+
+export const guides: readonly FrameworkGuide[] = [
+  {
+    name: 'ag2',
+    label: 'AG2',
+    python: {
+      example: 'python-ag2',
+      packages: 'ag2',
+      setup: 'ag2',
+      streaming:
+        'The reply is checked when it is whole. Chunks that subscribers of the stream receive do not pass the guard.',
+      limits: [NO_PROVIDER_TOOLS],
+    },
+  },
+  {
+    name: 'autogen',
+    label: 'AutoGen',
+    python: {
+      example: 'python-autogen',
+      packages: 'autogen-agentchat',
+      setup: 'autogen',
+      streaming: STREAM_IS_CHECKED,
+      limits: [
+        'Wrap the model client and the tools of every agent in a team. An agent without them is not guarded.',
+      ],
+    },
+  },
+  {
+    name: 'claude-agent-sdk',
+    label: 'Claude Agent SDK',
+    python: {
+      example: 'python-claude-agent',
+      packages: 'claude-agent-sdk',
+      setup: 'claude-agent',
+      covers: {
+        prompts:
+          'Checked. `guarded_query` masks them; the hook cannot change a prompt, so it blocks instead.',
+      },
+      streaming: 'Whole messages are checked. Leave `include_partial_messages` off.',
+      limits: ['Read the messages of `guarded_query`: hooks alone do not see the answer.'],
+    },
+    typescript: {
+      example: 'typescript-claude-agent-sdk',
+      packages: '@anthropic-ai/claude-agent-sdk',
+      setup: 'claude-agent-sdk-ts',
+      covers: {
+        prompts: 'Checked. A hook cannot change a prompt, so a prompt that would be masked is blocked.',
+      },
+      streaming: 'Whole messages are checked. `guardClaudeMessages` leaves partial ones out.',
+      limits: ['Read the messages through `guardClaudeMessages`: hooks alone do not see the answer.'],
+    },
+  },
+  {
+    name: 'crewai',
+    label: 'CrewAI',
+    python: {
+      example: 'python-crewai',
+      packages: 'crewai',
+      setup: 'crewai',
+      covers: {
+        prompts: 'Masked before the model reads them. A blocked one ends the run.',
+        answers: 'Masked before your program reads them. A blocked one ends the run.',
+        calls:
+          'Checked before the tool runs. A blocked tool does not run, and the agent reads that it was blocked.',
+      },
+      streaming:
+        'The answer is checked when it is whole. Chunks of `Crew(stream=True)` do not pass the guard.',
+      limits: [
+        '`guard_crews` registers its hooks for all of the process, so call it once.',
+        'A model class of your own must call the hooks of CrewAI, as the one in the example does.',
+      ],
+    },
+  },
+  {
+    name: 'google-adk',
+    label: 'Google ADK',
+    python: {
+      example: 'python-google-adk',
+      packages: 'google-adk',
+      setup: 'google-adk',
+      streaming: 'The text of partial events is held. The whole answer follows, checked.',
+      limits: [
+        'The plug-in belongs to a runner: agents that you run in another way are not guarded.',
+        NO_PROVIDER_TOOLS,
+      ],
+    },
+  },
+  {
+    name: 'langchain',
+    label: 'LangChain',
+    python: {
+      example: 'python-langchain',
+      packages: 'langchain',
+      setup: 'langchain',
+      streaming:
+        'Tokens (`stream_mode="messages"`) do not pass the guard. Use `invoke`, or `stream_mode="updates"`.',
+      limits: ['One middleware is one session: create one for each conversation.', NO_PROVIDER_TOOLS],
+    },
+    typescript: {
+      example: 'typescript-langchain',
+      packages: 'langchain @langchain/core zod',
+      setup: 'langchain-ts',
+      streaming:
+        'Tokens do not pass the middleware. Use `invoke`, or read the tokens through `guard.stream`.',
+      limits: ['One guard is one session: create one for each conversation.', NO_PROVIDER_TOOLS],
+    },
+  },
+  {
+    name: 'langgraph',
+    label: 'LangGraph',
+    python: {
+      example: 'python-langgraph',
+      packages: 'langgraph',
+      setup: 'langgraph',
+      streaming:
+        'Tokens (`stream_mode="messages"`) do not pass the guard. Read the state behind `check_output`.',
+      limits: [
+        'Only what passes the nodes is checked: put `check_input` before each model, and `check_output` behind it.',
+      ],
+    },
+    typescript: {
+      example: 'typescript-langgraph',
+      packages: '@langchain/langgraph @langchain/core zod',
+      setup: 'langgraph-ts',
+      streaming: 'Tokens do not pass the guard. Read the state, or read the tokens through `guard.stream`.',
+      limits: [
+        'Only what passes `protectMessages` and `protectAnswer` is checked: call them in each node with a model.',
+      ],
+    },
+  },
+  {
+    name: 'llamaindex',
+    label: 'LlamaIndex',
+    python: {
+      example: 'python-llamaindex',
+      packages: 'llama-index-core',
+      setup: 'llamaindex',
+      streaming:
+        '`run` returns the answer when it is whole. The events of a workflow handler do not pass the guard.',
+      limits: [
+        'A tool that takes the context of the workflow is refused, because a wrapper does not receive it.',
+      ],
+    },
+    typescript: {
+      example: 'typescript-llamaindex',
+      packages: 'llamaindex @llamaindex/workflow zod',
+      setup: 'llamaindex-ts',
+      covers: {
+        prompts: 'Masked before the model reads them. For a blocked one the reason is the answer.',
+        answers: 'Masked before your program reads them. For a blocked one the reason is the answer.',
+      },
+      streaming: STREAM_IS_CHECKED,
+      limits: ["With `on_block: 'raise'` a block is thrown, which ends the process inside a workflow."],
+    },
+  },
+  {
+    name: 'mastra',
+    label: 'Mastra',
+    typescript: {
+      example: 'typescript-mastra',
+      packages: '@mastra/core zod',
+      setup: 'mastra',
+      covers: {
+        prompts: 'Masked before the model reads them. A blocked one trips a tripwire with the reason.',
+        answers: 'Masked before your program reads them. A blocked one trips a tripwire with the reason.',
+      },
+      streaming: STREAM_IS_CHECKED,
+      limits: [NO_PROVIDER_TOOLS],
+    },
+  },
+  {
+    name: 'mcp-clients',
+    label: 'MCP TypeScript SDK',
+    typescript: {
+      example: 'typescript-mcp',
+      packages: '@modelcontextprotocol/sdk zod',
+      setup: 'mcp-ts',
+      covers: {
+        prompts: 'Prompts of a server are checked before your program reads them.',
+        calls:
+          'Checked before they are sent. A blocked call is not sent, and its result is an error with the reason.',
+        results: 'Texts, structured content and resources are masked before your program reads them.',
+        answers: 'The client has no model. Check answers with `guard.output`.',
+        messages: 'Not part of the protocol.',
+      },
+      streaming: 'Results arrive whole.',
+      limits: ['For clients that you cannot change, use the [MCP proxy](../guard-mcp-servers.md).'],
+    },
+  },
+  {
+    name: 'openai-agents',
+    label: 'OpenAI Agents SDK',
+    python: {
+      example: 'python-openai-agents',
+      packages: 'openai-agents',
+      setup: 'openai-agents',
+      streaming: '`run` returns the answer when it is whole. `Runner.run_streamed` does not pass the guard.',
+      limits: [
+        'Hosted tools and MCP servers run elsewhere, so `run` refuses them unless `unguarded` names them.',
+        'A structured answer that would be masked is blocked.',
+      ],
+    },
+    typescript: {
+      example: 'typescript-openai-agents',
+      packages: '@openai/agents zod',
+      setup: 'openai-agents-ts',
+      streaming: STREAM_IS_CHECKED,
+      limits: [
+        'Guardrails (`createOpenAIGuardrails`) cannot mask, so they block. Use them if you cannot wrap the model.',
+        NO_PROVIDER_TOOLS,
+      ],
+    },
+  },
+  {
+    name: 'pydantic-ai',
+    label: 'Pydantic AI',
+    python: {
+      example: 'python-pydantic-ai',
+      packages: 'pydantic-ai-slim',
+      setup: 'pydantic-ai',
+      streaming:
+        'Read a `run_stream` result through `stream_guarded`. `stream_text` alone does not pass the guard.',
+      limits: [NO_PROVIDER_TOOLS],
+    },
+  },
+  {
+    name: 'semantic-kernel',
+    label: 'Semantic Kernel',
+    python: {
+      example: 'python-semantic-kernel',
+      packages: 'semantic-kernel',
+      setup: 'semantic-kernel',
+      covers: {
+        calls:
+          'Checked before the function runs. A blocked one does not run; a model that called it reads the reason.',
+      },
+      streaming:
+        '`guarded_answer` returns the answer when it is whole. `invoke_stream` does not pass the guard.',
+      limits: [
+        'Prompts and answers of an agent pass the guard only through `guarded_prompt` and `guarded_answer`.',
+        'Semantic Kernel logs a blocked call as an exception.',
+      ],
+    },
+  },
+  {
+    name: 'smolagents',
+    label: 'smolagents',
+    python: {
+      example: 'python-smolagents',
+      packages: 'smolagents',
+      setup: 'smolagents',
+      streaming: '`run` refuses `stream=True`, because the steps of a stream show unchecked text.',
+      limits: [
+        'The code of a `CodeAgent` runs in the executor that you choose. Its calls of guarded tools are checked.',
+      ],
+    },
+  },
+  {
+    name: 'strands',
+    label: 'Strands',
+    python: {
+      example: 'python-strands',
+      packages: 'strands-agents',
+      setup: 'strands',
+      streaming:
+        'Text of a callback handler or of `stream_async` does not pass the guard. The message and the result do.',
+      limits: ['Agents that are tools of another agent need hooks as well.'],
+    },
+  },
+  {
+    name: 'vercel-ai',
+    label: 'Vercel AI SDK',
+    typescript: {
+      example: 'typescript-vercel-ai',
+      packages: 'ai',
+      setup: 'vercel-ai',
+      streaming: STREAM_IS_CHECKED,
+      limits: ['Tools without `execute` run elsewhere and are not checked.', NO_PROVIDER_TOOLS],
+    },
+  },
+];
