@@ -38,7 +38,13 @@ MESSAGE_CHARACTERS_MAX = 500
 STREAM_CHARACTERS_MAX = 8_388_608
 # Pauses before a read is tried again, in seconds. What decides is never tried again.
 RETRY_PAUSES = (0.05, 0.25)
-ADVISOR_SECONDS = 120.0
+# The time limit of one answer of the model if the service does not give it. It is the default of the service.
+MODEL_SECONDS = 120.0
+# An advisor sends an answer that cannot be used back once.
+MODEL_ANSWERS_MAX = 2
+# Time for the retries and the checks of the service in addition to the answers of the model.
+ADVISOR_EXTRA_SECONDS = 30.0
+STATUS_PATH = "/v1/intelligence/status"
 
 NOT_AN_ANSWER = "The service did not answer as it should. Check its address and its version."
 NOT_CONFIGURED = (
@@ -74,7 +80,7 @@ class ClientBackend:
         self.on_unavailable = on_unavailable
         self._host = parts.netloc.rpartition("@")[2]
         headers = {"accept": "application/json", "content-type": "application/json"}
-        # A proxy of the environment has no business with this machine.
+        # A proxy of the environment cannot reach this machine's own addresses.
         is_loopback = parts.hostname in ("127.0.0.1", "::1", "localhost")
         self._settings: dict[str, Any] = {
             "base_url": self.url,
@@ -116,16 +122,35 @@ class ClientBackend:
 
     def advise(self, advisor: str, body: Body) -> dict[str, Any]:
         try:
-            return _mapping(self._call("POST", ADVISOR_PATHS[advisor], _encode(body), ADVISOR_SECONDS))
+            seconds = _advisor_seconds(self._read_status())
+            return _mapping(self._call("POST", ADVISOR_PATHS[advisor], _encode(body), seconds))
         except ServiceRefusedError as error:
             raise _advisor_error(advisor, error) from None
 
     async def advise_async(self, advisor: str, body: Body) -> dict[str, Any]:
         try:
-            answer = await self._call_async("POST", ADVISOR_PATHS[advisor], _encode(body), ADVISOR_SECONDS)
+            seconds = _advisor_seconds(await self._read_status_async())
+            answer = await self._call_async("POST", ADVISOR_PATHS[advisor], _encode(body), seconds)
             return _mapping(answer)
         except ServiceRefusedError as error:
             raise _advisor_error(advisor, error) from None
+
+    def _read_status(self) -> object:
+        try:
+            return self._read_again(STATUS_PATH, 0.0)
+        except ServiceRefusedError as error:
+            # A key without the permission to see the status may still ask an advisor.
+            if error.status != 403:
+                raise
+            return None
+
+    async def _read_status_async(self) -> object:
+        try:
+            return await self._read_again_async(STATUS_PATH, 0.0)
+        except ServiceRefusedError as error:
+            if error.status != 403:
+                raise
+            return None
 
     def open_stream(self, boundary: str, body: Body) -> HeldStream:
         return HeldStream("scan_input" if boundary == "input" else "guard_output", body)
@@ -301,6 +326,13 @@ def _mapping(answer: object) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise ServiceUnavailableError(NOT_AN_ANSWER)
     return answer
+
+
+def _advisor_seconds(status: object) -> float:
+    """Return a time that is longer than the service itself waits, so that its own error arrives."""
+    given = status.get("timeout_seconds") if isinstance(status, dict) else None
+    model_seconds = float(given) if isinstance(given, (int, float)) and given > 0 else MODEL_SECONDS
+    return MODEL_ANSWERS_MAX * model_seconds + ADVISOR_EXTRA_SECONDS
 
 
 def _advisor_error(advisor: str, error: ServiceRefusedError) -> AgentSafetyError:

@@ -1,6 +1,6 @@
 """The decision engine: the core of the service, as one script in an embedded V8.
 
-All calls run on one thread of their own, because an isolate of V8 belongs to a thread. `jsrun` is used where it has
+All calls run on one separate thread, because an isolate of V8 belongs to a thread. `jsrun` is used where it has
 wheels, because a call costs it a tenth of what it costs `mini-racer`, which has wheels for all systems.
 """
 
@@ -78,7 +78,7 @@ def _open_mini_racer() -> dict[str, Call]:
     context.eval(load_script())
 
     def caller(name: str) -> Call:
-        # A script is a third faster than a call, which converts each argument on its own.
+        # A script is a third faster than a call, which converts each argument separately.
         return lambda *values: context.eval(f"agentSafety.{name}({','.join(map(json.dumps, values))})")  # type: ignore[return-value]
 
     return {name: caller(name) for name in FUNCTIONS}
@@ -98,7 +98,7 @@ def _open_functions(engine: str | None) -> dict[str, Call]:
 
 
 class Engine:
-    """Runs the functions of the core on a thread of its own. It may be called from every thread."""
+    """Runs the functions of the core on a separate thread. It may be called from every thread."""
 
     def __init__(self, engine: str | None = None) -> None:
         self._pid = os.getpid()

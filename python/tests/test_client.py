@@ -11,6 +11,7 @@ import time
 import pytest
 
 from agent_safety import AgentSafetyError, ApprovalRequiredError, BlockedError, create_client_guard
+from agent_safety._client import _advisor_seconds
 
 GOOD = {
     "decision": "allow",
@@ -152,6 +153,11 @@ def test_a_refusal_blocks_even_if_an_absence_would_not(server):
     guard = create_client_guard(server.url, on_unavailable="allow", timeout_seconds=1)
     verdict = guard.input("wrong_key")
     assert (verdict.decision, verdict.rule, verdict.reason) == ("block", "sdk.refused", "Who are you?")
+
+
+@pytest.mark.parametrize(("status", "seconds"), [({"timeout_seconds": 200}, 430), ({}, 270), (None, 270)])
+def test_an_advisor_may_take_longer_than_the_service_waits_for_its_model(status, seconds):
+    assert _advisor_seconds(status) == seconds
 
 
 def test_reads_are_tried_again(server):

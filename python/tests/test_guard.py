@@ -75,7 +75,7 @@ def test_async_has_the_same_names(guard):
             await guard.aio.run("look_up", {"city": KEY}, tool)
         assert ran == ["Rome"]
 
-    # A second event loop needs connections of its own.
+    # A second event loop needs its own connections.
     asyncio.run(check())
     asyncio.run(check())
 

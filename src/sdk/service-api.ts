@@ -343,6 +343,7 @@ export interface ServiceApi {
       readonly enabled: boolean;
       readonly backend: string;
       readonly model: string;
+      readonly timeout_seconds: number;
     };
   };
   /** `POST /v1/intelligence/auto-config` */

@@ -66,7 +66,10 @@ for (const provider of PROVIDERS) {
 
     test('status names the back end and the model', async () => {
       const { status, body } = await ask('/v1/intelligence/status');
-      assert.deepEqual([status, body], [200, { enabled: true, backend: provider, model: MODEL }]);
+      assert.deepEqual(
+        [status, body],
+        [200, { enabled: true, backend: provider, model: MODEL, timeout_seconds: 120 }],
+      );
     });
 
     test('an event is explained from metadata, and the call is in the audit log', async () => {

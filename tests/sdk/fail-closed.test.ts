@@ -260,6 +260,29 @@ test('an advisor without a model back end raises, with instructions', async () =
   }
 });
 
+test('a client waits for an advisor longer than the service waits for its model', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked = Promise.withResolvers<void>();
+  const fetchOnce = (url: string, { signal }: RequestInit): Promise<Response> => {
+    if (url.endsWith('/status')) return Promise.resolve(Response.json({ timeout_seconds: 200 }));
+    asked.resolve();
+    return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('late'))));
+  };
+  const guard = createClientGuard({ url: 'http://127.0.0.1:9', timeout_ms: 10_000, fetch: fetchOnce });
+  let failure: Error | null = null;
+  const ended = guard.intelligence.recommend().catch((error: Error) => {
+    failure = error;
+  });
+  await asked.promise;
+  // Two answers of 200 seconds, and time for the checks of the service.
+  context.mock.timers.tick(2 * 200_000 + 30_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(failure, null);
+  context.mock.timers.tick(10_000);
+  await ended;
+  assert.match(String(failure), /within 440000 ms/);
+});
+
 /** Decides on the next pending request and returns its status. */
 async function decideNext(verb: 'approve' | 'deny'): Promise<string> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${operator}` };

@@ -130,15 +130,28 @@ export const intelligenceStatus = defineOperation({
   input: { type: 'object', properties: {} },
   output: {
     type: 'object',
-    required: ['enabled', 'backend', 'model'],
-    properties: { enabled: { type: 'boolean' }, backend: text, model: text },
+    required: ['enabled', 'backend', 'model', 'timeout_seconds'],
+    properties: {
+      enabled: { type: 'boolean' },
+      backend: text,
+      model: text,
+      timeout_seconds: {
+        type: 'integer',
+        description: 'Time limit of one answer of the model, in seconds. An advisor asks it twice at most.',
+      },
+    },
   },
   example: {},
   answer: null,
   refusals: ['not_configured'],
   run: (_input, { runtime }) => {
     const { enabled, backend } = runtime.advisors.settings;
-    return { enabled, backend: backend?.provider ?? '', model: backend?.model ?? '' };
+    return {
+      enabled,
+      backend: backend?.provider ?? '',
+      model: backend?.model ?? '',
+      timeout_seconds: backend?.timeout_seconds ?? 0,
+    };
   },
 });
 

@@ -151,8 +151,12 @@ function openWholeStream(
   };
 }
 
-/** A model may take this long, in milliseconds. */
-const ADVISOR_WAIT_MS = 120_000;
+/** The time limit of one answer of the model if the service does not give it, in seconds. The default of the service. */
+const MODEL_SECONDS = 120;
+/** An advisor sends an answer that cannot be used back once. */
+const MODEL_ANSWERS_MAX = 2;
+/** Time for the retries and the checks of the service in addition to the answers of the model, in milliseconds. */
+const ADVISOR_EXTRA_MS = 30_000;
 
 async function askAdvisor(
   address: ServiceAddress,
@@ -160,11 +164,12 @@ async function askAdvisor(
   body: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const path = serviceRoutes[`intelligence_${advisor}`][1];
-  const call = { path, body: JSON.stringify(body), wait_ms: ADVISOR_WAIT_MS };
   try {
     // Asked first, so that a missing back end is the same error for every advisor.
-    await readStatus(address);
-    const answer = await callService(address, call);
+    const model_seconds = await readModelSeconds(address);
+    // Longer than the service itself waits, so that its own error arrives.
+    const wait_ms = MODEL_ANSWERS_MAX * model_seconds * 1_000 + ADVISOR_EXTRA_MS;
+    const answer = await callService(address, { path, body: JSON.stringify(body), wait_ms });
     if (typeof answer !== 'object' || answer === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
     return answer as Readonly<Record<string, unknown>>;
   } catch (error) {
@@ -173,13 +178,15 @@ async function askAdvisor(
   }
 }
 
-/** Reads whether advisors are enabled. Rejects if they are not. */
-async function readStatus(address: ServiceAddress): Promise<void> {
+/** Returns how long the model may take for one answer, in seconds. Rejects if advisors are not enabled. */
+async function readModelSeconds(address: ServiceAddress): Promise<number> {
   try {
-    await callService(address, { path: serviceRoutes.intelligence_status[1] });
+    const status = await callService(address, { path: serviceRoutes.intelligence_status[1] });
+    const { timeout_seconds } = (status ?? {}) as { timeout_seconds?: unknown };
+    return typeof timeout_seconds === 'number' && timeout_seconds > 0 ? timeout_seconds : MODEL_SECONDS;
   } catch (error) {
     // A key without the permission to see the status may still ask an advisor.
-    if (error instanceof ServiceRefusedError && error.status === 403) return;
+    if (error instanceof ServiceRefusedError && error.status === 403) return MODEL_SECONDS;
     throw error;
   }
 }
