@@ -97,7 +97,7 @@ export function createGuard(backend: GuardBackend, options: GuardOptions = {}): 
   return buildGuard({
     backend,
     subject: {
-      agent_id: options.agent_id ?? readVariable('SERVICE_AGENT_ID') ?? 'agent',
+      agent_id: getAgentName(options),
       session_id: options.session_id === undefined ? createSessionName() : options.session_id,
       tenant_id: options.tenant_id,
     },
@@ -105,6 +105,11 @@ export function createGuard(backend: GuardBackend, options: GuardOptions = {}): 
     waits: on_approval === 'wait',
     approval_seconds: Number.isFinite(seconds) && seconds >= 0 ? seconds : APPROVAL_SECONDS,
   });
+}
+
+/** Returns the agent of a guard. */
+export function getAgentName({ agent_id }: GuardOptions): string {
+  return agent_id ?? readVariable('SERVICE_AGENT_ID') ?? 'agent';
 }
 
 function createSessionName(): string {

@@ -2,17 +2,19 @@
  * The SDK for Node, Bun and Deno: `quickstart()` gives a guard without any configuration, `createLocalGuard` one with
  * policy files, `createClientGuard` one that asks a service.
  */
-import { createGuard, type Guard } from './guard.ts';
+import { createGuard, type Guard, getAgentName } from './guard.ts';
 import {
   buildQuickstartPolicy,
   type EmbeddedOptions,
   openEmbeddedBackend,
   type QuickstartOptions,
 } from './local/index.ts';
-import { openJournalFile } from './node/journal-file.ts';
+import { type JournalFile, openJournalFile } from './node/journal-file.ts';
 import { readPolicyFiles } from './node/policy-files.ts';
+import { openReporter, type Reporter, type ReportOptions, type ReportStatus } from './node/reporter.ts';
 
 export { createClientGuard } from './client/index.ts';
+export type { ReportOptions, ReportStatus } from './node/reporter.ts';
 export * from './public.ts';
 
 /** The journal of a local guard on a machine with files. */
@@ -21,6 +23,11 @@ export interface GuardJournalOptions {
   readonly audit_path?: string;
   /** The size at which the journal is renamed and a new one begun, in bytes. Default 104,857,600. */
   readonly audit_bytes_max?: number;
+  /**
+   * Sends the decisions to the audit log of a service, in batches. Then there is a journal only if `audit_path` names
+   * one. A decision is on disk before it is given, and the service never delays a check.
+   */
+  readonly report?: ReportOptions;
 }
 
 /** The policy and the journal of a local guard. */
@@ -32,8 +39,12 @@ export type LocalGuardOptions = EmbeddedOptions &
 
 /** A guard that decides in this process and writes its own journal. */
 export interface LocalGuard extends Guard {
-  /** The journal of its decisions, one JSON object per line. */
+  /** The journal of its decisions, one JSON object per line. With `report` and without `audit_path` it stays empty. */
   readonly journal_path: string;
+  /** Returns the state of the reports to a service; `null` without `report`. */
+  readonly reportStatus: () => ReportStatus | null;
+  /** Sends the decisions that wait. Returns `false` if the service does not confirm them in time. */
+  readonly flush: () => Promise<boolean>;
 }
 
 /**
@@ -51,20 +62,36 @@ export function quickstart(options: QuickstartOptions & GuardJournalOptions = {}
  * @throws PolicyLoadError if the policy has mistakes, or needs what only a service has
  */
 export function createLocalGuard(options: LocalGuardOptions = {}): LocalGuard {
-  const { config, record } = options;
-  const journal = openJournalFile(options.audit_path, options.audit_bytes_max);
+  const { audit_path, config, record, report } = options;
+  const reporter =
+    report === undefined ? null : openReporter(report, getAgentName(options), options.tenant_id ?? 'default');
+  const journal = openJournalFile(audit_path, options.audit_bytes_max);
+  const keeps_journal = reporter === null || audit_path !== undefined;
   const policy = config === undefined ? options.policy : readPolicyFiles(config);
   const backend = openEmbeddedBackend(
     { ...options, ...(policy && { policy }) },
     {
-      close: journal.close,
+      close: async () => {
+        await reporter?.close();
+        await journal.close();
+      },
       write: (event) => {
-        journal.write(event);
+        if (keeps_journal) journal.write(event);
+        reporter?.write(event);
         record?.(event);
       },
     },
   );
-  return Object.defineProperty(createGuard(backend, options) as LocalGuard, 'journal_path', {
+  return addLocalMembers(createGuard(backend, options), journal, reporter);
+}
+
+function addLocalMembers(guard: Guard, journal: JournalFile, reporter: Reporter | null): LocalGuard {
+  const own: Pick<LocalGuard, 'flush' | 'reportStatus'> = {
+    flush: async () => reporter?.flush() ?? true,
+    reportStatus: () => reporter?.status() ?? null,
+  };
+  // A property of its own, because the first read creates a folder.
+  return Object.defineProperty(Object.assign(guard, own) as LocalGuard, 'journal_path', {
     enumerable: true,
     get: () => journal.path(),
   });

@@ -76,6 +76,7 @@ import {
   dashboardTemplateInstall,
   dashboardTemplateRemove,
 } from '../features/policy-versions/template-operations.ts';
+import { auditImport } from '../features/reported-decisions/operations.ts';
 import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
 import { tenantsCreate, tenantsList } from '../features/tenants/operations.ts';
 import {
@@ -192,6 +193,7 @@ export const operationCatalogue = {
   auditHoldAdd,
   auditHoldRemove,
   auditHoldsList,
+  auditImport,
   auditQuery,
   auditTaskCancel,
   auditTaskShow,

@@ -11,9 +11,15 @@ import {
   policyOf,
   runAll,
 } from '../../cases/run.ts';
+import { auditImport } from '../../src/features/reported-decisions/operations.ts';
+import { callOperation } from '../../src/operations/call.ts';
+import { testRuntime } from '../../src/operations/testing/runtime.ts';
+import { LOOPBACK_CALLER } from '../../src/runtime/access/callers.ts';
+import { type RefusedDecision, reportDecisions } from '../../src/sdk/client/report-decisions.ts';
 import {
   createClientGuard,
   createEmbeddedGuard,
+  type DecisionRecord,
   type Guard,
   type GuardVerdict,
 } from '../../src/sdk/index.ts';
@@ -83,6 +89,30 @@ test('every case holds on a guard in process', async (t) => {
   ran.set('local', count);
   t.diagnostic(`${count} cases in process`);
   assert.deepEqual(wrong, []);
+});
+
+test('a service records the decision on every case', async () => {
+  const records: DecisionRecord[] = [];
+  for (const group of loadCases()) {
+    const documents = group.documents.map((value, at) => ({ file: `policies/${at}.yaml`, value }));
+    const record = (event: DecisionRecord) => void records.push(event);
+    await runGroup(
+      group,
+      createEmbeddedGuard({ ...subject, record, policy: { config: group.config, documents } }),
+    );
+  }
+  const { runtime, events } = testRuntime();
+  const context = { runtime, caller: LOOPBACK_CALLER, request_id: 'req' };
+  const fetch = async (_url: string, { body }: RequestInit) =>
+    Response.json(await callOperation(auditImport, JSON.parse(body as string), context));
+  const refused: RefusedDecision[] = [];
+  for (let from = 0; from < records.length; from += 100) {
+    const address = { url: 'http://service', key: undefined, timeout_ms: 60_000, fetch };
+    refused.push(...(await reportDecisions(address, records.slice(from, from + 100))).refused);
+  }
+  assert.deepEqual(refused, []);
+  assert.equal(events.length, records.length);
+  assert.ok(records.length >= runAll().count, `${records.length}`);
 });
 
 test('every case holds on a guard of a service', { timeout: 300_000 }, async (t) => {

@@ -90,7 +90,7 @@ test('raise_on_block rejects with the rule, the reason, the violations and the e
   const guard = quickstart({ audit_path: newPath(), raise_on_block: true });
   await assert.rejects(guard.input(SECRET), (error: Error) => {
     assert.ok(error instanceof BlockedError);
-    assert.match(String(error.event_id), /^evt_[0-9a-f]{24}$/);
+    assert.match(String(error.event_id), /^evt_[0-9a-f]{32}$/);
     assert.ok(!inspect(error, { depth: 9 }).includes('ABCDEF'));
     assert.deepEqual(
       [error.rule, error.message, error.violations.length],

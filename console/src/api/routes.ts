@@ -33,6 +33,7 @@ export const operationRoutes = {
   auditHoldAdd: ['POST', '/v1/dashboard/audit/holds', 'audit:manage'],
   auditHoldRemove: ['POST', '/v1/dashboard/audit/holds/remove', 'audit:manage'],
   auditHoldsList: ['GET', '/v1/dashboard/audit/holds', 'audit:export'],
+  auditImport: ['POST', '/v1/audit/import', 'audit:import'],
   auditQuery: ['POST', '/v1/audit/query', 'audit:read_own'],
   auditTaskCancel: ['POST', '/v1/dashboard/audit/tasks/{task_id}/cancel', 'audit:export'],
   auditTaskShow: ['GET', '/v1/dashboard/audit/tasks/{task_id}', 'audit:export'],

@@ -93,7 +93,15 @@ function expectedRefusal(
   if (permission === null) return null;
   if (caller.role === null) {
     if (caller.name === 'no credential') return 401;
-    const may = ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own', 'costs:own'];
+    const may = [
+      'check',
+      'memory:use',
+      'policy:read',
+      'audit:import',
+      'audit:read_own',
+      'approvals:own',
+      'costs:own',
+    ];
     if (operation.for_users === true) return 401;
     return may.includes(permission) ? null : 403;
   }

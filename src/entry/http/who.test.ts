@@ -49,6 +49,7 @@ const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 const allowed: Partial<Record<Permission, readonly Who[]>> = {
   'account:own': [],
   'approvals:own': EVERYONE_KNOWN,
+  'audit:import': EVERYONE_KNOWN,
   'audit:read_own': EVERYONE_KNOWN,
   check: EVERYONE_KNOWN,
   'costs:own': EVERYONE_KNOWN,

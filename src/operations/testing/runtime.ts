@@ -152,6 +152,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
+    findEventCallers: async (event_ids) => findCallers(events, event_ids),
     countEvents: async () => [],
     listAuditSessions: async () => [],
     auditWindow: {
@@ -185,6 +186,11 @@ function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOp
   });
   if (policy === null) throw new Error(JSON.stringify(problems));
   return policy;
+}
+
+function findCallers(events: readonly AuditEvent[], event_ids: readonly string[]) {
+  const found = events.filter(({ event_id }) => event_ids.includes(event_id));
+  return new Map(found.map(({ event_id, caller_id }) => [event_id, caller_id]));
 }
 
 /** Applies the filters that tests use, by plain equality. The index itself has its own test. */

@@ -336,7 +336,15 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.deepEqual(await callerOf(plain.key), {
     id: 'key:ci',
     kind: 'agent',
-    permissions: ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own', 'costs:own'],
+    permissions: [
+      'check',
+      'memory:use',
+      'policy:read',
+      'audit:import',
+      'audit:read_own',
+      'approvals:own',
+      'costs:own',
+    ],
     tenants: '*',
     agents: '*',
   });

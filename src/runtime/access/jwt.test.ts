@@ -66,7 +66,15 @@ test('a good token gives what its claims say, and the defaults where they are si
   assert.deepEqual(await answer(await sign(GOOD)), {
     id: 'jwt:worker-7',
     kind: 'agent',
-    permissions: ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own', 'costs:own'],
+    permissions: [
+      'check',
+      'memory:use',
+      'policy:read',
+      'audit:import',
+      'audit:read_own',
+      'approvals:own',
+      'costs:own',
+    ],
     tenants: '*',
     agents: '*',
   });

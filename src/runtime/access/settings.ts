@@ -10,7 +10,7 @@ export interface ApiKey {
   readonly tenants?: readonly string[];
   /** The agents that it may name; any if absent. */
   readonly agents?: readonly string[];
-  /** Without it, `check`, `policy:read`, `audit:read_own`, `approvals:own` and `costs:own`. */
+  /** Without it, `check`, `policy:read`, `audit:import`, `audit:read_own`, `approvals:own` and `costs:own`. */
   readonly permissions?: readonly Permission[];
   /** ISO 8601. The key is refused from this time on. */
   readonly expires_at?: string;

@@ -31,6 +31,7 @@ export function openAuditLog(parts: AuditLogParts): AuditLog {
   return {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
+      findEventCallers: (event_ids) => findCallers(parts, index, event_ids),
       countEvents: (request) => countEvents(parts, index, request),
       listAuditSessions: (request) => listAuditedSessions(parts, index, request),
       auditWindow: buildWindowQueries(parts.journal_dir, async () => {
@@ -53,6 +54,18 @@ async function queryAudit(parts: AuditLogParts, index: LazyIndex, filter: AuditF
   parseFilter(filter, now_ms());
   await upToDate(parts);
   return queryIndex(await index.open(), filter, { now_ms });
+}
+
+/** Finds the callers of events, after the same sync. */
+async function findCallers(
+  parts: AuditLogParts,
+  index: LazyIndex,
+  event_ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (parts.journal === null) throw disabled();
+  const { findEventCallers } = await import('./find-callers.ts');
+  await upToDate(parts);
+  return findEventCallers(await index.open(), event_ids);
 }
 
 /** Counts events, after the same sync. */

@@ -90,6 +90,8 @@ export interface AuditPage {
 /** Queries of the audit log. Each one finds every event that was durable before the call. */
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+  /** Returns the caller of each of these events, by event ID. Events that are not recorded are absent. */
+  readonly findEventCallers: (event_ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** Counts events by one field. */
   readonly countEvents: (request: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */

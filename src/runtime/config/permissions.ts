@@ -3,6 +3,7 @@ export const PERMISSIONS = [
   'check',
   'memory:use',
   'policy:read',
+  'audit:import',
   'audit:read_own',
   'audit:read',
   'audit:export',
@@ -97,7 +98,7 @@ const VIEW: readonly Permission[] = [
 ];
 
 /** Acting as an agent: a role never allows it. */
-const AGENT_ONLY: readonly Permission[] = ['memory:use', 'secrets:resolve'];
+const AGENT_ONLY: readonly Permission[] = ['audit:import', 'memory:use', 'secrets:resolve'];
 
 /**
  * The permissions of the roles. A user who signed in has all of them. A name in `x-service-user` from this machine only

@@ -64,7 +64,7 @@ export const authSchema = {
             items: { type: 'string', enum: PERMISSIONS },
             maxItems: 100,
             description:
-              'Without it: `check`, `memory:use`, `policy:read`, `audit:read_own`, `approvals:own`, `costs:own`.',
+              'Without it: `check`, `memory:use`, `policy:read`, `audit:import`, `audit:read_own`, `approvals:own`, `costs:own`.',
           },
           expires_at: {
             type: 'string',

@@ -1,5 +1,4 @@
 import { type AdvisorName, buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
-import { readVariable } from '../environment.ts';
 import {
   AgentSafetyError,
   AIBackendNotConfiguredError,
@@ -8,17 +7,12 @@ import {
 } from '../errors.ts';
 import { serviceRoutes } from '../service-api.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
-import { callService, type FetchFunction, type ServiceAddress } from './http-request.ts';
+import { callService, type ServiceAddress } from './http-request.ts';
 import { readApproval, readVerdict } from './read-verdict.ts';
+import { type AddressOptions, readServiceAddress } from './service-address.ts';
 
 /** Address and behaviour of a guard of a service. */
-export interface ClientOptions {
-  /** Default: `SERVICE_URL`, else `http://127.0.0.1:8000`. */
-  readonly url?: string;
-  /** A credential, where the service asks for one. Default: `SERVICE_KEY`. */
-  readonly key?: string;
-  /** Time for one answer in milliseconds. Default 10,000. */
-  readonly timeout_ms?: number;
+export interface ClientOptions extends AddressOptions {
   /**
    * The decision if the service cannot be reached, is too slow, or does not answer as it should. Default `block`. With
    * `allow` agents run without any check while the service is away. A service that refuses (a wrong key, for
@@ -27,17 +21,14 @@ export interface ClientOptions {
   readonly on_unavailable?: 'block' | 'allow';
   /** The same as `on_unavailable`. */
   readonly onUnavailable?: 'block' | 'allow';
-  /** Default: the `fetch` of the platform. */
-  readonly fetch?: FetchFunction;
 }
 
-const TIMEOUT_MS = 10_000;
 /** The longest text of a stream that is held until it can be judged, in UTF-16 units. */
 const STREAM_UNITS_MAX = 8_388_608;
 
 /** Opens the back end that asks a service. Throws if an option cannot be used. */
 export function openClientBackend(options: ClientOptions): GuardBackend {
-  const address = readAddress(options);
+  const address = readServiceAddress(options);
   const on_unavailable = readOnUnavailable(options);
   const check: GuardBackend['check'] = (operation, body) =>
     checkRemotely(address, on_unavailable, operation, body);
@@ -60,24 +51,6 @@ export function openClientBackend(options: ClientOptions): GuardBackend {
 }
 
 const NOT_AN_ANSWER = 'The service did not answer as it should. Check its address and its version.';
-
-function readAddress(options: ClientOptions): ServiceAddress {
-  const url = (options.url ?? readVariable('SERVICE_URL') ?? 'http://127.0.0.1:8000').replace(/\/+$/, '');
-  if (!/^https?:\/\/\S+$/.test(url))
-    throw new AgentSafetyError('`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.');
-  const { timeout_ms = TIMEOUT_MS } = options;
-  if (!Number.isFinite(timeout_ms) || timeout_ms < 1)
-    throw new AgentSafetyError('`timeout_ms` must be a number of milliseconds, 1 or more.');
-  const own = globalThis.fetch as FetchFunction | undefined;
-  const send = options.fetch ?? own;
-  if (send === undefined) throw new AgentSafetyError('This platform has no `fetch`. Pass one in `fetch`.');
-  return {
-    url,
-    key: options.key ?? readVariable('SERVICE_KEY'),
-    timeout_ms,
-    fetch: (...call) => send(...call),
-  };
-}
 
 function readOnUnavailable({ on_unavailable, onUnavailable }: ClientOptions): 'block' | 'allow' {
   const choice: string = on_unavailable ?? onUnavailable ?? 'block';

@@ -1,6 +1,8 @@
 const TIME_DIGITS = 11;
-const RANDOM_DIGITS = 13;
-const POOL_BYTES = 7 * 256;
+/** More than the service has, so that no decision of a guard has the id of an event that the service wrote. */
+const RANDOM_DIGITS = 21;
+const ID_BYTES = 11;
+const POOL_BYTES = ID_BYTES * 256;
 
 /** Fills an array with random bytes from a secure source. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
@@ -10,12 +12,12 @@ export function createEventIds(fillRandom: RandomSource): (now_ms: number) => st
   const pool = new Uint8Array(POOL_BYTES);
   let used = pool.length;
   return (now_ms) => {
-    if (used + 7 > pool.length) {
+    if (used + ID_BYTES > pool.length) {
       fillRandom(pool);
       used = 0;
     }
     let digits = '';
-    for (const end = used + 7; used < end; used++) digits += HEX[pool[used] as number];
+    for (const end = used + ID_BYTES; used < end; used++) digits += HEX[pool[used] as number];
     const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
     return `evt_${time}${digits.slice(-RANDOM_DIGITS)}`;
   };

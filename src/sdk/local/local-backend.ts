@@ -11,7 +11,7 @@ import type {
   Verdict,
 } from '../../core/types/index.ts';
 import { buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
-import { AIBackendNotConfiguredError, ServiceRequiredError } from '../errors.ts';
+import { AgentSafetyError, AIBackendNotConfiguredError, ServiceRequiredError } from '../errors.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
 import { buildDecisionRecord, type DecisionRecord } from './audit-record.ts';
 import { createEventIds, type RandomSource } from './event-ids.ts';
@@ -119,8 +119,9 @@ function record(
   const event_id = state.createEventId(crossing.now_ms);
   try {
     state.sink.write(buildDecisionRecord(event_id, operation, crossing, verdict));
-  } catch {
-    const reason = 'The decision could not be written to the journal, so it is not given.';
+  } catch (error) {
+    const why = error instanceof AgentSafetyError ? ` ${error.message}` : '';
+    const reason = `The decision could not be recorded, so it is not given.${why}`;
     return buildFailedVerdict('fault.audit', reason);
   }
   return buildGuardVerdict(operation, verdict, crossing, event_id);

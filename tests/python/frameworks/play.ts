@@ -135,7 +135,7 @@ async function approveWaiting(service: TestService, ended: AbortSignal): Promise
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const first = new Set<string>();
-  while (!ended.aborted) {
+  const approveOnce = async (): Promise<void> => {
     const response = await fetch(`${service.url}/v1/approvals?status=pending`, { headers });
     const { approvals } = (await response.json()) as { approvals: { request_id: string }[] };
     for (const { request_id } of approvals) {
@@ -148,6 +148,10 @@ async function approveWaiting(service: TestService, ended: AbortSignal): Promise
         });
       first.add(request_id);
     }
+  };
+  while (!ended.aborted) {
+    // The service may close an idle connection just when it is used again; the next round opens another one.
+    await approveOnce().catch(() => {});
     await sleep(1_000);
   }
 }

@@ -37,6 +37,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/GET/, /^\/v1\/policies\/explain\//, 'audit:read_own'],
   [/./, /^\/v1\/(?:policies\/(?:evaluate$|templates)|plugins$)/, 'policy:read'],
   [/POST/, /^\/v1\/audit\/query$/, 'audit:read_own'],
+  [/POST/, /^\/v1\/audit\/import$/, 'audit:import'],
   [/GET/, /^\/v1\/dashboard\/audit\/holds$/, 'audit:export'],
   [/POST/, /^\/v1\/dashboard\/audit\/holds/, 'audit:manage'],
   [/./, /^\/v1\/dashboard\/(?:audit|evidence)\//, 'audit:export'],
