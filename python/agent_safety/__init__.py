@@ -8,6 +8,7 @@
 """
 
 from ._create import create_client_guard, create_local_guard, default_guard, from_config, quickstart
+from ._report import ReportOptions, ReportStatus
 from ._version import __version__
 from .errors import (
     AgentSafetyError,
@@ -36,6 +37,8 @@ __all__ = [
     "GuardStream",
     "Intelligence",
     "PolicyLoadError",
+    "ReportOptions",
+    "ReportStatus",
     "ServiceRefusedError",
     "ServiceRequiredError",
     "ServiceUnavailableError",

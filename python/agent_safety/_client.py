@@ -152,6 +152,11 @@ class ClientBackend:
                 raise
             return None
 
+    def post(self, path: str, content: bytes, seconds: float | None = None) -> object:
+        """Send JSON and return the answer, after `seconds` at most. Raises `AgentSafetyError`."""
+        less = 0.0 if seconds is None else min(0.0, seconds - self.timeout_seconds)
+        return self._call("POST", path, content, less)
+
     def open_stream(self, boundary: str, body: Body) -> HeldStream:
         return HeldStream("scan_input" if boundary == "input" else "guard_output", body)
 

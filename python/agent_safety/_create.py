@@ -10,6 +10,7 @@ from ._engine import shared_engine
 from ._journal import JOURNAL_BYTES_MAX, Journal
 from ._local import LocalBackend
 from ._policy_files import read_policy_files
+from ._report import Reporter, ReportOptions
 from .errors import AgentSafetyError
 from .guard import Guard, OnApproval, read_options
 
@@ -52,6 +53,7 @@ def create_local_guard(
     audit_bytes_max: int = JOURNAL_BYTES_MAX,
     record: Callable[[dict[str, Any]], None] | None = None,
     service: Guard | None = None,
+    report: ReportOptions | None = None,
     agent_id: str | None = None,
     session_id: str | None = "",
     tenant_id: str | None = None,
@@ -65,6 +67,7 @@ def create_local_guard(
     data: `{"config": {...}, "documents": [{"file": name, "value": {...}}]}`. Without either, the built-in policy is
     used. Each decision is written to the journal before it is given; `record` receives it too. `service` is a client
     guard that decides on calls that need state: approvals and capability tokens. Without it such a call is blocked.
+    `report` sends the decisions to the audit log of a service; then there is a journal only if `audit_path` names one.
 
     Raises `PolicyLoadError` if the policy has mistakes, or needs what only a service has.
     """
@@ -76,8 +79,9 @@ def create_local_guard(
         source = read_policy_files(config, engine)
     options = read_options(agent_id, session_id, tenant_id, raise_on_block, on_approval, approval_timeout_seconds)
     backend = None if service is None else service._guarding.backend
-    journal = Journal(audit_path, audit_bytes_max)
-    return Guard(LocalBackend(source, journal, backend, engine, record), options)
+    reporter = None if report is None else Reporter(report, options.agent_id, options.tenant_id)
+    journal = None if reporter is not None and audit_path is None else Journal(audit_path, audit_bytes_max)
+    return Guard(LocalBackend(source, journal, backend, engine, record, reporter), options)
 
 
 def from_config(path: Path, **options: Any) -> Guard:

@@ -14,6 +14,8 @@ from ._engine import Engine, EngineError, shared_engine
 from ._flow import Backend, Body
 from ._journal import Journal
 from ._plain import encode
+from ._report import Reporter
+from ._spool import SpoolFullError
 from .errors import AIBackendNotConfiguredError, PolicyLoadError, ServiceRequiredError
 from .verdict import Approval, Verdict, failed_verdict, read_verdict
 
@@ -40,11 +42,13 @@ class LocalBackend:
         service: Backend | None = None,
         engine: Engine | None = None,
         record: Callable[[dict[str, Any]], None] | None = None,
+        reporter: Reporter | None = None,
     ) -> None:
         self._engine = engine or shared_engine()
         self._journal = journal
         self._service = service
         self._record = record
+        self.reporter = reporter
         answer = json.loads(self._engine.call("compile", json.dumps(source)))
         if "ok" not in answer:
             names = ("createClientGuard", "create_client_guard")
@@ -87,9 +91,8 @@ class LocalBackend:
             verdict = read_verdict(operation, "modified_output" in answer, answer)
         except EngineError as error:
             return failed_verdict("sdk.fault", str(error))
-        except OSError:
-            reason = "The decision could not be written to the journal, so it is not given."
-            return failed_verdict("fault.audit", reason)
+        except (OSError, SpoolFullError) as error:
+            return _unrecorded(error)
         except Exception:
             verdict = None
         return verdict or failed_verdict(
@@ -120,6 +123,8 @@ class LocalBackend:
         return LocalStream(self, boundary, body)
 
     def close(self) -> None:
+        if self.reporter is not None:
+            self.reporter.close()
         if self._journal is not None:
             self._journal.close()
         if self._service is not None:
@@ -128,7 +133,7 @@ class LocalBackend:
     async def close_async(self) -> None:
         if self._service is not None:
             await self._service.close_async()
-        self.close()
+        await asyncio.to_thread(self.close)
 
     def _ask_service(self, operation: str, body: Body, reason: str) -> Verdict:
         if self._service is None:
@@ -138,6 +143,8 @@ class LocalBackend:
     def _write(self, line: str) -> None:
         if self._journal is not None:
             self._journal.write(line)
+        if self.reporter is not None:
+            self.reporter.write(line)
         if self._record is not None:
             self._record(json.loads(line))
 
@@ -186,12 +193,16 @@ class LocalStream:
             if verdict is None:
                 raise ValueError
             return shown, verdict
-        except OSError:
-            reason = "The decision could not be written to the journal, so it is not given."
-            self._failure = failed_verdict("fault.audit", reason)
+        except (OSError, SpoolFullError) as error:
+            self._failure = _unrecorded(error)
         except Exception:
             self._failure = failed_verdict("sdk.fault", "A fault inside the SDK ended the stream, so it blocks.")
         return "", self._failure
+
+
+def _unrecorded(error: Exception) -> Verdict:
+    why = f" {error}" if isinstance(error, SpoolFullError) else ""
+    return failed_verdict("fault.audit", f"The decision could not be recorded, so it is not given.{why}")
 
 
 def _is_small(body: Body) -> bool:
@@ -202,4 +213,5 @@ def _is_small(body: Body) -> bool:
 
 
 def _event_id() -> str:
-    return f"evt_{int(time.time() * 1000):011x}{secrets.token_hex(7)[:13]}"
+    # Longer than those of the service, so that no decision of a guard has the id of an event that the service wrote.
+    return f"evt_{int(time.time() * 1000):011x}{secrets.token_hex(11)[:21]}"

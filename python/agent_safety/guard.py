@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from ._flow import Advise, Backend, Body, Check, FindApproval, Flow, Sleep, run, run_async
 from ._plain import NotJson, restore, to_plain
+from ._report import ReportStatus
 from .errors import AgentSafetyError, ApprovalRequiredError, BlockedError
 from .intelligence import AsyncIntelligence, Intelligence
 from .verdict import Verdict, blocked_because, failed_verdict
@@ -325,6 +326,17 @@ class Guard:
     def journal_path(self) -> str | None:
         """The journal of a local guard, one JSON object per line; `None` if there is none."""
         return getattr(self._guarding.backend, "journal_path", None)
+
+    @property
+    def report_status(self) -> ReportStatus | None:
+        """The state of the reports of a local guard to a service; `None` without reports."""
+        reporter = getattr(self._guarding.backend, "reporter", None)
+        return None if reporter is None else reporter.status()
+
+    def flush(self) -> bool:
+        """Send the decisions that wait for a service. Return `False` if it does not confirm them in time."""
+        reporter = getattr(self._guarding.backend, "reporter", None)
+        return True if reporter is None else reporter.flush()
 
     def input(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> Verdict:
         """Check a text that is about to enter the agent."""

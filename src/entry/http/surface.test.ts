@@ -173,7 +173,7 @@ test('what is answered is what the description says', async (t) =>
         if (counts_checks === true) assert.ok(counted.has(name), name);
         ran++;
       }
-      assert.equal(ran, 34);
+      assert.equal(ran, 35);
       for (const endpoint of counted) assert.ok(endpoints.includes(endpoint), endpoint);
       assert.ok(counted.size >= 6);
     },
