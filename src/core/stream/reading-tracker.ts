@@ -3,7 +3,7 @@
  * in which encoded or disguised parts are decoded, is scanned in parallel. The shadow decides which text must be
  * held and scanned again. The findings themselves come from `scanDecoded` on the text.
  */
-import { type Blob, findBlobs } from '../detect/matching/views/blobs.ts';
+import { findBlobs } from '../detect/matching/views/blobs.ts';
 import { decodeAt, RTL_OVERRIDE, SPACED_LETTERS } from '../detect/matching/views/decode-view.ts';
 import {
   BACKSLASH_ESCAPE,
@@ -12,6 +12,7 @@ import {
   STRING_JOIN,
   TERMINAL_SEQUENCE,
 } from '../detect/matching/views/escapes.ts';
+import type { Blob } from '../detect/matching/views/readable-bytes.ts';
 import {
   addViewPiece,
   isChangedInView,

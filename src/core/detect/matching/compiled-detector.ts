@@ -39,6 +39,8 @@ export interface CompiledDetector {
   /** 1 for each unit to step back over; `null` if the match begins at the anchor. */
   readonly back_over: Uint8Array | null;
   readonly back_units_max: number;
+  /** True if the value can be found in several parts (split-token.ts), because it proves itself. */
+  readonly can_join_parts: boolean;
 }
 
 interface CompiledPattern {
@@ -60,7 +62,14 @@ export function compileDetector(detector: Detector): CompiledDetector {
     compiled_pattern: null,
     back_over: detector.back === undefined ? null : getUnitTable(detector.back.over),
     back_units_max: detector.back?.units_max ?? 0,
+    can_join_parts: canJoinParts(detector),
   };
+}
+
+/** Returns whether values that were split can be joined: secrets and account numbers that prove themselves. */
+function canJoinParts({ strength, tags, back, weight, id }: Detector): boolean {
+  const is_proof = strength === 'proof' && back === undefined && weight === undefined;
+  return is_proof && (tags[0].startsWith('secret.') || id === 'iban.number');
 }
 
 function compilePattern({ pattern, try_work }: Detector): CompiledPattern {

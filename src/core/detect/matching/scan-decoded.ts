@@ -1,9 +1,10 @@
 import type { Match, WorkMeter } from './compiled-detector.ts';
 import { scanView } from './scan-view.ts';
 import { type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
-import { type Blob, findBlobs } from './views/blobs.ts';
+import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
+import type { Blob } from './views/readable-bytes.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
 import { addWindow, type Windows, widenToWhitespace } from './views/windows.ts';

@@ -16,6 +16,7 @@ import { DEFAULT_INJECTION_THRESHOLDS, type InjectionThresholds } from './phrase
 import { scorePhrases } from './score-phrases.ts';
 import type { AnchorNotations, AnchorSet, CompiledAnchorTree } from './serialized-tree.ts';
 import { createShapeFilter, extractDigits, filterAnchors, type ShapeFilter } from './shape-filter.ts';
+import { tryJoinedMatch } from './split-token.ts';
 import { buildTrie } from './trie.ts';
 import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
@@ -315,7 +316,10 @@ export function tryAnchors(
       digits = extractDigits(text, start, start + digits_units);
     }
     const is_wrong = units[at]! > 0 && !hasValidDigits(compiled, digits, digits_units, meter);
-    const match = is_wrong ? null : tryMatch(compiled, text, start, scanner.matched_until[index]!, meter);
+    const match = is_wrong
+      ? null
+      : (tryMatch(compiled, text, start, scanner.matched_until[index]!, meter) ??
+        (compiled.can_join_parts ? tryJoinedMatch(compiled, text, start, meter) : null));
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;

@@ -45,7 +45,7 @@ function isRearranged(text: string, start: number, end: number): boolean {
   return place.includes('\u202e') || (place.length >= APART_UNITS && APART.test(place));
 }
 
-const APART = /(?:\S ){6}/;
+const APART = /(?:\S ){6}|(?:[ -~]-){6}|(?:[ -~]\.){6}/;
 const APART_UNITS = 12;
 
 /** The most units between a quote and the sign that joins it to the next one. */

@@ -1,5 +1,4 @@
 import { parseUnits } from '../anchors.ts';
-import type { Blob } from './blobs.ts';
 import {
   type DecodedUnits,
   decodeBackslash,
@@ -11,6 +10,7 @@ import {
 } from './escapes.ts';
 import { foldToAscii, INVISIBLE } from './fold.ts';
 import { decodeHidden } from './hidden.ts';
+import type { Blob } from './readable-bytes.ts';
 import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
 
 /**
@@ -117,14 +117,19 @@ function foldedAt(text: string, at: number): DecodedUnits | null {
 
 /** Letters with blanks between them. */
 export const SPACED_LETTERS = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
+/** Letters with a hyphen or a dot between them. */
+const DASHED_LETTERS = /(?<![\w.-])[A-Za-z0-9+](?:-[ -~]){7,2000}(?![A-Za-z0-9])/g;
+const DOTTED_LETTERS = /(?<![\w.-])[A-Za-z0-9+](?:\.[ -~]){7,2000}(?![A-Za-z0-9])/g;
 /** Text that is shown in reverse. */
 export const RTL_OVERRIDE = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
 const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;
+/** The form of an IBAN, which can have two letters only. */
+const COUNTRY_NUMBER = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
 
 /**
- * Restores the reading order of units between `start` and `end`, each run on a line of its own: spaced
- * letters become words, and text after a right-to-left override is reversed. Returns `null` if there are no
+ * Restores the reading order of units between `start` and `end`, each run on a line of its own: letters with
+ * blanks, hyphens or dots between them become words, and text after a right-to-left override is reversed. Returns `null` if there are no
  * such units.
  */
 export function restoreOrder(text: string, start: number, end: number): View | null {
@@ -135,14 +140,23 @@ export function restoreOrder(text: string, start: number, end: number): View | n
       WORD_GAP,
       (_, letter: string, gap: string) => letter + (gap.length > 1 ? ' ' : ''),
     );
-    if (words.replace(/[^A-Za-z]/g, '').length < LETTERS_MIN) continue;
+    if (!hasLetters(words)) continue;
     addLine(builder, words, start + index, start + index + run.length);
   }
+  for (const pattern of [DASHED_LETTERS, DOTTED_LETTERS])
+    for (const { 0: run, index } of part.matchAll(pattern)) {
+      const words = run.replace(/(.)./gs, '$1');
+      if (hasLetters(words)) addLine(builder, words, start + index, start + index + run.length);
+    }
   if (part.includes('\u202e')) {
     for (const { 0: run, 1: shown, index } of part.matchAll(RTL_OVERRIDE))
       addLine(builder, [...shown!].reverse().join(''), start + index, start + index + run.length);
   }
   return builder.length > 0 ? finishView(builder) : null;
+}
+
+function hasLetters(words: string): boolean {
+  return words.replace(/[^A-Za-z]/g, '').length >= LETTERS_MIN || COUNTRY_NUMBER.test(words);
 }
 
 function addLine(builder: ViewBuilder, text: string, start: number, end: number): void {

@@ -1,4 +1,4 @@
-import { decodeUtf8Bytes, parseHexDigit } from './blobs.ts';
+import { decodeUtf8Bytes, parseHexDigit } from './readable-bytes.ts';
 
 /** The decoded units at an offset of a text, and the end of the encoded form. */
 export interface DecodedUnits {

@@ -1,5 +1,5 @@
-import { decodeUtf8Bytes } from './blobs.ts';
 import type { DecodedUnits } from './escapes.ts';
+import { decodeUtf8Bytes } from './readable-bytes.ts';
 
 /** Fewer tag characters have an ordinary use: the flags of a few regions, the form of a letter. */
 const TAGS_MIN = 4;

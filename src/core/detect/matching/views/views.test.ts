@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { redact } from '../../../decision/redact.ts';
 import { DETECTION } from '../../../testing/policies.ts';
@@ -42,6 +43,35 @@ function base64(text: string, tail = '+/'): string {
   return tail === '+/' ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded;
 }
 
+function base32(text: string): string {
+  const bits = bytes(text)
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+  const fives = bits.match(/.{1,5}/g)!.map((five) => Number.parseInt(five.padEnd(5, '0'), 2));
+  const letters = fives.map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[five]).join('');
+  return letters.padEnd(Math.ceil(letters.length / 8) * 8, '=');
+}
+
+function ascii85(text: string): string {
+  const all = bytes(text);
+  let encoded = '';
+  for (let at = 0; at < all.length; at += 4) {
+    const part = all.slice(at, at + 4);
+    let value = part
+      .concat([0, 0, 0])
+      .slice(0, 4)
+      .reduce((sum, byte) => sum * 256 + byte, 0);
+    let letters = '';
+    for (let count = 0; count < 5; count++) {
+      letters = String.fromCharCode(33 + (value % 85)) + letters;
+      value = Math.floor(value / 85);
+    }
+    encoded += letters.slice(0, part.length + 1);
+  }
+  return `<~${encoded}~>`;
+}
+
+const hexBytes = (text: string): string[] => bytes(text).map((byte) => hex(byte, 2));
 const WIDTHLESS = '\u200b\u200c\u200d\u2060\ufeff\u00ad';
 const half = (text: string): readonly [string, string] => [
   text.slice(0, text.length >> 1),
@@ -94,6 +124,33 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'joined by a dot': (text) => `'${half(text).join("' . '")}'`,
   'a line continued': (text) => half(text).join('\\\n'),
   spaced: (text) => [...text].join(' '),
+  hyphenated: (text) => [...text].join('-'),
+  dotted: (text) => [...text].join('.'),
+  'base16 with blanks': (text) => hexBytes(text).join(' '),
+  'base16 with colons': (text) => hexBytes(text).join(':').toUpperCase(),
+  'bytes of an array': (text) =>
+    hexBytes(text)
+      .map((byte) => `0x${byte}`)
+      .join(', '),
+  'bytes of an array in lines': (text) =>
+    hexBytes(text)
+      .map((byte, at) => `${at % 12 === 11 ? '\n  ' : ''}0x${byte}`)
+      .join(', '),
+  'decimal bytes': (text) => bytes(text).join(', '),
+  'binary bytes': (text) =>
+    bytes(text)
+      .map((byte) => byte.toString(2).padStart(8, '0'))
+      .join(' '),
+  'quoted-printable': (text) => points(text, (point) => `=${hex(point, 2).toUpperCase()}`),
+  base32,
+  Ascii85: ascii85,
+  'base64 of UTF-16': (text) => Buffer.from(text, 'utf16le').toString('base64'),
+  'base64 of UTF-16 with its mark': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').toString('base64'),
+  'base64 of gzip': (text) => gzipSync(text).toString('base64'),
+  'base64 of zlib': (text) => deflateSync(text).toString('base64'),
+  'base64 of text without width': (text) => base64([...text].join('\u200b')),
+  'padded base64 in reverse': (text) =>
+    [...base64(text.length % 3 === 0 ? `${text} ` : text)].reverse().join(''),
 };
 
 /** The first hit of each detector that needs no context; letters, digits and little else. */

@@ -1,0 +1,80 @@
+import { type CompiledDetector, type Match, tryMatch, type WorkMeter } from './compiled-detector.ts';
+import { addDecoded, addPlain, finishView, startView, toSource, type View } from './views/view.ts';
+
+/**
+ * Tokens that are written in several parts: over the end of a line, in two members or elements of JSON, in two
+ * variables, or with markup between the parts. The parts are joined only where a vendor's prefix begins a token that
+ * is too short, so that ordinary text costs nothing.
+ */
+
+/** The most parts of a token after the first one, and the most units of all parts. */
+const JOINTS_MAX = 4;
+const UNITS_MAX = 512;
+/** The fewest units of a part. Shorter ones are words and numbers of a list. */
+const PART_UNITS_MIN = 5;
+
+/** The beginning of the units between two parts. */
+const JOINT_STARTS = ' \t\r\n"\'`<*~\\';
+const QUOTE = '\\\\?["\'`]';
+const NAME = '[A-Za-z_$][\\w$-]{0,31}';
+const JOINTS: readonly string[] = [
+  // The end of a line, with the mark of a quotation, a comment or a difference before the next one.
+  '[ \\t]{0,8}\\r?\\n[ \\t]{0,16}(?:[+>|#*-][ \\t]?|//[ \\t]?)?',
+  // Two elements of a list, two members, two variables.
+  `${QUOTE}\\s{0,4}[,;]\\s{0,16}(?:${QUOTE}${NAME}${QUOTE}\\s?:\\s?|(?:(?:const|let|var|export)\\s)?${NAME}\\s?=\\s?)?${QUOTE}`,
+  // Tags, comments and emphasis.
+  '(?:</?[A-Za-z][^<>\\n]{0,80}>|<!--[^<>\\n]{0,80}-->){1,4}',
+  '\\*{1,3}|~~',
+];
+const JOINT = new RegExp(`(?:${JOINTS.join('|')})(?=[A-Za-z0-9])`, 'y');
+const IN_RUN = /[A-Za-z0-9][+/]$/;
+const PART = /[\w+/=.-]{1,256}/y;
+/** A part of a token has a digit, or letters of both cases in no order that words have. */
+const IS_MIXED = /[0-9]|[A-Z]{2}.*[a-z]|[a-z].*[A-Z]{2}/;
+
+/**
+ * Tries a detector at an offset where its pattern failed, on the text with its parts joined. Counts the work.
+ */
+export function tryJoinedMatch(
+  compiled: CompiledDetector,
+  text: string,
+  start: number,
+  meter: WorkMeter,
+): Match | null {
+  const view = joinParts(text, start);
+  if (view === null) return null;
+  meter.work += view.text.length;
+  const match = tryMatch(compiled, view.text, 0, 0, meter);
+  return match && { ...match, ...toSource(view, match.start, match.end) };
+}
+
+/** Returns the text from an offset with its parts joined; `null` if there is only one. */
+function joinParts(text: string, start: number): View | null {
+  // After a sign of base64 the prefix is a part of a longer run.
+  if (IN_RUN.test(text.slice(Math.max(0, start - 2), start))) return null;
+  let end = findPartEnd(text, start);
+  if (end - start < PART_UNITS_MIN || !JOINT_STARTS.includes(text[end] ?? 'x')) return null;
+  const builder = startView();
+  let from = start;
+  for (let joints = 0; joints < JOINTS_MAX && end - start < UNITS_MAX; joints++) {
+    JOINT.lastIndex = end;
+    if (!IS_MIXED.test(text.slice(from, end)) || !JOINT.test(text)) break;
+    const next = JOINT.lastIndex;
+    const next_end = findPartEnd(text, next);
+    if (next_end - next < PART_UNITS_MIN || !IS_MIXED.test(text.slice(next, next_end))) break;
+    addPlain(builder, text, from, end);
+    addDecoded(builder, '', end, next);
+    from = next;
+    end = next_end;
+  }
+  if (from === start) return null;
+  addPlain(builder, text, from, end);
+  // The unit after the last part shows whether the token ends there.
+  addPlain(builder, text, end, Math.min(text.length, end + 1));
+  return finishView(builder);
+}
+
+function findPartEnd(text: string, start: number): number {
+  PART.lastIndex = start;
+  return PART.test(text) ? PART.lastIndex : start;
+}
