@@ -9,11 +9,11 @@ import { type Context, defineOperation, Refusal } from '../../operations/operati
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import {
+  buildLineSchema,
+  buildOptionalNumberSchema,
   describeFields,
   documentText,
-  findLineOfText,
   nullableText,
-  readOptionalNumber,
   textField,
 } from './fields.ts';
 import {
@@ -45,7 +45,10 @@ export const policyDocumentShow = defineOperation({
   whole_service: true,
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { version: readOptionalNumber('Default: the current version.') } },
+  input: {
+    type: 'object',
+    properties: { version: buildOptionalNumberSchema('Default: the current version.') },
+  },
   output: describeFields({
     text: { ...textField, description: 'YAML; empty if nothing was saved.' },
     ...versionFields,
@@ -93,8 +96,8 @@ export const policyDocumentSave = defineOperation({
     required: ['text'],
     properties: {
       text: documentText,
-      name: findLineOfText('The name of the version.'),
-      note: findLineOfText('Why; shown in the history.'),
+      name: buildLineSchema('The name of the version.'),
+      note: buildLineSchema('Why; shown in the history.'),
       base_version: {
         type: 'integer',
         minimum: 0,
@@ -140,8 +143,8 @@ export const policyDocumentRollback = defineOperation({
     type: 'object',
     required: ['version'],
     properties: {
-      version: readOptionalNumber('The version to restore.'),
-      note: findLineOfText('Why; shown in the history.'),
+      version: buildOptionalNumberSchema('The version to restore.'),
+      note: buildLineSchema('Why; shown in the history.'),
     },
   },
   output: savedDocument,

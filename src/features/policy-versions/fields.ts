@@ -12,12 +12,12 @@ export const documentText = {
 } as const;
 
 /** Builds the schema of one line of text. */
-export function findLineOfText(description: string) {
+export function buildLineSchema(description: string) {
   return { type: 'string', maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$', description } as const;
 }
 
 /** Builds the schema of the number of a version. */
-export function readOptionalNumber(description: string) {
+export function buildOptionalNumberSchema(description: string) {
   return { type: 'integer', minimum: 1, maximum: 1_000_000_000, description } as const;
 }
 

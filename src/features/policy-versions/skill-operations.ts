@@ -6,7 +6,7 @@ import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';
 import { listParts } from './document-parts.ts';
 import { policyTest } from './draft-operations.ts';
-import { describeFields, findLineOfText, integerField, nullableText, textField } from './fields.ts';
+import { buildLineSchema, describeFields, integerField, nullableText, textField } from './fields.ts';
 import { installPart, readCurrentDocument, uninstallPart } from './part-change.ts';
 
 const skillName = {
@@ -97,7 +97,7 @@ export const skillShow = defineOperation({
 const changeInput = {
   type: 'object',
   required: ['name'],
-  properties: { name: skillName, note: findLineOfText('Why; shown in the history.') },
+  properties: { name: skillName, note: buildLineSchema('Why; shown in the history.') },
 } as const;
 
 export const skillInstall = defineOperation({

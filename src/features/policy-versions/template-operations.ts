@@ -2,7 +2,7 @@ import { policyPacks } from '../../core/policy/templates/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { savedDocument } from './document-operations.ts';
-import { findLineOfText } from './fields.ts';
+import { buildLineSchema } from './fields.ts';
 import { installPart, uninstallPart } from './part-change.ts';
 
 export const dashboardTemplateInstall = defineOperation({
@@ -18,7 +18,7 @@ export const dashboardTemplateInstall = defineOperation({
     required: ['name'],
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name of the template.' },
-      note: findLineOfText('Why; shown in the history.'),
+      note: buildLineSchema('Why; shown in the history.'),
     },
   },
   output: savedDocument,
