@@ -1,10 +1,11 @@
 /**
- * `npm run test:runtimes`: the built package in Node 20, 22 and 24, Bun and Deno, in front of a real service. It installs
- * these runtimes from npm, which takes a minute and 500 MB.
+ * `npm run test:runtimes`: the built package in Node 20, 22 and 24, Bun, Deno and workerd, in front of a real service. It
+ * installs these runtimes from npm, which takes a minute and 650 MB.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import { startTestService } from '../support/service.ts';
@@ -18,6 +19,8 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
   Bun: [join(modules, '@oven/bun-linux-x64/bin/bun')],
   Deno: [join(modules, '@deno/linux-x64-glibc/deno'), 'run', '-A', '--node-modules-dir=manual'],
 };
+const WORKERD = join(modules, '@cloudflare/workerd-linux-64/bin/workerd');
+const WORKER_FILES = ['workerd.capnp', 'worker.mjs'];
 
 if (npmProgram(FOLDER, 'node') === null && !installFromNpm(FOLDER))
   throw new Error(`${FOLDER} cannot be installed.`);
@@ -40,8 +43,26 @@ try {
       `${ran.code === 0 ? 'ok      ' : 'FAILED  '}${name.padEnd(10)}${ran.stdout.trim()}${ran.code === 0 ? '' : `\n${ran.stderr}`}`,
     );
   }
+  failed += Number(!(await runInWorkerd()));
 } finally {
   await service.stop();
   rmSync(app, { recursive: true, force: true });
 }
 process.exitCode = failed > 0 ? 1 : 0;
+
+/** Runs the part of the SDK for browsers as a worker, which has neither Node nor a DOM. */
+async function runInWorkerd(): Promise<boolean> {
+  await build({
+    entryPoints: [join(root, 'dist/sdk/browser.js')],
+    outfile: join(app, 'sdk.mjs'),
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+  for (const name of WORKER_FILES) copyFileSync(join(root, FOLDER, name), join(app, name));
+  const env = ownNodeEnvironment({ SERVICE_URL: service.url });
+  const { code, stderr } = await runProgram([WORKERD, 'test', join(app, 'workerd.capnp')], { cwd: app, env });
+  console.log(code === 0 ? 'ok      workerd' : `FAILED  workerd\n${stderr}`);
+  return code === 0;
+}

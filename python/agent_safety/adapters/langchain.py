@@ -5,16 +5,19 @@
 
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Tokens that a
-model streams are shown as they come; take `invoke`, or the messages of `stream(stream_mode="updates")`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream` and
+`astream` show an answer when it is whole and checked. Events of `astream_events` hold the tokens of the model as they
+arrive, so do not show those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
+from langgraph.constants import TAG_NOSTREAM
 
 from .. import Guard, default_guard
 from ._messages import (
@@ -42,13 +45,15 @@ class GuardMiddleware(AgentMiddleware):
         """Check as `before_model` does."""
         return {"messages": await acheck_input(self.guard, state["messages"])}
 
-    def after_model(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """Check the answer of the model."""
-        return {"messages": check_output(self.guard, state["messages"])}
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Check the answer of the model before any stream shows it."""
+        response = handler(_hide_tokens(request))
+        return _with_changes(response, check_output(self.guard, response.result))
 
-    async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """Check as `after_model` does."""
-        return {"messages": await acheck_output(self.guard, state["messages"])}
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Check as `wrap_model_call` does."""
+        response = await handler(_hide_tokens(request))
+        return _with_changes(response, await acheck_output(self.guard, response.result))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Check a call before it runs, and its result."""
@@ -57,3 +62,14 @@ class GuardMiddleware(AgentMiddleware):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_tool_call` does."""
         return await acheck_tool_call(self.guard, request, handler)
+
+
+def _hide_tokens(request: Any) -> Any:
+    """Keep the tokens of the model out of `stream`, which shows the checked message instead."""
+    tags = [*(request.model.tags or []), TAG_NOSTREAM]
+    return request.override(model=request.model.model_copy(update={"tags": tags}))
+
+
+def _with_changes(response: Any, changed: list[Any]) -> Any:
+    # The last message is the one that was checked.
+    return replace(response, result=[*response.result[:-1], *changed]) if changed else response

@@ -56,11 +56,15 @@ async function callOnce(address: ServiceAddress, { path, body, wait_ms = 0 }: Se
     const response = await address.fetch(address.url + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: buildHeaders(address, body !== undefined),
-      // Content goes to the service alone, and not to an address that an answer names.
-      redirect: 'error',
+      // Content goes to the service alone, and not to an address that an answer names. Workers do not support `error`.
+      redirect: 'manual',
       signal: timeout.signal,
       ...(body !== undefined && { body }),
     });
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400))
+      throw new ServiceUnavailableError(
+        'The service answered with a redirect. Check the address of the service.',
+      );
     const answer = parseAnswer(await readBounded(response));
     if (!response.ok) throw buildRefusal(response.status, answer);
     return answer;

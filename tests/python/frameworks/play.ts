@@ -23,6 +23,8 @@ export interface PythonFramework {
   readonly name: string;
   /** The result of a blocked call, as its model sees it; default: the reason. */
   readonly call_blocked?: string;
+  /** Further ways to ask the agent. The scenes are the same, and the answer is all that a caller sees of a stream. */
+  readonly ways?: readonly string[];
 }
 
 const SCENES: Readonly<Record<string, Outcome>> = {
@@ -89,10 +91,15 @@ export async function playPython(python: string, framework: PythonFramework, sta
     undecided: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0' }, ['clean']],
     approved: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '60' }, ['clean']],
   };
+  const { ways = [] } = framework;
+  const own_modes = Object.fromEntries(ways.map((way) => [way, [{}, null]]));
   const ended = new AbortController();
   const approving = approveWaiting(stage.approving, ended.signal);
   const ran = await runProgram([python, '-B', join(import.meta.dirname, `${framework.name}_driver.py`)], {
-    env: userEnvironment({ PYTHONPATH: join(root, 'python'), MODES: JSON.stringify(modes) }),
+    env: userEnvironment({
+      PYTHONPATH: join(root, 'python'),
+      MODES: JSON.stringify({ ...modes, ...own_modes }),
+    }),
   });
   ended.abort();
   await approving;
@@ -109,6 +116,7 @@ export async function playPython(python: string, framework: PythonFramework, sta
   };
   assert.deepEqual(getOutcomes(found.local), scenes, 'in process');
   assert.deepEqual(getOutcomes(found.service), scenes, 'with a service');
+  for (const way of ways) assert.deepEqual(getOutcomes(found[way as 'local']), scenes, way);
   for (const [name, { refused, ran_with }] of Object.entries(found.gone)) {
     assert.deepEqual(ran_with, [], `${name}: a tool ran without a service`);
     assert.match(String(refused), /could not be reached/, name);
