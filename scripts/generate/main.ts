@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
+import { adapterReference } from './adapter-reference.ts';
 import { agentTracesModule } from './agent-traces.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
@@ -36,6 +37,7 @@ const files = [
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },
   { path: 'docs/reference/sdk-python.md', text: await pythonReferencePage() },
   { path: 'docs/reference/sdk-typescript.md', text: sdkReferencePage() },
+  { path: 'data/adapter-reference.json', text: adapterReference() },
   { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
   { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
   ...frameworkGuidePages(),

@@ -67,7 +67,8 @@ For programmers who guard agents in TypeScript or JavaScript: every function, op
 ${parts.join('\n')}`;
 }
 
-function listDeclarations(path: string): readonly string[] {
+/** Returns the exported declarations of a file with their comments, as Markdown. */
+export function listDeclarations(path: string): readonly string[] {
   const text = readFileSync(path, 'utf8');
   const { program, comments } = parseSync(path, text);
   return program.body.flatMap((node) => {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { locate } from '../../scripts/components/components.ts';
-import { frameworks } from '../../src/entry/cli/setup/frameworks.ts';
+import { agentFrameworks } from '../../src/operations/agent-frameworks.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'frameworks-'));
@@ -42,7 +42,7 @@ test('the files of TypeScript import the SDK and have the types of their framewo
   writeFileSync(join(app, 'node_modules/agent-safety/package.json'), JSON.stringify(manifest));
   symlinkSync(join(root, 'src'), join(app, 'node_modules/agent-safety/src'));
   writeFileSync(join(app, 'package.json'), '{"type": "module"}');
-  const files = frameworks.filter(({ file }) => file.endsWith('.ts'));
+  const files = agentFrameworks.filter(({ file }) => file.endsWith('.ts'));
   assert.equal(files.length, 8);
   for (const { name, file } of files) {
     assert.match((await setup(name, '--force')).stdout, new RegExp(`${file}\\n`), name);
@@ -68,9 +68,9 @@ test('the files of TypeScript import the SDK and have the types of their framewo
 });
 
 test('every file can be read by its language, alone', async () => {
-  const files = frameworks.map(({ file }) => file).filter((file) => file.endsWith('.py'));
+  const files = agentFrameworks.map(({ file }) => file).filter((file) => file.endsWith('.py'));
   assert.equal(files.length, 13);
-  for (const { name } of frameworks) assert.equal((await setup(name, '--force')).code, 0, name);
+  for (const { name } of agentFrameworks) assert.equal((await setup(name, '--force')).code, 0, name);
   const compiled = await runProgram(
     [
       'python3',

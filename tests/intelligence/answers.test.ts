@@ -137,8 +137,7 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
     target: 'langchain',
     label: 'LangChain',
     language: 'python',
-    adapter: '',
-    adapter_file: 'a.py',
+    ...{ adapter: '', adapter_file: 'a.py', reference: '' },
     outline,
   };
   const rows: readonly (readonly [string, RegExp | null])[] = [
@@ -149,6 +148,7 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
   for (const [answer, problem] of rows) {
     const { artifacts, problems } = integrationAdvisor.read(answer, request);
     assert.deepEqual(problems, []);
+    assert.equal(artifacts[0]!.path, 'a.py', 'the adapter comes along');
     const found = (await checkCode(artifacts)).problems.join('\n');
     if (problem === null) assert.equal(found, '');
     else assert.match(found, problem);
@@ -162,6 +162,28 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
   );
   assert.deepEqual((await checkCode(fine.artifacts)).problems, []);
   assert.equal(rows.length, 3);
+});
+
+test('a file whose language cannot be parsed here is marked as not checked', async () => {
+  const files = [
+    { path: 'a.py', text: 'def broken(:\n' },
+    { path: 'b.ts', text: 'enum Color { Red }\n' },
+  ];
+  const { PATH } = process.env;
+  process.env.PATH = folder;
+  try {
+    const { problems, syntax } = await checkCode(files);
+    assert.deepEqual(syntax, {
+      'a.py': 'not checked: there is no `python3` on this machine',
+      'b.ts': 'parsed',
+    });
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /`b\.ts` has a syntax error, or TypeScript that Node cannot run/);
+  } finally {
+    process.env.PATH = PATH;
+  }
+  const again = await checkCode(files);
+  assert.deepEqual([again.syntax?.['a.py'], again.problems.length], ['parsed', 2]);
 });
 
 test('no answer has written a file', () => {

@@ -166,7 +166,7 @@ test('auto-config, compliance and integrate make files, and each can be applied 
       [
         INTEGRATION_GOOD,
         ['integrate', '--target', 'langchain', '--path', 'app'],
-        ['service_integration.py'],
+        ['service_langchain.py', 'service_integration.py'],
         'app',
       ],
     ];

@@ -187,7 +187,14 @@ for (const provider of PROVIDERS) {
       model.answerWith(INTEGRATION_GOOD);
       const integrated = await ask('/v1/intelligence/integrate', { body: { target: 'LangChain', project } });
       assert.equal(integrated.status, 200, JSON.stringify(integrated.body));
-      assert.deepEqual(Object.keys(integrated.body.artifacts), ['service_integration.py']);
+      assert.deepEqual(Object.keys(integrated.body.artifacts), [
+        'service_langchain.py',
+        'service_integration.py',
+      ]);
+      assert.deepEqual(integrated.body.metadata.syntax, {
+        'service_langchain.py': 'parsed',
+        'service_integration.py': 'parsed',
+      });
       assert.match(model.questions.at(-1)!.prompt, /service_langchain\.py/);
     });
 

@@ -12,13 +12,16 @@ export interface IntegrationRequest {
   readonly language: 'python' | 'typescript';
   /** The source of the adapter that this program ships for the framework. Public code. */
   readonly adapter: string;
-  /** The file of the adapter, which `service setup <target>` writes next to the code. */
+  /** The file of the adapter, which is a part of the proposal, as `service setup <target>` writes it. */
   readonly adapter_file: string;
+  /** The functions of the SDK that the adapter uses, and an example. Public text. */
+  readonly reference: string;
   readonly outline: ProjectOutline;
 }
 
 const TASK = `You write the code that connects a project to a local guard service for AI agents. Use only the shipped adapter below;
-do not write a guard of your own, and never allow a call if the guard fails or does not answer.
+do not write a guard of your own, do not change or repeat the adapter, and never allow a call if the guard fails or does not
+answer.
 First write at most 150 words for the developer: where to call the code, and what it guards. Then write one file of code. It
 imports the adapter from the file next to it, wraps the tools of the project, and has one short usage example. It holds no
 credentials: they come from environment variables. Write the file after a line of exactly this form, without code fences:
@@ -35,6 +38,7 @@ export const integrationAdvisor: Advisor<IntegrationRequest> = {
       buildInstructions(TASK, false),
       `The framework is ${request.label}, the language ${request.language}. The name of the file is ${buildFileName(request)}.`,
       `The shipped adapter, ${request.adapter_file}:\n${request.adapter}`,
+      `The SDK behind the adapter:\n${request.reference}`,
     ].join('\n\n'),
     user: formatUntrusted('project', sanitizeOutline(request.outline)),
   }),
@@ -45,13 +49,21 @@ export const integrationAdvisor: Advisor<IntegrationRequest> = {
       expects: is_python ? 'a file name such as `integration.py`' : 'a file name such as `integration.ts`',
       unnamed: buildFileName(request),
     });
-    const nothing = files.length === 0 && problems.length === 0;
+    const { adapter_file, adapter } = request;
+    const found = [
+      ...problems,
+      ...(files.length === 0 && problems.length === 0
+        ? ['The answer has no file of code. It begins with a line `--- FILE: <name> ---`.']
+        : []),
+      ...(files.some(({ path }) => path === adapter_file)
+        ? [`The file \`${adapter_file}\` is the shipped adapter. Leave it out, and import it.`]
+        : []),
+    ];
     return {
       summary: boundSummary(prose),
-      artifacts: files,
-      problems: nothing
-        ? ['The answer has no file of code. It begins with a line `--- FILE: <name> ---`.']
-        : problems,
+      // The adapter never comes from a model.
+      artifacts: found.length > 0 ? [] : [{ path: adapter_file, text: adapter }, ...files],
+      problems: found,
       metadata: { target: request.target, framework_hints: [...request.outline.frameworks] },
     };
   },

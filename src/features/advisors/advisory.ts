@@ -7,6 +7,7 @@ import { recommenderAdvisor } from '../../core/advisors/recommender.ts';
 import type { AdvisorPrompt } from '../../core/advisors/types.ts';
 import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { type AgentFramework, readFrameworkGuard } from '../../operations/agent-frameworks.ts';
 import type { FrameworkId } from '../../operations/compliance-frameworks.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import type { Config } from '../../runtime/config/index.ts';
@@ -16,7 +17,7 @@ import { checkCode } from './check-code.ts';
 import { collectAggregates, listRuleUses } from './collect-aggregates.ts';
 import { collectIncident } from './collect-incident.ts';
 import { compareControls } from './control-changes.ts';
-import { type FrameworkAdapter, readAdapterSource } from './framework-adapters.ts';
+import { readAdapterReference } from './integration-targets.ts';
 import { replayProposal } from './replay-proposal.ts';
 import { type AdvisorCall, type AdvisorOutcome, type AdvisorStep, runAdvisor } from './run-advisor.ts';
 import { parseSince, resolveAdvisorScope } from './scope.ts';
@@ -123,17 +124,18 @@ export async function prepareAutoConfig(subject: ProjectSubject, context: Contex
 
 /** Prepares integration code for a framework. */
 export async function prepareIntegration(
-  adapter: FrameworkAdapter,
+  framework: AgentFramework,
   outline: ProjectOutline,
   context: Context,
 ): Promise<PreparedCall> {
-  const { target, label, language, file } = adapter;
+  const { name, label, language, file } = framework;
   const input = {
-    ...{ target, label, language, outline },
-    adapter: await readAdapterSource(adapter),
+    ...{ target: name, label, language, outline },
+    adapter: await readFrameworkGuard(framework),
     adapter_file: file,
+    reference: await readAdapterReference(framework),
   };
-  return prepare({ advisor: integrationAdvisor, input, check: checkCode }, { framework: target }, context);
+  return prepare({ advisor: integrationAdvisor, input, check: checkCode }, { framework: name }, context);
 }
 
 /** The most calls of one process at a time. */

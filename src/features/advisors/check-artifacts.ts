@@ -41,7 +41,12 @@ export interface ArtifactCheck {
   readonly problems: readonly string[];
   /** The effect of all files together, and of each one alone. */
   readonly review: { readonly together: ProposalEffect | null; readonly files: readonly ReviewedProposal[] };
+  /** The result of parsing each file of code; absent for documents, which are always compiled. */
+  readonly syntax?: Readonly<Record<string, SyntaxResult>>;
 }
+
+/** `parsed`, or `not checked: ` and the reason. */
+export type SyntaxResult = 'parsed' | `not checked: ${string}`;
 
 /** The parts that an examination needs. */
 export interface DocumentCheckPorts {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { ArtifactFile } from '../../core/advisors/types.ts';
-import type { ArtifactCheck } from './check-artifacts.ts';
+import type { ArtifactCheck, SyntaxResult } from './check-artifacts.ts';
 
 /** Calls that generated code must not have: they run text as code, start programs, or switch off checks. */
 const REFUSED: readonly (readonly [pattern: RegExp, what: string])[] = [
@@ -13,36 +13,55 @@ const REFUSED: readonly (readonly [pattern: RegExp, what: string])[] = [
   ],
 ];
 
-/** Examines generated code without running it: refused calls, then the syntax. */
+/**
+ * Examines generated code without running it: refused calls, then the syntax. A file whose language cannot be parsed on
+ * this machine is marked as not checked.
+ */
 export async function checkCode(files: readonly ArtifactFile[]): Promise<ArtifactCheck> {
-  const problems = (await Promise.all(files.map(findCodeProblems))).flat();
-  return { problems, review: { together: null, files: [] } };
+  const examined = await Promise.all(files.map(examineCode));
+  return {
+    problems: examined.flatMap(({ problems }) => problems),
+    review: { together: null, files: [] },
+    syntax: Object.fromEntries(examined.map(({ path, syntax }) => [path, syntax])),
+  };
 }
 
-async function findCodeProblems({ path, text }: ArtifactFile): Promise<readonly string[]> {
+interface ExaminedCode {
+  readonly path: string;
+  readonly problems: readonly string[];
+  readonly syntax: SyntaxResult;
+}
+
+async function examineCode({ path, text }: ArtifactFile): Promise<ExaminedCode> {
   const refused = REFUSED.filter(([pattern]) => pattern.test(text)).map(
     ([, what]) => `The file \`${path}\` ${what}.`,
   );
-  if (refused.length > 0) return refused;
-  const parser = path.endsWith('.py') ? PYTHON : SCRIPT;
-  const mistake = await findMistake(parser, text);
-  return mistake === null ? [] : [`The file \`${path}\` has a syntax error${mistake}.`];
+  const parsed = await parse(path.endsWith('.py') ? PYTHON : SCRIPT, text);
+  return {
+    path,
+    problems: parsed.mistake === null ? refused : [...refused, `The file \`${path}\` ${parsed.mistake}.`],
+    syntax: parsed.unchecked === null ? 'parsed' : `not checked: ${parsed.unchecked}`,
+  };
 }
 
-/** A program that parses its input, and prints the line of a mistake (0 if it is not known). */
+/** A program that parses its input and prints one line: `ok`, or the number of the line with a mistake. */
 interface SyntaxParser {
   readonly command: string;
   readonly args: readonly string[];
+  /** The reason if the program does not start. */
+  readonly missing: string;
+  readonly mistake: string;
 }
 
-/** The Python of this machine. Without one the syntax is not checked. */
 const PYTHON: SyntaxParser = {
   command: 'python3',
   args: [
     '-I',
     '-c',
-    'import ast, sys\ntry:\n ast.parse(sys.stdin.buffer.read())\nexcept SyntaxError as e:\n print(e.lineno or 0)',
+    'import ast, sys\ntry:\n ast.parse(sys.stdin.buffer.read())\n print("ok")\nexcept (SyntaxError, ValueError) as e:\n print(getattr(e, "lineno", 0) or 0)',
   ],
+  missing: 'there is no `python3` on this machine',
+  mistake: 'has a syntax error',
 };
 
 /** Node itself, in a process of its own, because the function announces in each process that it is experimental. */
@@ -51,18 +70,29 @@ const SCRIPT: SyntaxParser = {
   args: [
     '--disable-warning=ExperimentalWarning',
     '-e',
-    "const text = require('node:fs').readFileSync(0, 'utf8'); try { require('node:module').stripTypeScriptTypes(text); } catch { console.log(0); }",
+    "const text = require('node:fs').readFileSync(0, 'utf8'); const strip = require('node:module').stripTypeScriptTypes; if (strip === undefined) process.exit(1); try { strip(text); console.log('ok'); } catch { console.log(0); }",
   ],
+  missing: 'this Node does not parse TypeScript',
+  mistake: 'has a syntax error, or TypeScript that Node cannot run without a compiler (`enum`, `namespace`)',
 };
 
 const PARSE_MS_MAX = 10_000;
 
-function findMistake({ command, args }: SyntaxParser, text: string): Promise<string | null> {
+interface ParsedCode {
+  readonly mistake: string | null;
+  readonly unchecked: string | null;
+}
+
+function parse({ command, args, missing, mistake }: SyntaxParser, text: string): Promise<ParsedCode> {
   return new Promise((resolve) => {
-    const child = execFile(command, [...args], { timeout: PARSE_MS_MAX }, (error, stdout) => {
-      const line = /^\d{1,6}/.exec(stdout)?.[0];
-      if (error !== null || line === undefined) resolve(null);
-      else resolve(line === '0' ? '' : ` in line ${line}`);
+    const options = { timeout: PARSE_MS_MAX };
+    const child = execFile(command, [...args], options, (error, stdout) => {
+      const line = /^(?:ok|\d{1,6})$/.exec(stdout.trim())?.[0];
+      const is_late = error?.killed === true;
+      if (error !== null || line === undefined)
+        resolve({ mistake: null, unchecked: is_late ? 'the parser took more than 10 seconds' : missing });
+      else if (line === 'ok') resolve({ mistake: null, unchecked: null });
+      else resolve({ mistake: line === '0' ? mistake : `${mistake} in line ${line}`, unchecked: null });
     });
     // A program that does not start, or ends at once, closes its input.
     child.stdin?.on('error', () => {});

@@ -12,7 +12,7 @@ import {
   prepareIntegration,
   prepareRecommendations,
 } from './advisory.ts';
-import { findFrameworkAdapter, frameworkAdapters } from './framework-adapters.ts';
+import { findIntegrationTarget, INTEGRATION_TARGET_NAMES } from './integration-targets.ts';
 
 const HOW_TO_ENABLE =
   'The intelligence layer is not configured. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml, and restart the service.';
@@ -268,7 +268,7 @@ export const intelligenceIntegrate = defineOperation({
       target: {
         type: 'string',
         maxLength: 64,
-        description: `One of ${frameworkAdapters.map(({ target }) => target).join(', ')}.`,
+        description: `One of ${INTEGRATION_TARGET_NAMES.join(', ')}.`,
       },
       project: projectInputSchema,
       path: projectPathSchema,
@@ -277,14 +277,10 @@ export const intelligenceIntegrate = defineOperation({
   example: { target: 'langchain', project: { tools: [{ name: 'send_email' }] } },
   refusals: REFUSALS,
   run: async ({ target, project, path }, context) => {
-    const adapter = findFrameworkAdapter(target);
-    if (adapter === null)
-      throw buildChoiceRefusal(
-        'target',
-        frameworkAdapters.map((each) => each.target),
-      );
+    const framework = findIntegrationTarget(target);
+    if (framework === null) throw buildChoiceRefusal('target', INTEGRATION_TARGET_NAMES);
     const outline = await readOutline(project, path, context);
-    return answer(await prepareIntegration(adapter, outline, context), context);
+    return answer(await prepareIntegration(framework, outline, context), context);
   },
 });
 

@@ -140,6 +140,7 @@ function buildResult<Input>(
       ...reading.metadata,
       attempts,
       ...(check !== null && problems.length === 0 && { review: check.review }),
+      ...(check?.syntax !== undefined && { syntax: check.syntax }),
       ...(problems.length > 0 && { problems: problems.slice(0, PROBLEMS_MAX) }),
     },
   };

@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from 'commander';
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
+import { agentFrameworks } from '../../../operations/agent-frameworks.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
-import { frameworks } from '../setup/frameworks.ts';
 import { explainUnknownSetupName, printSetupNames, setupNames } from '../setup/setup-names.ts';
 import type { Consent } from '../skills/consent.ts';
 import type { Terminal } from '../terminal.ts';
@@ -78,7 +78,7 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
     if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
     return setUpAgents([host], { ...options, scope, packs: getPacks(options), doctor: false }, terminal);
   }
-  const framework = frameworks.find((each) => each.name === name);
+  const framework = agentFrameworks.find((each) => each.name === name);
   if (framework !== undefined) {
     const { setUpFramework } = await import('../setup/framework.ts');
     return setUpFramework(framework, options, terminal);

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { STAGING_FOLDER } from '../../../features/advisors/artifact-files.ts';
-import { findFrameworkAdapter, frameworkAdapters } from '../../../features/advisors/framework-adapters.ts';
+import {
+  findIntegrationTarget,
+  INTEGRATION_TARGET_NAMES,
+} from '../../../features/advisors/integration-targets.ts';
 import {
   FRAMEWORK_IDS,
   type FrameworkId,
@@ -152,25 +156,32 @@ export function defineIntegrate(parent: Command, terminal: Terminal): void {
     'propose code that connects a project to this service',
     'Write code for an agent framework from the adapter that this program ships. The code is parsed and never run.',
   )
-    .requiredOption('--target <framework>', frameworkAdapters.map(({ target }) => target).join(', '))
+    .requiredOption('--target <framework>', INTEGRATION_TARGET_NAMES.join(', '))
     .option('--path <folder>', 'the project', '.');
   addFileOptions(command).action(
     async (options: FileOptions & { readonly target: string; readonly path: string }) => {
-      const adapter = findFrameworkAdapter(options.target);
-      if (adapter === null)
-        throw new CommandFailure(EXIT.usage, 'usage', 'There is no adapter for this target.', {
-          hint: `The targets are ${frameworkAdapters.map(({ target }) => target).join(', ')}.`,
-        });
+      const framework = findIntegrationTarget(options.target);
+      if (framework === null) throw explainUnknownTarget(options.target);
       const root = resolve(terminal.cwd, options.path);
       const outline = await readOutline(root);
       const done = await runAdvisorCommand(options, terminal, async (context) => {
         const { prepareIntegration } = await import('../../../features/advisors/advisory.ts');
-        return prepareIntegration(adapter, outline, context);
+        return prepareIntegration(framework, outline, context);
       });
       if (done !== null) await deliverArtifacts(done.result, root, done.config, options, terminal);
     },
   );
   addExamples(command, [['service intelligence integrate --target langchain --path .', '']]);
+}
+
+function explainUnknownTarget(target: string): CommandFailure {
+  const agent = codingAgents.find(({ name }) => name === target.trim().toLowerCase());
+  return new CommandFailure(EXIT.usage, 'usage', 'There is no adapter for this target.', {
+    hint:
+      agent === undefined
+        ? `The targets are ${INTEGRATION_TARGET_NAMES.join(', ')}.`
+        : `${agent.label} is a coding agent, which needs no code: \`service setup ${agent.name}\` installs its hooks.`,
+  });
 }
 
 function defineAdvisor(parent: Command, name: string, summary: string, description: string): Command {

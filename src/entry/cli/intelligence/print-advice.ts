@@ -20,6 +20,12 @@ export function isWeakening(result: AdvisorResult): boolean {
 /** Prints the text of the model and the effect of its files. Text of a model is escaped. */
 export function printAdvice(result: AdvisorResult, terminal: Terminal): void {
   printLine(terminal, escapeControlsInLines(result.summary));
+  for (const [path, state] of Object.entries((result.metadata.syntax ?? {}) as Record<string, string>))
+    if (state !== 'parsed')
+      printLine(
+        terminal,
+        paint(terminal, 'yellow', `\n${escapeControls(path)}: syntax ${escapeControls(state)}`),
+      );
   const review = readReview(result);
   if (review?.together) {
     printLine(terminal);

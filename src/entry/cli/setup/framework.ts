@@ -5,10 +5,10 @@ import {
   readSettingsFile,
   writeSettingsFile,
 } from '../../../coding-agents/setup/settings-file.ts';
+import { type AgentFramework, readFrameworkGuard } from '../../../operations/agent-frameworks.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 import { formatDiff, printDiff } from './diff-text.ts';
-import { type Framework, readFrameworkGuard } from './frameworks.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
 export interface FrameworkOptions {
@@ -24,7 +24,7 @@ export interface FrameworkOptions {
  * set.
  */
 export async function setUpFramework(
-  framework: Framework,
+  framework: AgentFramework,
   options: FrameworkOptions,
   terminal: Terminal,
 ): Promise<void> {
@@ -50,7 +50,7 @@ function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal)
 }
 
 function tell(
-  { name, label }: Framework,
+  { name, label }: AgentFramework,
   change: Omit<SettingsChange, 'action'>,
   done: boolean,
   { json, dryRun, uninstall }: FrameworkOptions,

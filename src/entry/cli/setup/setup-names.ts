@@ -1,13 +1,13 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { suggestName } from '../../../core/policy/compile/problems.ts';
+import { agentFrameworks } from '../../../operations/agent-frameworks.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
 import { printJson, printLine, type Terminal } from '../terminal.ts';
-import { frameworks } from './frameworks.ts';
 
 /** All names that can be set up: coding agents, frameworks, and `generic` for manual steps. */
 export const setupNames: readonly string[] = [
-  ...[...codingAgents, ...frameworks].map(({ name }) => name),
+  ...[...codingAgents, ...agentFrameworks].map(({ name }) => name),
   'generic',
 ];
 
@@ -30,7 +30,7 @@ export function printSetupNames(as_json: boolean, terminal: Terminal): void {
       kind: 'coding agent',
       scopes: settings.targets(machine).map(({ scope }) => scope),
     })),
-    ...frameworks.map(({ name, label }) => ({ name, label, kind: 'framework', scopes: [] })),
+    ...agentFrameworks.map(({ name, label }) => ({ name, label, kind: 'framework', scopes: [] })),
     { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
   ];
   if (as_json) {
