@@ -1,6 +1,6 @@
 /** Recorded answers of models, good and hostile: what is read from each, and that none of them changes a file. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -137,7 +137,8 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
     target: 'langchain',
     label: 'LangChain',
     language: 'python',
-    ...{ adapter: '', adapter_file: 'a.py', reference: '' },
+    adapter: readFileSync('integrations/langchain.py', 'utf8'),
+    ...{ adapter_file: 'service_langchain.py', reference: '' },
     outline,
   };
   const rows: readonly (readonly [string, RegExp | null])[] = [
@@ -148,16 +149,21 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
   for (const [answer, problem] of rows) {
     const { artifacts, problems } = integrationAdvisor.read(answer, request);
     assert.deepEqual(problems, []);
-    assert.equal(artifacts[0]!.path, 'a.py', 'the adapter comes along');
+    assert.equal(artifacts[0]!.path, 'service_langchain.py', 'the adapter comes along');
     const found = (await checkCode(artifacts)).problems.join('\n');
     if (problem === null) assert.equal(found, '');
     else assert.match(found, problem);
   }
-  const script: IntegrationRequest = { ...request, language: 'typescript' };
-  const broken = integrationAdvisor.read('x\n--- FILE: a.ts ---\nconst a: string = ;\n', script);
+  const script: IntegrationRequest = {
+    ...{ ...request, language: 'typescript' },
+    adapter: readFileSync('integrations/mcp.ts', 'utf8'),
+    adapter_file: 'service-mcp.ts',
+  };
+  const head = "import { guardClient } from './service-mcp.ts';\n";
+  const broken = integrationAdvisor.read(`x\n--- FILE: a.ts ---\n${head}const a: string = ;\n`, script);
   assert.match((await checkCode(broken.artifacts)).problems.join(), /syntax error/);
   const fine = integrationAdvisor.read(
-    "x\n--- FILE: a.ts ---\nimport { a } from 'b';\nexport const c: string = a;\n",
+    `x\n--- FILE: a.ts ---\n${head}export const c: object = guardClient;\n`,
     script,
   );
   assert.deepEqual((await checkCode(fine.artifacts)).problems, []);

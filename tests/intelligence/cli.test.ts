@@ -247,6 +247,8 @@ test('a model that cannot be used is a sentence with the next step', () =>
       assert.equal(code, 1);
       assert.match(stderr, sentence);
     }
+    const json = await run('intelligence', 'compliance', '--framework', 'gdpr', '--json');
+    assert.deepEqual([json.code, JSON.parse(json.stdout).status, json.stderr], [1, 'error', '']);
     assert.equal(rows.length, 9);
     writeConfig(cwd, 'http://127.0.0.1:9');
     assert.match(

@@ -1,7 +1,7 @@
 import { boundSummary, parseAnswer } from './answer.ts';
 import { buildInstructions } from './instructions.ts';
 import { type ProjectOutline, sanitizeOutline } from './project-outline.ts';
-import type { Advisor } from './types.ts';
+import type { Advisor, ArtifactFile } from './types.ts';
 import { formatUntrusted } from './untrusted.ts';
 
 /** A framework to write code for, and the project that uses it. */
@@ -58,6 +58,7 @@ export const integrationAdvisor: Advisor<IntegrationRequest> = {
       ...(files.some(({ path }) => path === adapter_file)
         ? [`The file \`${adapter_file}\` is the shipped adapter. Leave it out, and import it.`]
         : []),
+      ...(problems.length === 0 && files.length > 0 ? findImportProblems(files, request) : []),
     ];
     return {
       summary: boundSummary(prose),
@@ -71,4 +72,46 @@ export const integrationAdvisor: Advisor<IntegrationRequest> = {
 
 function buildFileName({ language }: IntegrationRequest): string {
   return language === 'python' ? 'service_integration.py' : 'service-integration.ts';
+}
+
+/** Checks that the code imports the adapter, and only names that it has. */
+function findImportProblems(
+  files: readonly ArtifactFile[],
+  { adapter, adapter_file, language }: IntegrationRequest,
+): readonly string[] {
+  const module = adapter_file.replace(/\.(?:py|ts)$/, '');
+  const pattern =
+    language === 'python'
+      ? new RegExp(
+          `^[ \\t]{0,40}from[ \\t]{1,4}\\.?${module}[ \\t]{1,4}import[ \\t]{1,4}\\(?([^()\\n#;]{1,400}|[^()#;]{1,400}\\))`,
+          'gm',
+        )
+      : new RegExp(
+          `\\bimport[ \\t\\n]{0,4}\\{([^{}]{1,400})\\}[ \\t\\n]{0,4}from[ \\t]{0,4}["']\\./${module}(?:\\.[mc]?[jt]s)?["']`,
+          'g',
+        );
+  const imports = files.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, names = '']) => names));
+  const names = imports.flatMap(
+    (list) => list.replace(/\btype\s/g, '').match(/[A-Za-z_]\w*(?:\s+as\s+\w+)?/g) ?? [],
+  );
+  if (names.length === 0)
+    return [`No file imports names of the adapter \`${adapter_file}\`. Import what it defines.`];
+  const own = readOwnNames(adapter, language);
+  const unknown = names.map((name) => name.split(/\s/)[0]!).filter((name) => !own.has(name));
+  return unknown.length === 0
+    ? []
+    : [
+        `The adapter \`${adapter_file}\` does not define a name that is imported. It has ${[...own].join(', ')}.`,
+      ];
+}
+
+/** Returns the names that the adapter gives: those in `__all__`, assigned or defined at its top level, or exported. */
+function readOwnNames(adapter: string, language: IntegrationRequest['language']): ReadonlySet<string> {
+  if (language === 'typescript')
+    return new Set(
+      [...adapter.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name = '']) => name),
+    );
+  const defined = [...adapter.matchAll(/^(?:(?:async )?def |class )?([A-Za-z]\w*)(?: =|\()/gm)];
+  const listed = /^__all__ = \[([^\]]*)\]/m.exec(adapter)?.[1]?.match(/\w+/g) ?? [];
+  return new Set([...defined.map(([, name = '']) => name), ...listed]);
 }

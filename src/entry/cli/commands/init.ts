@@ -47,6 +47,11 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   if (options.json) printJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
   if (intelligence !== null) tellAboutKey(intelligence, folder, terminal);
+  if (!asks && options.intelligence)
+    printNotice(
+      terminal,
+      'The advisory layer was not configured, because there is no terminal to ask questions at, or the configuration exists. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
+    );
   await check(configuration, terminal);
   if (choice === null || choice.agents.length + choice.packs.length === 0) return;
   printLine(terminal);

@@ -16,7 +16,7 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-import { type DeliveryOptions, deliverArtifacts, requireSuccess } from './deliver-artifacts.ts';
+import { type DeliveryOptions, deliverArtifacts, isSuccess } from './deliver-artifacts.ts';
 import { printAdvice } from './print-advice.ts';
 import { type AdvisorOptions, runAdvisorCommand } from './run-advisor-command.ts';
 
@@ -111,8 +111,7 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
         const { prepareExplanation } = await import('../../../features/advisors/advisory.ts');
         return prepareExplanation(event_id, context);
       });
-      if (done === null) return;
-      requireSuccess(done.result, options, terminal);
+      if (done === null || !isSuccess(done.result, options, terminal)) return;
       if (options.json) printJson(terminal, done.result);
       else printAdvice(done.result, terminal);
     });

@@ -29,7 +29,7 @@ export async function deliverArtifacts(
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<void> {
-  requireSuccess(result, options, terminal);
+  if (!isSuccess(result, options, terminal)) return;
   if (!options.json) printAdvice(result, terminal);
   const folder = resolve(terminal.cwd, options.outputDir);
   const staged = await convert(stageArtifacts(folder, result.artifacts));
@@ -108,18 +108,22 @@ async function confirmChanges(
   return answer;
 }
 
-/** @throws CommandFailure with the summary of a result that is no success */
-export function requireSuccess(
+/**
+ * Returns whether a result is a success. With `--json` another result is printed as it is, and the exit code is 1.
+ * @throws CommandFailure with the summary of another result, without `--json`
+ */
+export function isSuccess(
   result: AdvisorResult,
   { json }: { readonly json?: true },
   terminal: Terminal,
-): void {
-  if (result.status === 'success') return;
-  const problems = Array.isArray(result.metadata.problems) ? (result.metadata.problems as string[]) : [];
+): boolean {
+  if (result.status === 'success') return true;
   if (json) {
     printJson(terminal, result);
     terminal.exit_code = EXIT.no;
+    return false;
   }
+  const problems = Array.isArray(result.metadata.problems) ? (result.metadata.problems as string[]) : [];
   throw new CommandFailure(EXIT.no, `advisor_${result.status}`, result.summary, {
     lines: problems.slice(1).map(escapeControls),
   });

@@ -48,7 +48,7 @@ export async function askIntelligence(): Promise<IntelligenceAnswer | null> {
         'Turn on the advisory layer? It suggests rules and explains incidents with a model that you bring.',
       active: 'Yes',
       inactive: 'No',
-      initialValue: false,
+      initialValue: true,
     }),
   );
   if (!wanted) {
