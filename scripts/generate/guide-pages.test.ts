@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { frameworks } from '../../src/entry/cli/setup/frameworks.ts';
+import { agentFrameworks } from '../../src/operations/agent-frameworks.ts';
 import { guides } from './framework-guides.ts';
 import { frameworkGuidePages } from './guide-pages.ts';
 
@@ -11,7 +11,10 @@ const sides = guides
   .filter((each) => each !== undefined);
 
 test('every framework of `service setup`, and every example, is in a guide', () => {
-  assert.deepEqual(sides.map(({ setup }) => setup).toSorted(), frameworks.map(({ name }) => name).toSorted());
+  assert.deepEqual(
+    sides.map(({ setup }) => setup).toSorted(),
+    agentFrameworks.map(({ name }) => name).toSorted(),
+  );
   const examples = readdirSync(join(resolve(import.meta.dirname, '..', '..'), 'examples')).filter(
     (name) => /^(?:python|typescript)-/.test(name) && !name.endsWith('-quickstart'),
   );

@@ -132,6 +132,18 @@ test('a configuration is proposed with safe keys only', async () => {
   assert.match(review.together?.lets_through.join('\n') ?? '', /`secret_detection` is switched off/);
 });
 
+test('an existing configuration is not replaced', () => {
+  const rows = [true, false].map((has_configuration) => {
+    const request = { outline, has_configuration, reads_identities: true };
+    const { artifacts, problems } = autoConfigAdvisor.read(AUTO_CONFIG_GOOD, request);
+    return [artifacts.length, problems.length, /not replaced/.test(problems.join())];
+  });
+  assert.deepEqual(rows, [
+    [0, 1, true],
+    [4, 0, false],
+  ]);
+});
+
 test('code is parsed and never run, and hostile calls are refused', async () => {
   const request: IntegrationRequest = {
     target: 'langchain',

@@ -38,6 +38,7 @@ for (const provider of PROVIDERS) {
       service = await startTestService({
         config: {
           scan: { file_roots: ['.'] },
+          paths: { identity_files: ['agents/*.yaml'] },
           intelligence: {
             enabled: true,
             backend: {
@@ -174,13 +175,18 @@ for (const provider of PROVIDERS) {
       assert.equal(compliance.status, 200, JSON.stringify(compliance.body));
       assert.equal(compliance.body.metadata.framework, 'hipaa');
       assert.deepEqual(Object.keys(compliance.body.artifacts), ['policies/compliance-hipaa.yaml']);
-      model.answerWith(AUTO_CONFIG_GOOD);
+      const documents = AUTO_CONFIG_GOOD.replace(/--- FILE: service\.yaml ---[\s\S]*?(?=--- FILE)/, '');
+      model.answerWith(documents);
       const project = {
         tools: [{ name: 'send_email', parameters: ['to', 'body'] }, { name: 'delete_user' }],
       };
       const configured = await ask('/v1/intelligence/auto-config', { body: { project } });
       assert.equal(configured.status, 200, JSON.stringify(configured.body));
-      assert.equal(Object.keys(configured.body.artifacts).length, 4);
+      assert.deepEqual(Object.keys(configured.body.artifacts), [
+        'policies/generated.yaml',
+        'contracts/tools.yaml',
+        'agents/agents.yaml',
+      ]);
       assert.ok(!model.questions.at(-1)!.prompt.includes('wipe_disk'));
       assert.equal((await ask('/v1/intelligence/auto-config', { body: { path: 'app' } })).status, 200);
       assert.match(model.questions.at(-1)!.prompt, /wipe_disk/);

@@ -1,5 +1,5 @@
 import { boundSummary, parseAnswer } from './answer.ts';
-import { buildInstructions, PROJECT_PATH } from './instructions.ts';
+import { buildInstructions, DOCUMENT_PATH, PROJECT_PATH } from './instructions.ts';
 import { type ProjectOutline, sanitizeOutline } from './project-outline.ts';
 import type { Advisor } from './types.ts';
 import { formatUntrusted } from './untrusted.ts';
@@ -35,11 +35,10 @@ export const autoConfigAdvisor: Advisor<AutoConfigRequest> = {
     system: buildInstructions(TASK, true),
     user: formatUntrusted('project', { has_configuration, reads_identities, ...sanitizeOutline(outline) }),
   }),
-  read: (answer, { outline }) => {
+  read: (answer, { outline, has_configuration }) => {
     const { prose, files, problems } = parseAnswer(answer, {
-      path: PROJECT_PATH,
-      expects:
-        '`service.yaml`, or `policies/`, `contracts/` or `agents/` and a name of lower-case letters, digits, `-` and `_` with `.yaml`',
+      path: has_configuration ? DOCUMENT_PATH : PROJECT_PATH,
+      expects: `${has_configuration ? '' : '`service.yaml`, or '}\`policies/\`, \`contracts/\` or \`agents/\` and a name of lower-case letters, digits, \`-\` and \`_\` with \`.yaml\`${has_configuration ? '; the project has a `service.yaml`, which is not replaced' : ''}`,
       unnamed: 'policies/generated.yaml',
     });
     const nothing = files.length === 0 && problems.length === 0;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { frameworks } from '../../../src/entry/cli/setup/frameworks.ts';
+import { agentFrameworks } from '../../../src/operations/agent-frameworks.ts';
 import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
 
 const SECRET = 'sk-ABCDEF1234567890';
@@ -36,7 +36,7 @@ export const HEAVY_EXAMPLES: Readonly<Record<string, string>> = {
 export async function runPythonExample(name: string, python: string): Promise<void> {
   const folder = join(root, 'examples', `python-${name}`);
   const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
-  const written = frameworks.filter(({ file, name: each }) => each === name && file.endsWith('.py'));
+  const written = agentFrameworks.filter(({ file, name: each }) => each === name && file.endsWith('.py'));
   const files = written.map(({ source }) => join(root, 'integrations', source));
   const words = [python, '-B', join(import.meta.dirname, 'run_example.py'), folder, SECRET, ...files];
   const ran = await runProgram(words, { env: userEnvironment({ PYTHONPATH: join(root, 'python') }) });
