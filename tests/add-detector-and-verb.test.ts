@@ -27,7 +27,7 @@ test('a detector finds, and a command runs, and both are in lists, help, complet
     assert.match(found.all, /"rule_id": ?"fake\.key"/);
     const made = start('scripts/generate/main.ts');
     assert.equal(made.status, 0, made.all);
-    assert.match(readFileSync(join(copy, 'docs/reference/detectors.md'), 'utf8'), /fake\.key/);
+    assert.match(readFileSync(join(copy, 'docs/reference/detectors/api_key.md'), 'utf8'), /fake\.key/);
     assert.notEqual(
       readFileSync(join(copy, 'src/core/detect/registry/anchor-tree.ts'), 'utf8'),
       readFileSync('src/core/detect/registry/anchor-tree.ts', 'utf8'),

@@ -3,15 +3,17 @@
  * `ordinary-packages.ts`), each judged as the result of Read, the input of Write, a prompt, and a Bash call, with the
  * default policy and with the policy pack `coding-agent`. Detectors are written without knowledge of the held half.
  *
- *   scripts/run benchmarks/detection/ordinary.ts [--list] [--files N] [--gitleaks PROGRAM] [--registries npm,go]
+ *   scripts/run benchmarks/detection/ordinary.ts [--list] [--files N] [--gitleaks PROGRAM] [--registries npm,go] [--figures]
  *
  * `--list` names the file, rule and decision of each stop in the open half. `--files N` sets the most files of one
  * package (default 500). `--gitleaks PROGRAM` runs gitleaks on the same files. Packages are kept in `ORDINARY_CACHE`
  * (default: a folder below the system's temporary folder); the first run takes several minutes.
+ * `--figures` writes the figures of each detector in the open half to `data/detector-figures.json`.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readDetectorFigures, writeDetectorFigures } from '../../scripts/quality/detector-figures.ts';
 import { judge } from '../../src/core/decision/judge.ts';
 import { allDetectors } from '../../src/core/detect/detectors/all.ts';
 import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
@@ -27,6 +29,7 @@ const { values: options } = parseArgs({
     files: { type: 'string', default: '500' },
     gitleaks: { type: 'string' },
     registries: { type: 'string' },
+    figures: { type: 'boolean', default: false },
   },
 });
 
@@ -87,10 +90,12 @@ function list(part: Part, what: string, verdict: Verdict, where: string): void {
     console.log(`${what}\t${verdict.action}\t${actingRules(verdict).join(' ')}\t${where}`);
 }
 
-function countFinding(verdict: Verdict): void {
+/** Counts the findings of a verdict; with `of`, only those whose tags begin so. */
+function countFinding(verdict: Verdict, of = ''): void {
   const stops = new Set(actingRules(verdict));
   const seen = new Set<string>();
-  for (const { rule_id } of verdict.findings) {
+  for (const { rule_id, tags } of verdict.findings) {
+    if (!tags.some((tag) => tag.startsWith(of))) continue;
     const known = detector_counts.get(rule_id) ?? { findings: 0, files: 0, stops: 0 };
     known.findings += 1;
     if (!seen.has(rule_id)) {
@@ -131,6 +136,7 @@ function countPackage(texts: PackageTexts): void {
       const verdict = judgeCall(POLICIES[policy], 'request', 'Bash', { command });
       if (verdict.action === 'require_approval') add(part, `${policy} command asked`);
       else if (verdict.decision !== 'allow') add(part, `${policy} command blocked`);
+      if (policy === 'coding-agent' && part.endsWith('open')) countFinding(verdict, 'dangerous.');
       if (verdict.decision !== 'allow') list(part, `${policy} bash`, verdict, `${name}: ${command}`);
     }
     for (const message of messages) {
@@ -200,6 +206,24 @@ function printDetectors(): void {
   for (const [id, { findings, files, stops }] of sorted) row([id, (findings / mb).toFixed(3), files, stops]);
 }
 
+function writeFigures(): void {
+  const sum = (count: Count) => value('other, open', count) + value('LLM, open', count);
+  writeDetectorFigures({
+    ...readDetectorFigures(),
+    ordinary: {
+      files: sum('files'),
+      megabytes: Math.round(sum('bytes') / 1e5) / 10,
+      commands: sum('commands'),
+      detectors: Object.fromEntries(
+        [...detector_counts].map(([id, { findings, files, stops }]) => [
+          id,
+          [findings, files, stops] as const,
+        ]),
+      ),
+    },
+  });
+}
+
 const started = performance.now();
 const packages = fetchPackages(options.registries?.split(',') as readonly Registry[] | undefined);
 for (const each of packages) {
@@ -220,4 +244,5 @@ countPackage({ name: 'this repository', part: 'other, open', files: [], commands
 printTable();
 console.log('');
 printDetectors();
+if (options.figures) writeFigures();
 console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);

@@ -125,6 +125,7 @@ function searchText(
   env: { relativePath: string },
   markdown: { render(source: string, env: unknown): string },
 ): string {
-  const is_searched = !NOT_SEARCHED.includes(env.relativePath);
+  const is_searched =
+    !NOT_SEARCHED.includes(env.relativePath) && !env.relativePath.startsWith('reference/detectors/');
   return markdown.render(is_searched ? source : source.replaceAll(/^\|.*$/gm, ''), env);
 }

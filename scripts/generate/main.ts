@@ -13,7 +13,7 @@ import { compliancePage } from './compliance-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { derivedGroupsModule } from './derived-groups.ts';
-import { detectorsPage } from './detectors-page.ts';
+import { detectorPages } from './detectors-page.ts';
 import { frameworkGuidePages } from './guide-pages.ts';
 import { pythonReferencePage } from './python-reference.ts';
 import { sdkReferencePage } from './sdk-reference.ts';
@@ -28,7 +28,6 @@ const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/reference/configuration.md', text: configurationPage() },
   { path: 'docs/reference/commands.md', text: commandsPage() },
-  { path: 'docs/reference/detectors.md', text: detectorsPage() },
   { path: 'docs/reference/compliance-frameworks.md', text: compliancePage() },
   { path: 'src/entry/cli/derived-groups.ts', text: derivedGroupsModule() },
   { path: 'src/core/detect/agent-traces.ts', text: agentTracesModule() },
@@ -41,6 +40,7 @@ const files = [
   { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
   { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
   ...frameworkGuidePages(),
+  ...detectorPages(),
   ...skillPolicies(),
   ...pagesWithTables(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),

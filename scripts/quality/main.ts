@@ -9,6 +9,7 @@
  *   --texts           print the beginning of each text with a wrong result, for work on detectors
  *   --predictions DIR write the findings, one file per category
  *   --check           compare with the baseline and print regressions; exits with 1 if there are any
+ *   --figures         write the figures of detectors to data/detector-figures.json, and nothing else
  *   --write           make these figures the baseline, and write docs/reference/detection-figures.md
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,6 +19,7 @@ import { parseArgs } from 'node:util';
 import { formatQuality } from '../../src/entry/cli/quality-report.ts';
 import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
 import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
+import { mergeLabelled } from './detector-figures.ts';
 import { corpusIn, defaultPolicy, measureCorpus, measureOwn, type QualityMeasurement } from './measure.ts';
 import { writePage } from './page.ts';
 import { textLines } from './texts.ts';
@@ -32,6 +34,7 @@ const { values: options } = parseArgs({
     predictions: { type: 'string' },
     check: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
+    figures: { type: 'boolean', default: false },
   },
 });
 const folder = resolve(
@@ -52,6 +55,12 @@ async function main(): Promise<void> {
     for (const difference of differences) console.log(`score.mjs, ${category}, ${difference}`);
     if (differences.length > 0) process.exitCode = 1;
   }
+  if (options.write || options.figures)
+    mergeLabelled(
+      new Map(
+        measured.filter(({ set }) => set === 'corpora').map(({ category, tally }) => [category, tally]),
+      ),
+    );
   if (!options.write) return;
   const reachedIn = (set: QualityMeasurement['set']) =>
     new Map(measured.filter((each) => each.set === set).map(({ category, reached }) => [category, reached]));

@@ -17,6 +17,7 @@ import {
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import { type BaselineFigures, getReached, type RowSet } from './baseline.ts';
+import { countLabelledRow, type LabelledTally } from './detector-figures.ts';
 import { own } from './own/index.ts';
 import { differences } from './scorer.ts';
 
@@ -25,6 +26,8 @@ export interface QualityMeasurement {
   readonly category: Category;
   readonly report: QualityReport;
   readonly reached: BaselineFigures;
+  /** Counts of each detector on the corpora. */
+  readonly tally: LabelledTally;
   /** Differences between our figures and those of the corpora's own scorer. */
   readonly differences: readonly string[];
 }
@@ -60,6 +63,7 @@ export async function measureOwn(category: Category, policy: Policy): Promise<Qu
       report,
       getHash(JSON.stringify(rows.map(({ text, label, labels }) => [text, label, labels]))),
     ),
+    tally: { positives: 0, benign: 0, detectors: {} },
     differences: [],
   };
 }
@@ -76,17 +80,23 @@ export async function measureCorpus(
 ): Promise<QualityMeasurement> {
   const path = corpusIn(folder, category);
   const file = await openPredictions(predictions, category);
+  const tally: LabelledTally = { positives: 0, benign: 0, detectors: {} };
   const report = await measureRows(readCorpus(path, path, category), {
     category,
     policy,
     severity_min: 'low',
-    onRow: file.add,
+    onRow: (row, prediction) => {
+      const found = prediction.hits.map(({ type }) => type);
+      // Rows that are benign for one type only count on neither side.
+      if (!/^benign-for/.test(row.label)) countLabelledRow(tally, row.label === 'benign', found);
+      return file.add(row, prediction);
+    },
   });
   await file.close();
   const reached = getReached(report, getHash(readFileSync(path)));
   const scorer = join(folder, 'score.mjs');
-  const found = existsSync(scorer) ? differences(scorer, path, predictions, category, reached) : [];
-  return { set: 'corpora', category, report, reached, differences: found };
+  const differing = existsSync(scorer) ? differences(scorer, path, predictions, category, reached) : [];
+  return { set: 'corpora', category, report, reached, tally, differences: differing };
 }
 
 /** Returns the corpus file of a category. */

@@ -91,8 +91,10 @@ async function runShow(id: string, { json }: { json?: true }, terminal: Terminal
       hint: '`service detectors list` shows all of them.',
     });
   }
+  const { loadDetectorFigures } = await import('../detector-figures.ts');
+  const figures = await loadDetectorFigures(id);
   if (json) {
-    printJson(terminal, found);
+    printJson(terminal, { ...found, figures });
     return;
   }
   const { family, tags, severity, evidence, description, hits, misses } = found;
@@ -102,6 +104,14 @@ async function runShow(id: string, { json }: { json?: true }, terminal: Terminal
   printLine(terminal, `family    ${family}`);
   printLine(terminal, `tags      ${tags.join(', ')}`);
   printLine(terminal, `evidence  ${EVIDENCE[evidence]}`);
+  printLine(
+    terminal,
+    `labelled  found in ${figures.labelled_found} rows, and in ${figures.labelled_benign} benign rows`,
+  );
+  printLine(
+    terminal,
+    `ordinary  found in ${figures.ordinary_found} of ${figures.ordinary_files} files and ${figures.ordinary_commands} commands, ${figures.ordinary_stopped} of them stopped`,
+  );
   for (const [title, texts] of [
     ['Finds', hits],
     ['Does not find', misses],
