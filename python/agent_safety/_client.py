@@ -125,7 +125,7 @@ class ClientBackend:
             seconds = _advisor_seconds(self._read_status())
             return _mapping(self._call("POST", ADVISOR_PATHS[advisor], _encode(body), seconds))
         except ServiceRefusedError as error:
-            raise _advisor_error(advisor, error) from None
+            raise _advisor_error(error) from None
 
     async def advise_async(self, advisor: str, body: Body) -> dict[str, Any]:
         try:
@@ -133,7 +133,7 @@ class ClientBackend:
             answer = await self._call_async("POST", ADVISOR_PATHS[advisor], _encode(body), seconds)
             return _mapping(answer)
         except ServiceRefusedError as error:
-            raise _advisor_error(advisor, error) from None
+            raise _advisor_error(error) from None
 
     def _read_status(self) -> object:
         try:
@@ -340,12 +340,7 @@ def _advisor_seconds(status: object) -> float:
     return MODEL_ANSWERS_MAX * model_seconds + ADVISOR_EXTRA_SECONDS
 
 
-def _advisor_error(advisor: str, error: ServiceRefusedError) -> AgentSafetyError:
-    if error.status == 503:
+def _advisor_error(error: ServiceRefusedError) -> AgentSafetyError:
+    if error.code == "not_configured":
         return AIBackendNotConfiguredError(f"{error} {NOT_CONFIGURED}")
-    if error.status == 404:
-        command = advisor.replace("_", "-")
-        return AgentSafetyError(
-            f"The service has no route for `{advisor}`. Use `service intelligence {command}` on its machine."
-        )
     return error

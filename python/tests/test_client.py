@@ -10,8 +10,15 @@ import time
 
 import pytest
 
-from agent_safety import AgentSafetyError, ApprovalRequiredError, BlockedError, create_client_guard
-from agent_safety._client import _advisor_seconds
+from agent_safety import (
+    AgentSafetyError,
+    AIBackendNotConfiguredError,
+    ApprovalRequiredError,
+    BlockedError,
+    ServiceRefusedError,
+    create_client_guard,
+)
+from agent_safety._client import _advisor_error, _advisor_seconds
 
 GOOD = {
     "decision": "allow",
@@ -223,3 +230,13 @@ def test_approvals_are_waited_for(client):
     assert verdict.decision == "allow"
     # An approval is for exactly one call.
     assert raising.tool("issue_refund", {"order": "later-2"}, approval_request_id=request_id).decision == "block"
+
+
+def test_an_advisor_keeps_the_error_of_the_service():
+    """Only a service without a back end is reported as such."""
+    missing_folder = ServiceRefusedError("There is no folder `app`.", 404, "not_found")
+    assert _advisor_error(missing_folder) is missing_folder
+    overloaded = ServiceRefusedError("The store is busy.", 503, "unavailable")
+    assert _advisor_error(overloaded) is overloaded
+    no_back_end = ServiceRefusedError("The layer is not configured.", 503, "not_configured")
+    assert isinstance(_advisor_error(no_back_end), AIBackendNotConfiguredError)
