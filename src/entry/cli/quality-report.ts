@@ -10,6 +10,7 @@ export function formatQuality(report: QualityReport, brief: boolean): string[] {
   const { sources, systems, tiers, types, spans, type_accuracy, partial } = report;
   const lines = formatTable(HEAD, [
     ...getRows('all', [{ ...report, name: report.category }]),
+    ...getRows('all', [report.without_label_noise]),
     ...(spans === null ? [] : getRows('places', [spans])),
     ...getRows('source', sources),
     ...getRows('os', systems),

@@ -1,5 +1,6 @@
 import { CATEGORY_FACTS, type Category } from './category.ts';
 import type { CorpusRow, LabelledSpan } from './corpus.ts';
+import { isLabelNoise } from './label-noise.ts';
 import type { Prediction } from './predict-hits.ts';
 import { isTypeCorrect } from './type-patterns.ts';
 
@@ -25,7 +26,10 @@ export interface Mistake {
   readonly rule_ids: readonly string[];
 }
 
-/** The counts over all rows. Groups are named `all`, `source X`, `os X`, `tier X`, `type X` and `spans`. */
+/**
+ * The counts over all rows. Groups are named `all`, `clean` (without label noise), `source X`, `os X`, `tier X`, `type X`
+ * and `spans`.
+ */
 export interface QualityFigures {
   readonly groups: Map<string, Tally>;
   /** The labelled spans that were detected, and how many of them by a rule of the correct type. */
@@ -67,6 +71,7 @@ export function countRow(
     category === 'pii' ? removeUnstructured(row, prediction) : { ...row, ...prediction };
   const { positive, has_spans } = CATEGORY_FACTS[category];
   const groups = ['all', `source ${row.source}`];
+  if (label !== positive || !isLabelNoise(category, { ...row, labels })) groups.push('clean');
   if (row.os !== null) groups.push(`os ${row.os}`);
   if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
   if (label === positive) {

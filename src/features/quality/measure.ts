@@ -30,6 +30,8 @@ export interface QualityReport extends FigureGroup {
   readonly type_accuracy: number | null;
   /** All labelled spans together; `null` if spans are not labelled. */
   readonly spans: FigureGroup | null;
+  /** All rows but those whose label is noise (`isLabelNoise`). */
+  readonly without_label_noise: FigureGroup;
   readonly sources: readonly FigureGroup[];
   readonly systems: readonly FigureGroup[];
   readonly tiers: readonly FigureGroup[];
@@ -82,6 +84,7 @@ function buildReport(
     partial,
     type_accuracy: category === 'pii' ? computeShare(typed.right, typed.found) : null,
     spans: CATEGORY_FACTS[category].has_spans && spans !== undefined ? buildGroup('spans', spans) : null,
+    without_label_noise: buildGroup('without label noise', groups.get('clean') ?? NOTHING),
     sources: buildGroups(groups, 'source '),
     systems: buildGroups(groups, 'os '),
     tiers: buildGroups(groups, 'tier '),

@@ -9,6 +9,7 @@ import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Category } from './category.ts';
 import { CORPUS_LIMITS, type CorpusError, type CorpusRow, readCorpus } from './corpus.ts';
 import { computeRates, countRow, createFigures } from './figures.ts';
+import { isLabelNoise, measureSequence, SEQUENCE_SHARE_MAX } from './label-noise.ts';
 import { measureRows } from './measure.ts';
 import { isTypeCorrect, KIND_FAMILIES, TYPE_PATTERNS } from './type-patterns.ts';
 
@@ -148,6 +149,7 @@ test('a labelled row counts once, its places each, and free text only where some
   const groups = Object.fromEntries(figures.groups);
   assert.deepEqual(groups, {
     all: { positives: 3, found: 2, negatives: 3, alarms: 2 },
+    clean: { positives: 3, found: 2, negatives: 3, alarms: 2 },
     'source s': { positives: 3, found: 2, negatives: 3, alarms: 2 },
     spans: { positives: 4, found: 2, negatives: 0, alarms: 0 },
     'type EMAIL': { positives: 4, found: 2, negatives: 0, alarms: 0 },
@@ -242,4 +244,46 @@ test('the published map names rules and families that there are', () => {
   assert.deepEqual(unknown, []);
   const families = new Set(rules.map(({ detector }) => detector));
   for (const family of Object.values(KIND_FAMILIES).flat()) assert.ok(families.has(family), family);
+});
+
+const NOISE: readonly (readonly [category: Category, value: string, type: string, noise: boolean])[] = [
+  ['secrets', '1234567890abcdefghij', 'api-key', true],
+  ['secrets', 'xxxxxxxxxxxxxxxxxxxx', 'api-key', true],
+  ['secrets', 'q7Zk2Lw9Xc4Tn8Vb1Rm5', 'api-key', false],
+  ['secrets', 'q7Zk2Lw9Xc4Tn8Vb1Rm5', 'client-id', true],
+  ['secrets', 'db7.internal-host.io', 'server-host.1', true],
+  ['secrets', 'q7Zk2Lw9Xc4Tn8Vb1Rm5', 'identity-token', false],
+  ['pii', 'ann@example.com', 'EMAIL', true],
+  ['pii', 'ann@mailbox.org', 'EMAIL', false],
+  ['pii', '192.0.2.7', 'IP', true],
+  ['pii', '88.0.2.7', 'IP', false],
+  ['pii', '111-11-1111', 'US_SSN', true],
+  ['pii', '1111', 'PIN', false],
+  ['injection', 'aaaaaaaaaaaaaaaaaaaa', 'direct', false],
+  ['commands', '12345678901234567890', 'rm', false],
+];
+
+test('label noise is read from values and types, and never from findings', () => {
+  for (const [category, text, type, noise] of NOISE) {
+    const labels = [{ start: 0, end: text.length, type }];
+    const row = { line: 1, id: 'a', text, label: '', labels, source: 's', type: null, tier: null, os: null };
+    assert.equal(isLabelNoise(category, row), noise, `${category} ${type} ${text}`);
+    assert.equal(isLabelNoise(category, { ...row, labels: [] }), false, 'a row without a label');
+  }
+  assert.equal(NOISE.filter(([, , , noise]) => noise).length, 7);
+  assert.ok(measureSequence('12345') > SEQUENCE_SHARE_MAX);
+});
+
+test('figures without label noise leave out positive rows only', () => {
+  const figures = createFigures();
+  const base = { line: 1, source: 's', type: null, tier: null, os: null };
+  const span = (text: string) => [{ start: 0, end: text.length, type: 'api-key' }];
+  const missed = { hits: [], flagged: false, is_partial: false };
+  for (const text of ['xxxxxxxxxxxxxxxx', 'q7Zk2Lw9Xc4Tn8Vb'])
+    countRow(figures, 'secrets', { ...base, id: text, text, label: 'secret', labels: span(text) }, missed);
+  const text = 'xxxxxxxxxxxxxxxx';
+  countRow(figures, 'secrets', { ...base, id: 'benign', text, label: 'benign', labels: [] }, missed);
+  const { positives, negatives } = figures.groups.get('clean')!;
+  assert.deepEqual([positives, negatives], [1, 1]);
+  assert.equal(figures.groups.get('all')!.positives, 2);
 });
