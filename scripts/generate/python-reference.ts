@@ -12,6 +12,7 @@ const PARTS: readonly {
 }[] = [
   { title: 'Guards', module: 'agent_safety', files: ['_create.py', 'guard.py', 'tools.py'] },
   { title: 'Verdicts', module: 'agent_safety', files: ['verdict.py'] },
+  { title: 'Reports to a service', module: 'agent_safety', files: ['_report.py'] },
   { title: 'Errors', module: 'agent_safety', files: ['errors.py'] },
   { title: 'Advisors', module: 'agent_safety', files: ['intelligence.py'] },
   { title: 'Assertions', module: 'agent_safety.testing', files: ['testing.py'] },
@@ -19,6 +20,7 @@ const PARTS: readonly {
 ];
 /** Without a leading underscore, because other files of the package import them. */
 const INTERNAL = [
+  'Reporter',
   'blocked_because',
   'failed_verdict',
   'get_arguments',
