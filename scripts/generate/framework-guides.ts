@@ -266,7 +266,7 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'pydantic-ai-slim',
       setup: 'pydantic-ai',
       streaming:
-        'Read a `run_stream` result through `stream_guarded`. `stream_text` alone does not pass the guard.',
+        '`run_stream`, `run_stream_events` and event handlers show an answer when it is whole and checked.',
       limits: [NO_PROVIDER_TOOLS],
     },
   },
@@ -310,7 +310,7 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'strands-agents',
       setup: 'strands',
       streaming:
-        'Text of a callback handler or of `stream_async` does not pass the guard. The message and the result do.',
+        'A callback handler and `stream_async` show each text of the model when it is whole and checked.',
       limits: ['Agents that are tools of another agent need hooks as well.'],
     },
   },

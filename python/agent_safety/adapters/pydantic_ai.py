@@ -1,27 +1,32 @@
-"""Guards agents of Pydantic AI: prompts, tool calls, tool results and answers. Needs pydantic-ai 2.0 or later.
+"""Guards agents of Pydantic AI: prompts, tool calls, tool results and answers. Needs pydantic-ai 2.68 or later.
 
     from pydantic_ai import Agent
     from agent_safety.adapters.pydantic_ai import GuardCapability
 
     agent = Agent(model, tools=[look_up], capabilities=[GuardCapability()])
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Text that is
-streamed with `run_stream` is shown as it comes; `stream_guarded` shows what the guard releases.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Streams
+show an answer when it is whole and checked, in one piece.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
+from pydantic_ai.models import CompletedStreamedResponse
+from pydantic_ai.models.wrapper import WrapperModel
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
 
+# An older version would ignore the method below, and its streams would show what was not checked.
+if not hasattr(AbstractCapability, "get_wrapper_model"):
+    raise ImportError("agent_safety.adapters.pydantic_ai needs pydantic-ai 2.68 or later.")
 
 @dataclass
 class GuardCapability(AbstractCapability[Any]):
@@ -40,11 +45,11 @@ class GuardCapability(AbstractCapability[Any]):
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Check the text of the answer."""
-        parts = []
-        for each in response.parts:
-            is_text = isinstance(each, TextPart) and each.content
-            parts.append(replace(each, content=await self.guard.aio.protect.output(each.content)) if is_text else each)
-        return replace(response, parts=parts)
+        return response if getattr(response, _CHECKED, False) else await _check_answer(self.guard, response)
+
+    def get_wrapper_model(self, model: Any) -> Any:
+        """Return a model whose streams hold an answer until it is checked."""
+        return _HeldStreams(model, self.guard)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         """Check a call before it runs, and its result."""
@@ -64,9 +69,33 @@ class GuardCapability(AbstractCapability[Any]):
         return replace(part, content=[await check(each) if isinstance(each, str) else each for each in part.content])
 
 
-async def stream_guarded(result: Any, guard: Guard) -> AsyncIterator[str]:
-    """Yield the text of a streamed result as the guard releases it."""
-    stream = guard.aio.stream(result.stream_text(delta=True))
-    async with aclosing(stream):  # type: ignore[type-var]
-        async for text in stream:
-            yield text
+# Marks an answer whose stream was checked, so that it is not checked and recorded again.
+_CHECKED = "_agent_safety_checked"
+
+
+async def _check_answer(guard: Guard, response: Any) -> Any:
+    parts = []
+    for each in response.parts:
+        is_text = isinstance(each, TextPart) and each.content
+        parts.append(replace(each, content=await guard.aio.protect.output(each.content)) if is_text else each)
+    return replace(response, parts=parts)
+
+
+class _HeldStreams(WrapperModel):
+    def __init__(self, wrapped: Any, guard: Guard) -> None:
+        super().__init__(wrapped)
+        self._guard = guard
+
+    @asynccontextmanager
+    async def request_stream(
+        self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
+    ) -> AsyncGenerator[Any]:
+        opened = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
+        async with opened as stream:
+            async for _ in stream:
+                pass
+            checked = await _check_answer(self._guard, stream.get())
+        setattr(checked, _CHECKED, True)
+        yield CompletedStreamedResponse(
+            checked, model_request_parameters=model_request_parameters, replay_events=True
+        )

@@ -27,8 +27,8 @@ const LIGHT: readonly PythonFramework[] = [
   { name: 'langgraph' },
   { name: 'llamaindex' },
   { name: 'openai_agents' },
-  { name: 'pydantic_ai' },
-  { name: 'strands' },
+  { name: 'pydantic_ai', ways: ['stream', 'events'] },
+  { name: 'strands', ways: ['stream', 'handler'] },
 ];
 for (const framework of LIGHT)
   test(`an agent of ${framework.name} is guarded by its adapter`, { skip, timeout: 300_000 }, async () => {

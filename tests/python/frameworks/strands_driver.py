@@ -1,3 +1,6 @@
+import asyncio
+import re
+
 from agent_safety.adapters.strands import GuardHooks
 from scenario import play
 from strands import Agent, tool
@@ -32,13 +35,14 @@ class Scripted(Model):
             reason = "tool_use"
         else:
             yield {"contentBlockStart": {"start": {}}}
-            yield {"contentBlockDelta": {"delta": {"text": self.answer}}}
+            for piece in re.findall(r" ?[^ ]+", self.answer):
+                yield {"contentBlockDelta": {"delta": {"text": piece}}}
             reason = "end_turn"
         yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": reason}}
 
 
-def ask(seen, question, arguments, result, answer):
+def build(seen, arguments, result, answer, callback_handler=None):
     @tool
     def look_up(city: str) -> str:
         """Looks something up."""
@@ -46,8 +50,32 @@ def ask(seen, question, arguments, result, answer):
         return result
 
     model = Scripted(seen, arguments, answer)
-    agent = Agent(model=model, tools=[look_up], hooks=[GuardHooks()], callback_handler=None)
-    seen["answer"] = str(agent(question)).strip()
+    return Agent(model=model, tools=[look_up], hooks=[GuardHooks()], callback_handler=callback_handler)
 
 
-play(ask)
+def ask(seen, question, *script):
+    seen["answer"] = str(build(seen, *script)(question)).strip()
+
+
+def ask_stream(seen, question, *script):
+    """Takes the text of the stream for the answer."""
+
+    async def run():
+        async for event in build(seen, *script).stream_async(question):
+            if isinstance(event.get("data"), str):
+                seen["answer"] = (seen["answer"] or "") + event["data"]
+
+    asyncio.run(run())
+
+
+def ask_handler(seen, question, *script):
+    """Takes the text that the callback handler shows for the answer."""
+
+    def show(**event):
+        if isinstance(event.get("data"), str):
+            seen["answer"] = (seen["answer"] or "") + event["data"]
+
+    build(seen, *script, callback_handler=show)(question)
+
+
+play(ask, stream=ask_stream, handler=ask_handler)
