@@ -100,13 +100,15 @@ const CONTEXT_UNITS = 256;
 const BLOB_CHECK_UNITS = 32;
 
 const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
+/** With two more units, because those after the join decide whether it is a possessive. */
+const JOINED = buildAutomaton(new RegExp(`${STRING_JOIN.source}[\\s\\S]{2}`));
 const ESCAPES: Readonly<Record<string, PatternAutomaton | undefined>> = {
   '%': buildAutomaton(/(?:%[0-9a-fA-F]{2}){1,4}/),
   '&': buildAutomaton(ENTITY),
   '\\': buildAutomaton(BACKSLASH_ESCAPE),
-  '"': buildAutomaton(STRING_JOIN),
-  "'": buildAutomaton(STRING_JOIN),
-  '`': buildAutomaton(STRING_JOIN),
+  '"': JOINED,
+  "'": JOINED,
+  '`': JOINED,
   '[': buildAutomaton(COLOUR_REMAINDER),
   '\u001b': buildAutomaton(TERMINAL_SEQUENCE),
   '\u009b': buildAutomaton(TERMINAL_SEQUENCE),
@@ -338,7 +340,8 @@ function startRuns(reader: ReadingTracker): void {
   if (depth > 0) tracker.signals.length = 0;
   for (const start of tracker.signals) {
     if (readBuffer(text)[start - text.base] !== '\u202e') continue;
-    if (runs.some((run) => run.liveness === FROM_ITS_END && isWithin(run, start))) continue;
+    // An override ends the one before it, so none is within another. Several signals can name the same one.
+    if (runs.some((run) => run.liveness === FROM_ITS_END && run.start === start)) continue;
     const run = runAt(FROM_ITS_END, start, front);
     goOn(run, tracker);
     runs.push(run);

@@ -93,6 +93,23 @@ test('mixed texts have the same verdict, however they are cut', () => {
   assert.ok(runs === 400 && found > 500, `${found} findings`);
 });
 
+test('a text in reverse is masked when it follows another one in the same piece', () => {
+  const reverse = (text: string) => `\u202e${[...text].reverse().join('')}`;
+  const key = reverse(`The key is ${KEY}`);
+  let runs = 0;
+  for (const text of [
+    `${reverse('Five stars!')}\u202c ${key}\u202c and more`,
+    `${reverse('Five stars!')}${key}\u202c`,
+    `\u202e\u202e${key} and more`,
+  ]) {
+    const expected = judgeWhole(text);
+    assert.ok(!expected.text.includes([...KEY].reverse().join('')), 'the whole is masked');
+    for (let at = 0; at <= text.length; at += 1, runs += 1)
+      assert.equal(findRunDifference(runStream(cutText(text, [at])), expected), null, `${at}`);
+  }
+  assert.ok(runs > 100);
+});
+
 test('bytes have the same verdict when cut anywhere, even inside characters', () => {
   let pieces = 0;
   for (const text of [`Grüße an ${MAIL} 😀, ключ ${KEY}.`, `日本語：${KEY}。`, '\u{1d5ba}\u00ad']) {

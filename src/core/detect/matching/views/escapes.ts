@@ -118,11 +118,16 @@ export function decodePercent(text: string, at: number): DecodedUnits | null {
   return null;
 }
 
+/** Follows the apostrophe of a possessive: the `'s` of `"main"'s owner` continues no literal. */
+const POSSESSIVE = /^s(?![A-Za-z0-9_])/;
+
 /** Decodes the end of a string literal that the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
 export function decodeStringJoin(text: string, at: number): DecodedUnits | null {
   if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
   const found = matchAt(STRING_JOIN, text, at);
-  return found === null ? null : { text: '', end: at + found[0].length };
+  if (found === null) return null;
+  const end = at + found[0].length;
+  return found[0].endsWith("'") && POSSESSIVE.test(text.slice(end, end + 2)) ? null : { text: '', end };
 }
 
 /** Decodes a terminal sequence, or the control character alone, to nothing: a terminal shows neither. */

@@ -332,3 +332,16 @@ test('base64 and base16 decode where they are readable text, and as far', () => 
     );
   assert.equal(rows.length, 7);
 });
+
+test('a possessive after a quoted word joins no literals, and an operator does', () => {
+  const prose = 'The review of our plan went well, and the team agreed to meet again on Monday. ';
+  const hidden = points('ALGOLIA = "b"', (point) => String.fromCodePoint(0xe0000 + point));
+  const model = `model = "cloudconvert:chat-3-5-sonnet-20241022"\u2019s ${prose}${hidden}\`${prose}`;
+  assert.deepEqual(
+    find(model).filter(({ tags }) => tags[0]!.startsWith('secret.')),
+    [],
+  );
+  const { length } = KEY;
+  const joined = `model = "${KEY.slice(0, length - 6)}" + 's${KEY.slice(length - 6)}'`;
+  assert.ok(find(joined).some(({ tags }) => tags[0]!.startsWith('secret.')));
+});
