@@ -269,12 +269,15 @@ export const fake = {
   },
 };
 
+/** The folders that hold generated files or that extensions change. The others are linked. */
+const COPIED = ['src', 'scripts', 'docs', 'data', 'skills', 'schemas', 'integrations', 'package.json'];
+
 /** Copies the checkout, adds extensions to the copy, and returns its folder. */
 export function copySource(...added: readonly Extension[]): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'source-copy-')));
-  for (const name of ['src', 'scripts', 'docs', 'skills', 'schemas', 'integrations', 'package.json'])
+  for (const name of COPIED)
     cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !IGNORED.test(path) });
-  for (const name of ['node_modules', 'data']) symlinkSync(join(root, name), join(copy, name));
+  for (const name of ['node_modules', 'python', 'examples']) symlinkSync(join(root, name), join(copy, name));
   for (const [path, text] of added.flatMap(({ files }) => Object.entries(files))) {
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     writeFileSync(join(copy, path), text);
