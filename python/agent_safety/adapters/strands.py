@@ -97,7 +97,7 @@ def _hold_stream(model: Any, guard: Guard) -> Any:
             yield event
 
     held = type(own.__name__, (own,), {"stream": stream, "holds_stream_for_agent_safety": True})
-    view = object.__new__(held)
+    view: Any = object.__new__(held)
     view.__dict__ = model.__dict__
     return view
 
