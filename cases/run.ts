@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { listContentMarks } from '../src/core/decision/content-marks.ts';
 import { compilePolicy, judge, type PolicySettings } from '../src/core/index.ts';
 import { collectLeafTexts } from '../src/core/json/walk.ts';
 import { celEvaluator, findConditionProblem } from '../src/core/policy/conditions/cel.ts';
@@ -51,6 +52,7 @@ export interface Expectation {
   readonly stripped_fields?: readonly string[];
   readonly coverage?: 'full' | 'partial';
   readonly fallback_used?: boolean;
+  readonly marks?: readonly string[];
   /**
    * Names of the rules in monitor mode that would have acted. They are not on the wire, so only `judge` compares them.
    */
@@ -106,6 +108,7 @@ const EXPECTATIONS = new Set([
   'stripped_fields',
   'coverage',
   'fallback_used',
+  'marks',
   'monitored',
   'must_not_contain',
 ]);
@@ -192,6 +195,7 @@ export function judgeCase({ request }: Case, judgeNext: SessionJudge): Readonly<
   const crossing = crossingOf(request);
   const verdict = judgeNext(crossing);
   const { decision, action, rule, reason, stripped_fields, coverage, fallback_used } = verdict;
+  const marks = listContentMarks(crossing, verdict);
   const hasContent = verdict.content !== null && (decision === 'modify' || fallback_used);
   return {
     decision,
@@ -202,6 +206,7 @@ export function judgeCase({ request }: Case, judgeNext: SessionJudge): Readonly<
     coverage: coverage.status,
     ...(fallback_used && { fallback_used }),
     ...(stripped_fields.length > 0 && { stripped_fields }),
+    ...(marks.length > 0 && { marks }),
     ...(hasContent && { [modifiedName(request)]: plain(verdict.content as Content) }),
     monitored: verdict.monitored.map((each) => each.rule),
   };
@@ -292,6 +297,7 @@ export function differences(
     'modified_input',
     'modified_output',
     'modified_message',
+    'marks',
   ]) {
     if (reply[unexpected] !== undefined && !Object.hasOwn(expect, unexpected))
       found.push(`${unexpected} is there`);

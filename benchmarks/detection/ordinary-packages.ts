@@ -137,8 +137,9 @@ const FETCH: Readonly<Record<Registry, (name: string, folder: string) => void>> 
     unpack(folder);
   },
   pypi: (name, folder) => {
+    // Only the package itself: its build requirements would be compiled for minutes.
     const download = (form: string) =>
-      run('pip', ['download', '-q', '--no-deps', form, ':all:', name], folder);
+      run('pip', ['download', '-q', '--no-deps', form, name.replace(/==.*/, ''), name], folder);
     try {
       download('--no-binary');
     } catch {

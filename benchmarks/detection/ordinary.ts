@@ -4,13 +4,17 @@
  * default policy and with the policy pack `coding-agent`. Detectors are written without knowledge of the held half.
  *
  *   scripts/run benchmarks/detection/ordinary.ts [--list] [--files N] [--gitleaks PROGRAM] [--registries npm,go] [--figures]
+ *     [--counts FILE] [--merge FILE,FILE]
  *
  * `--list` names the file, rule and decision of each stop in the open half. `--files N` sets the most files of one
  * package (default 500). `--gitleaks PROGRAM` runs gitleaks on the same files. Packages are kept in `ORDINARY_CACHE`
  * (default: a folder below the system's temporary folder); the first run takes several minutes.
  * `--figures` writes the figures of each detector in the open half to `data/detector-figures.json`.
+ * `--counts FILE` writes the counts, and `--merge` prints the sum of such files instead of a measurement, so that
+ * several processes can measure one registry each.
  */
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDetectorFigures, writeDetectorFigures } from '../../scripts/quality/detector-figures.ts';
@@ -30,6 +34,8 @@ const { values: options } = parseArgs({
     gitleaks: { type: 'string' },
     registries: { type: 'string' },
     figures: { type: 'boolean', default: false },
+    counts: { type: 'string' },
+    merge: { type: 'string' },
   },
 });
 
@@ -107,14 +113,37 @@ function countFinding(verdict: Verdict, of = ''): void {
   }
 }
 
+/** A file as the result of Read, the input of Write, and a prompt. */
+const USES = {
+  read: (policy: Policy, text: string) => judgeCall(policy, 'response', 'Read', { content: text }),
+  write: (policy: Policy, text: string) =>
+    judgeCall(policy, 'request', 'Write', { file_path: 'file', content: text }),
+  prompt: judgePrompt,
+};
+type Use = keyof typeof USES;
+/** The verdicts on an empty text. A text without a finding has the same, because only findings differ. */
+const EMPTY = new Map(
+  POLICY_NAMES.flatMap((name) =>
+    (Object.keys(USES) as Use[]).map((use) => [`${name} ${use}`, USES[use](POLICIES[name], '')] as const),
+  ),
+);
+
+function judgeFile(name: PolicyName, use: Use, text: string, by_default: Verdict | null): Verdict {
+  return by_default?.findings.length === 0 && by_default.decision === 'allow'
+    ? EMPTY.get(`${name} ${use}`)!
+    : USES[use](POLICIES[name], text);
+}
+
 function countFile(part: Part, path: string, text: string): void {
   add(part, 'files');
   add(part, 'bytes', Buffer.byteLength(text));
+  const known: Partial<Record<Use, Verdict>> = {};
   for (const name of POLICY_NAMES) {
-    const policy = POLICIES[name];
-    const read = judgeCall(policy, 'response', 'Read', { content: text });
-    const write = judgeCall(policy, 'request', 'Write', { file_path: 'file', content: text });
-    const prompt = judgePrompt(policy, text);
+    const [read, write, prompt] = (['read', 'write', 'prompt'] as const).map((use) => {
+      const verdict = judgeFile(name, use, text, known[use] ?? null);
+      known[use] ??= verdict;
+      return verdict;
+    }) as [Verdict, Verdict, Verdict];
     if (name === 'default' && part.endsWith('open')) countFinding(read);
     if (read.decision === 'block') add(part, `${name} read refused`);
     if (read.decision === 'modify') add(part, `${name} read masked`);
@@ -191,7 +220,7 @@ function printTable(): void {
       ...PARTS.map((part) => perThousand(part, `${name} message stopped`, 'messages')),
     ]);
   }
-  if (options.gitleaks !== undefined)
+  if (PARTS.some((part) => value(part, 'gitleaks') > 0))
     row([
       'gitleaks: files with a finding, per 1,000',
       ...PARTS.map((part) => perThousand(part, 'gitleaks', 'files')),
@@ -224,23 +253,62 @@ function writeFigures(): void {
   });
 }
 
-const started = performance.now();
-const packages = fetchPackages(options.registries?.split(',') as readonly Registry[] | undefined);
-for (const each of packages) {
-  const texts = readTexts(each, Number(options.files));
-  countPackage(texts);
-  if (options.gitleaks !== undefined) {
-    const found = findWithGitleaks(options.gitleaks, each.folder);
-    add(texts.part, 'gitleaks', texts.files.filter(({ path }) => found.has(path)).length);
+function measurePackages(): void {
+  const registries = options.registries?.split(',') as readonly Registry[] | undefined;
+  for (const each of fetchPackages(registries)) {
+    const texts = readTexts(each, Number(options.files));
+    countPackage(texts);
+    if (options.gitleaks !== undefined) {
+      const paths = texts.files.map(({ path }) => path);
+      add(texts.part, 'gitleaks', findWithGitleaks(options.gitleaks, each.folder, paths).size);
+    }
   }
 }
-/** Commits of this repository, as prompts: their subjects and bodies. */
-const commits = execFileSync('git', ['log', '--format=%B%x00'], {
-  cwd: join(import.meta.dirname, '../..'),
-  encoding: 'utf8',
-  maxBuffer: 1 << 28,
-}).split('\0');
-countPackage({ name: 'this repository', part: 'other, open', files: [], commands: [], messages: commits });
+
+/** Judges the commits of this repository as prompts: their subjects and bodies. */
+function measureCommits(): void {
+  const commits = execFileSync('git', ['log', '--format=%B%x00'], {
+    cwd: join(import.meta.dirname, '../..'),
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  }).split('\0');
+  countPackage({ name: 'this repository', part: 'other, open', files: [], commands: [], messages: commits });
+}
+
+interface Counts {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly detectors: Readonly<Record<string, { findings: number; files: number; stops: number }>>;
+}
+
+function writeCounts(file: string): void {
+  const written: Counts = {
+    counts: Object.fromEntries(counts),
+    detectors: Object.fromEntries(detector_counts),
+  };
+  writeFileSync(file, JSON.stringify(written));
+}
+
+function mergeCounts(file: string): void {
+  const read = JSON.parse(readFileSync(file, 'utf8')) as Counts;
+  for (const [key, count] of Object.entries(read.counts)) counts.set(key, (counts.get(key) ?? 0) + count);
+  for (const [id, { findings, files, stops }] of Object.entries(read.detectors)) {
+    const known = detector_counts.get(id) ?? { findings: 0, files: 0, stops: 0 };
+    known.findings += findings;
+    known.files += files;
+    known.stops += stops;
+    detector_counts.set(id, known);
+  }
+}
+
+const started = performance.now();
+if (options.merge === undefined) {
+  measurePackages();
+  if (options.registries === undefined) measureCommits();
+} else {
+  for (const file of options.merge.split(',')) mergeCounts(file);
+  measureCommits();
+}
+if (options.counts !== undefined) writeCounts(options.counts);
 printTable();
 console.log('');
 printDetectors();

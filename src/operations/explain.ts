@@ -12,21 +12,21 @@ const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const whole = { type: 'integer' } as const;
 
-function record<const Properties extends object>(properties: Properties) {
+function buildRecordSchema<const Properties extends object>(properties: Properties) {
   return { type: 'object', properties } as const;
 }
 
-function list<const Items extends object>(items: Items, description: string) {
+function buildListSchema<const Items extends object>(items: Items, description: string) {
   return { type: 'array', items, description } as const;
 }
 
-const result = record({ decision, action, rule: text });
+const result = buildRecordSchema({ decision, action, rule: text });
 
-function orNull<const Schema extends object>(schema: Schema, description: string) {
+function allowNull<const Schema extends object>(schema: Schema, description: string) {
   return { anyOf: [schema, { type: 'null' }], description } as const;
 }
 
-const trace_entry = record({
+const trace_entry = buildRecordSchema({
   rule: text,
   action,
   tenant_id: textOrNull,
@@ -35,34 +35,37 @@ const trace_entry = record({
   reason: text,
 });
 
-const evaluation = record({
+const evaluation = buildRecordSchema({
   about: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
   tag: textOrNull,
-  origin: { enum: ['found', 'declared', 'fact', null] },
+  origin: { enum: ['found', 'classified', 'declared', 'fact', null] },
   severity: textOrNull,
   action,
   rule: text,
   reason: text,
   decisive: { type: 'boolean', description: '`true` if it decided.' },
-  rule_trace: list(trace_entry, 'Every rule that was evaluated for it, in order.'),
+  rule_trace: buildListSchema(trace_entry, 'Every rule that was evaluated for it, in order.'),
   rule_trace_truncated: whole,
 });
 
 /** An explanation of a decision, as the answer of operations. */
-export const explanationSchema = record({
+export const explanationSchema = buildRecordSchema({
   replayed: {
     ...result,
     description: 'The decision of the policy when it is evaluated again on the record.',
   },
   matches_record: { type: 'boolean', description: 'Whether `replayed` equals `recorded`.' },
-  evaluations: list(
+  evaluations: buildListSchema(
     evaluation,
     'Everything that was evaluated: tags, the crossing itself, contracts, identities, coverage. The strictest action decides.',
   ),
-  monitored: list(record({ rule: text, action, tag: textOrNull }), 'Rules in monitor mode that matched.'),
-  enforced_result: orNull(result, 'The decision if no rule were in monitor mode.'),
-  not_evaluated: list(
-    record({
+  monitored: buildListSchema(
+    buildRecordSchema({ rule: text, action, tag: textOrNull }),
+    'Rules in monitor mode that matched.',
+  ),
+  enforced_result: allowNull(result, 'The decision if no rule were in monitor mode.'),
+  not_evaluated: buildListSchema(
+    buildRecordSchema({
       rule: text,
       tenant_id: textOrNull,
       mismatch: { enum: ['boundary', 'phase', 'tenant'] },
@@ -71,8 +74,11 @@ export const explanationSchema = record({
     'Rules for another boundary, phase or tenant.',
   ),
   not_evaluated_truncated: whole,
-  counterfactual: orNull(
-    record({ changes: list(record({ kind: text, rule: text, change: text }), 'Each change.'), result }),
+  counterfactual: allowNull(
+    buildRecordSchema({
+      changes: buildListSchema(buildRecordSchema({ kind: text, rule: text, change: text }), 'Each change.'),
+      result,
+    }),
     'The smallest change that leads to a less strict decision, and that decision; `null` if it was allowed.',
   ),
 });
@@ -110,8 +116,8 @@ export const policyExplain = defineOperation({
       policy_hash: text,
       status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
       reason: { ...text, description: 'The meaning of the status, as a sentence.' },
-      recorded: record({ decision, action, rule: text, reason: text }),
-      explanation: orNull(explanationSchema, 'Only with the status `explained`.'),
+      recorded: buildRecordSchema({ decision, action, rule: text, reason: text }),
+      explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
     },
   },
   example: { event_id: 'evt_0123456789abcdef01234567' },
@@ -143,7 +149,7 @@ export const policyExplain = defineOperation({
     const { caller, runtime } = context;
     if (!caller.permissions.includes('policy:read'))
       throw new Refusal('forbidden', 'The credential does not have the permission `policy:read`.');
-    const event = await eventFor(event_id, context);
+    const event = await findVisibleEvent(event_id, context);
     const policy = await runtime.policyOf(event.policy_hash);
     // Imported on demand: the module imports the whole judge and takes long to load.
     const { explainDecision } = await import('../core/review/explain.ts');
@@ -164,13 +170,13 @@ export const policyExplain = defineOperation({
         rule: event.policy_name,
         reason: event.reason,
       },
-      explanation: typeof explained === 'string' ? null : plain(explained, caller),
+      explanation: typeof explained === 'string' ? null : copyExplanation(explained, caller),
     };
   },
 });
 
 /** Returns the event. An event that the caller may not see is reported as not found. */
-async function eventFor(event_id: string, context: Context): Promise<AuditEvent> {
+async function findVisibleEvent(event_id: string, context: Context): Promise<AuditEvent> {
   const { events } = await findEvents({ event_id, limit: 1 }, context);
   const [event] = events;
   if (event !== undefined && maySee(event, context.caller)) return event;
@@ -187,7 +193,7 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
 }
 
 /** Removes the rules of tenants that the caller may not act for. */
-function plain(explained: Explanation, { tenants }: Caller) {
+function copyExplanation(explained: Explanation, { tenants }: Caller) {
   const not_evaluated = explained.not_evaluated.filter(
     ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
   );

@@ -47,7 +47,7 @@ export function parseAnswer(answer: string, rules: ArtifactRules): AnswerParts {
   }
   const problems: string[] = [];
   const files = sections.map(({ path, lines }) => {
-    const { text, rest, is_open } = unfence(lines);
+    const { text, rest, is_open } = unwrapFence(lines);
     prose.push(...rest);
     if (is_open) problems.push(`The code block of the file ${nameFile(path, rules)} is not closed.`);
     return { path, text };
@@ -79,7 +79,7 @@ interface FencedBlock {
   readonly is_open: boolean;
 }
 
-function unfence(lines: readonly string[]): FencedBlock {
+function unwrapFence(lines: readonly string[]): FencedBlock {
   const first = lines.findIndex((line) => line.trim() !== '');
   const opening = first < 0 ? null : FENCE.exec(lines[first]!);
   if (opening === null) return { text: endLine(lines.join('\n')), rest: [], is_open: false };

@@ -56,7 +56,7 @@ export function sanitizeEvent(
   const event = stripBannedKeys(unsafe) as UnsafeEvent;
   const metadata = asRecord(event.metadata);
   return {
-    seconds_from_event: secondsFrom(event.timestamp_ms, reference.timestamp_ms),
+    seconds_from_event: computeSecondsFrom(event.timestamp_ms, reference.timestamp_ms),
     boundary: getOne(event.boundary, [...BOUNDARIES, 'memory']),
     phase: getOne(metadata.phase, SENT_PHASES),
     decision: getOne(event.decision, DECISIONS),
@@ -108,7 +108,7 @@ function boundNumber(value: unknown): number | null {
 
 const DAY_SECONDS = 86_400;
 
-function secondsFrom(at_ms: unknown, reference_ms: number): number | null {
+function computeSecondsFrom(at_ms: unknown, reference_ms: number): number | null {
   const seconds = typeof at_ms === 'number' ? Math.round((at_ms - reference_ms) / 1_000) : Number.NaN;
   return Math.abs(seconds) <= DAY_SECONDS ? seconds : null;
 }

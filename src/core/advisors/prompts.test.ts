@@ -253,8 +253,9 @@ test('a secret in the words of an operator is withheld', () => {
   );
 });
 
-/** Their values are words without their surroundings: a password after a flag, a surname, a code of letters. */
-const WORDS = /^(?:any\.(?:bic|person_name_part)|cli\.|netrc\.|pgpass\.|password\.(?:sql|option)$)/;
+/** Their values are words without their surroundings: a password after a flag, a surname, a code of letters, a plate. */
+const WORDS =
+  /^(?:any\.(?:bic|person_name_part|plate)|cli\.|netrc\.|pgpass\.|password\.(?:curl_option|option|oracle|sql|sql_unquoted)$)/;
 
 test('the outline of a project holds no value that a detector knows by its shape', () => {
   const shaped = samples

@@ -44,9 +44,10 @@ export function applyAllowlist(
 
 /**
  * Returns whether the match is the complete value. Commands and injections cannot be allowlisted: their match may be
- * a single word, and the harmful part can be outside of it.
+ * a single word, and the harmful part can be outside of it. A finding about the whole content matches no value.
  */
-export function isAllowlistable({ type }: Finding): boolean {
+export function isAllowlistable({ type, is_whole }: Finding): boolean {
+  if (is_whole === true) return false;
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 

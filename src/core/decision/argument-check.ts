@@ -96,7 +96,7 @@ function boundSchema(schema: Json): Json {
   for (const [keyword, value] of Object.entries(schema)) {
     if (DATA_KEYWORDS.has(keyword)) copy[keyword] = value;
     else if (MAP_KEYWORDS.has(keyword)) copy[keyword] = mapValues(value as JsonObject);
-    else if (keyword === 'pattern') added.push({ format: patternFormat(value as string) });
+    else if (keyword === 'pattern') added.push({ format: registerPatternFormat(value as string) });
     else if (keyword === 'format') copy.format = boundFormat(value as string);
     else if (keyword === 'uniqueItems' && value === true) added.push(UNIQUE_ITEMS);
     else copy[keyword] = boundSchema(value);
@@ -118,7 +118,7 @@ const UNIQUE_ITEMS: Json = { if: { maxItems: UNIQUE_ITEMS_MAX }, then: { uniqueI
  * Registers a pattern as a format. The validator has one global table of formats; the prefix in the name cannot occur
  * in a document. The table grows with the number of patterns that were ever configured.
  */
-function patternFormat(pattern: string): string {
+function registerPatternFormat(pattern: string): string {
   const name = `service:pattern:${pattern}`;
   if (formats[name] === undefined) {
     const expression = RE2JS.compile(pattern);

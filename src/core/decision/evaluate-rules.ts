@@ -16,6 +16,7 @@ import type {
   ToolContract,
 } from '../types/index.ts';
 import { findCapabilityRestrictions } from './capability.ts';
+import { isDetected, requirePlace, selectDetected } from './classifier-findings.ts';
 import { findContract, findContractRestrictions, findResultMask } from './contracts.ts';
 import { findIdentityRestrictions } from './identities.ts';
 import {
@@ -156,8 +157,9 @@ function evaluateOnce(
   const is_stripping =
     stripping !== null &&
     isEnforced({ ...stripping.outcome, enforcement: stripping.enforcement }, enforces_monitored, monitored);
-  const data_tags = () => collectTags(findings, declared);
-  const inputs = { data_tags, findings_count: findings.length, conditions: input.conditions };
+  const detected = selectDetected(findings);
+  const data_tags = () => collectTags(detected, declared);
+  const inputs = { data_tags, findings_count: detected.length, conditions: input.conditions };
   const context = { ...buildRuleContext(crossing, inputs), enforces_monitored };
   const crossing_rule = findRuleForCrossing(table, context, monitored, onRule);
   const findRule = memoizePerTag((occurrence) =>
@@ -172,15 +174,24 @@ function evaluateOnce(
     ),
   );
   const masked = evaluations.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
+  const listOutcomes = (is_detected: boolean): RuleOutcome[] =>
+    evaluations.flatMap(({ finding, outcome }) =>
+      isDetected(finding) === is_detected ? (outcome ?? []) : [],
+    );
+  const masked_by_detectors = selectDetected(masked);
   const outcomes: RuleOutcome[] = [
     ...(coverage.status === 'full' ? [] : [buildCoverageOutcome(coverage)]),
     ...restrictions.map(({ action, rule, reason }) =>
       applyApproval({ action, rule, reason, fallback_template: null }, rule, approved_rules),
     ),
     ...(crossing_rule === null ? [] : [buildRuleOutcome(crossing_rule)]),
-    ...evaluations.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => evaluateDeclaredTag(tag, policy, findRule, masked, accepted, crossing)),
+    ...listOutcomes(true),
+    ...declared.flatMap((tag) =>
+      evaluateDeclaredTag(tag, policy, findRule, masked_by_detectors, accepted, crossing),
+    ),
     ...(is_stripping ? [stripping.outcome] : []),
+    // Last, because the first of equally strict outcomes decides: without a stricter one, the rules' own stays.
+    ...listOutcomes(false),
   ];
   return { winner: findStrictest(outcomes) ?? DEFAULT_ALLOW, evaluations, masked, restrictions, context };
 }
@@ -191,9 +202,10 @@ function applyResultMask(
   mask: Pick<RuleOutcome, 'rule' | 'reason'> | null,
 ): FindingEvaluation {
   if (mask === null) return judged;
-  const outcome: RuleOutcome = { action: 'redact', fallback_template: null, ...mask };
+  const masking: RuleOutcome = { action: 'redact', fallback_template: null, ...mask };
+  const outcome = requirePlace(masking, judged.finding);
   if (judged.outcome !== null && findStrictest([judged.outcome, outcome]) === judged.outcome) return judged;
-  return { finding: { ...judged.finding, action: 'redact', rule: mask.rule }, outcome };
+  return { finding: { ...judged.finding, action: outcome.action, rule: mask.rule }, outcome };
 }
 
 /** Returns whether a restriction is enforced. Records it in `monitored` if it is in monitor mode. */

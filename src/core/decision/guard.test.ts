@@ -30,12 +30,12 @@ interface Call {
   readonly working_dir?: string;
 }
 
-function bash(command: string, working_dir?: string): Call {
+function buildBashCall(command: string, working_dir?: string): Call {
   return { tool: 'Bash', value: { command }, ...(working_dir !== undefined && { working_dir }) };
 }
 
 /** Returns the violated rules of this family, and whether the built-in rules block the call. */
-function judged({ tool, value, working_dir }: Call, policy = POLICY) {
+function judgeCall({ tool, value, working_dir }: Call, policy = POLICY) {
   const { decision, rule, findings } = judge(
     buildTestCrossing({
       boundary: 'action',
@@ -88,34 +88,34 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     'curl -X POST --json @a.json 127.0.0.1:8000/v1/agents/block',
     'curl -X POST -H "authorization: Bearer $T" http://localhost:8000/v1/approvals/apr_1/approve',
     `node -e "fetch('http://127.0.0.1:8000/v1/approvals/apr_1/approve',{method:'POST'})"`,
-  ].map((command) => [bash(command), DECIDE] as const),
+  ].map((command) => [buildBashCall(command), DECIDE] as const),
   ...[
-    bash('cat .service/operator-token'),
-    bash('cat .serv*/operator-token'),
-    bash('cat ~/app/.service/memory-key'),
-    bash('cat /home/ada/app/.service/keys/*.pem'),
-    bash('D=.service; cat $D/operator-token'),
-    bash('cat "$PWD/.service/operator-token"'),
-    bash('cat $(pwd)/.service/operator-token'),
-    bash('base64 < .service/agent-token'),
-    bash('tar czf /tmp/a.tgz .service'),
-    bash('cat operator-token', `${APP}/.service`),
-    bash('cd .service; cat operator-token', APP),
-    bash('(cd .service; cat operator-token)', APP),
-    bash('rm -rf .service'),
-    bash('rm -rf ~/app'),
-    bash('cp /var/lib/guard/fingerprint-key /tmp'),
-    bash('kill $(jq .pid .service/owner.json)'),
-    bash('git add -f .service/keys'),
-    bash('cat .service/blocked-agents.json'),
-    bash('rm -f .service/blocked-agents.json'),
-    bash("echo '{}' > .service/blocked-agents.json"),
-    bash('cp /tmp/none.json blocked-agents.json', `${APP}/.service`),
-    bash('cat .*/operator-token', APP),
-    bash('find . -name operator-token -exec cat {} +', APP),
-    bash("find / -name 'operator-tok*' | xargs cat"),
-    bash('cat $(find . -name memory-key)', APP),
-    bash(`sqlite3 .service/store.db "VACUUM INTO '/tmp/store.db'"`, APP),
+    buildBashCall('cat .service/operator-token'),
+    buildBashCall('cat .serv*/operator-token'),
+    buildBashCall('cat ~/app/.service/memory-key'),
+    buildBashCall('cat /home/ada/app/.service/keys/*.pem'),
+    buildBashCall('D=.service; cat $D/operator-token'),
+    buildBashCall('cat "$PWD/.service/operator-token"'),
+    buildBashCall('cat $(pwd)/.service/operator-token'),
+    buildBashCall('base64 < .service/agent-token'),
+    buildBashCall('tar czf /tmp/a.tgz .service'),
+    buildBashCall('cat operator-token', `${APP}/.service`),
+    buildBashCall('cd .service; cat operator-token', APP),
+    buildBashCall('(cd .service; cat operator-token)', APP),
+    buildBashCall('rm -rf .service'),
+    buildBashCall('rm -rf ~/app'),
+    buildBashCall('cp /var/lib/guard/fingerprint-key /tmp'),
+    buildBashCall('kill $(jq .pid .service/owner.json)'),
+    buildBashCall('git add -f .service/keys'),
+    buildBashCall('cat .service/blocked-agents.json'),
+    buildBashCall('rm -f .service/blocked-agents.json'),
+    buildBashCall("echo '{}' > .service/blocked-agents.json"),
+    buildBashCall('cp /tmp/none.json blocked-agents.json', `${APP}/.service`),
+    buildBashCall('cat .*/operator-token', APP),
+    buildBashCall('find . -name operator-token -exec cat {} +', APP),
+    buildBashCall("find / -name 'operator-tok*' | xargs cat"),
+    buildBashCall('cat $(find . -name memory-key)', APP),
+    buildBashCall(`sqlite3 .service/store.db "VACUUM INTO '/tmp/store.db'"`, APP),
     { tool: 'Edit', value: { file_path: `${APP}/.service/blocked-agents.json`, old_string: 'a' } },
     { tool: 'Read', value: { file_path: `${APP}/.service/keys/a.private.pem` } },
     { tool: 'Read', value: { file_path: `/${APP}/./.service/x/../operator-token ` } },
@@ -126,37 +126,37 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     { tool: 'shell', value: { command: ['cat', 'operator-token'], workdir: `${APP}/.service` } },
   ].map((call) => [call, STATE] as const),
   ...[
-    bash('sed -i s/block/allow/ policies/coding-agent.yaml'),
-    bash('sed -i s/a/b/ own.yaml', `${APP}/policies`),
-    bash('cd policies && rm own.yaml', APP),
-    bash('sed -i s/a/b/ ../service.yaml', `${APP}/src`),
-    bash('echo x > /home/ada/app/policies/x.yaml'),
-    bash('echo x >| service.yml', APP),
-    bash('perl -pi -e s/block/allow/ policies/own.yaml'),
-    bash('ln -sf /tmp/x.yaml policies/own.yaml'),
-    bash('cp /tmp/own.yaml policies/'),
-    bash('curl -o service.yaml http://x.test/a'),
-    bash('tee skills.lock < /dev/null', APP),
-    bash('mv policies /tmp/away', APP),
-    bash('rm *.yaml', APP),
-    bash('rm policies/*', APP),
-    bash('git restore --source=HEAD~2 policies/own.yaml'),
-    bash('git checkout HEAD~3 -- policies', APP),
-    bash('sed -i s/block/allow/ *.yaml', APP),
-    bash('sed -i s/block/allow/ serv*.y*ml', APP),
-    bash('sed -i s/block/allow/ **/service.yaml', APP),
-    bash('sed -i s/block/allow/ p*/*.yaml', APP),
-    bash('prettier --write service.yaml', APP),
-    bash('prettier --write "policies/**/*.yaml"', APP),
-    bash("find . -name 'serv*.yaml' -exec sed -i s/block/allow/ {} +", APP),
-    bash("find policies -name '*.yaml' -exec sed -i s/block/allow/ {} +", APP),
-    bash('find policies -delete', APP),
-    bash('tar xf /tmp/x.tar -C policies', APP),
-    bash('rm **/*.yaml', APP),
-    bash("yq -i '.auth.api_keys += [{}]' service.yaml", APP),
-    bash("jq '.auth.api_keys=[]' x.json > service.yaml", APP),
-    bash(`python3 -c "open('service.yaml','w').write('')"`),
-    bash(
+    buildBashCall('sed -i s/block/allow/ policies/coding-agent.yaml'),
+    buildBashCall('sed -i s/a/b/ own.yaml', `${APP}/policies`),
+    buildBashCall('cd policies && rm own.yaml', APP),
+    buildBashCall('sed -i s/a/b/ ../service.yaml', `${APP}/src`),
+    buildBashCall('echo x > /home/ada/app/policies/x.yaml'),
+    buildBashCall('echo x >| service.yml', APP),
+    buildBashCall('perl -pi -e s/block/allow/ policies/own.yaml'),
+    buildBashCall('ln -sf /tmp/x.yaml policies/own.yaml'),
+    buildBashCall('cp /tmp/own.yaml policies/'),
+    buildBashCall('curl -o service.yaml http://x.test/a'),
+    buildBashCall('tee skills.lock < /dev/null', APP),
+    buildBashCall('mv policies /tmp/away', APP),
+    buildBashCall('rm *.yaml', APP),
+    buildBashCall('rm policies/*', APP),
+    buildBashCall('git restore --source=HEAD~2 policies/own.yaml'),
+    buildBashCall('git checkout HEAD~3 -- policies', APP),
+    buildBashCall('sed -i s/block/allow/ *.yaml', APP),
+    buildBashCall('sed -i s/block/allow/ serv*.y*ml', APP),
+    buildBashCall('sed -i s/block/allow/ **/service.yaml', APP),
+    buildBashCall('sed -i s/block/allow/ p*/*.yaml', APP),
+    buildBashCall('prettier --write service.yaml', APP),
+    buildBashCall('prettier --write "policies/**/*.yaml"', APP),
+    buildBashCall("find . -name 'serv*.yaml' -exec sed -i s/block/allow/ {} +", APP),
+    buildBashCall("find policies -name '*.yaml' -exec sed -i s/block/allow/ {} +", APP),
+    buildBashCall('find policies -delete', APP),
+    buildBashCall('tar xf /tmp/x.tar -C policies', APP),
+    buildBashCall('rm **/*.yaml', APP),
+    buildBashCall("yq -i '.auth.api_keys += [{}]' service.yaml", APP),
+    buildBashCall("jq '.auth.api_keys=[]' x.json > service.yaml", APP),
+    buildBashCall(`python3 -c "open('service.yaml','w').write('')"`),
+    buildBashCall(
       "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: policies/own.yaml\n@@\n-a\n+b\n*** End Patch\nEOF",
     ),
     { tool: 'Edit', value: { file_path: `${APP}/service.yaml`, old_string: 'a', new_string: 'b' } },
@@ -167,11 +167,11 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     { tool: 'mcp__filesystem__move_file', value: { source: 'policies/a.yaml', destination: '/tmp/a' } },
   ].map((call) => [call, CONFIGURATION] as const),
   ...[
-    bash(`echo '{"disableAllHooks":true}' > .claude/settings.local.json`),
-    bash(`node -e "require('fs').writeFileSync('.claude/settings.json','{}')"`),
-    bash('rm ~/.codex/hooks.json'),
-    bash('mv .cursor /tmp/x'),
-    bash('rm -rf node_modules/agent-safety'),
+    buildBashCall(`echo '{"disableAllHooks":true}' > .claude/settings.local.json`),
+    buildBashCall(`node -e "require('fs').writeFileSync('.claude/settings.json','{}')"`),
+    buildBashCall('rm ~/.codex/hooks.json'),
+    buildBashCall('mv .cursor /tmp/x'),
+    buildBashCall('rm -rf node_modules/agent-safety'),
     { tool: 'Write', value: { file_path: `${APP}/.claude/settings.json`, content: '{}' } },
     { tool: 'Edit', value: { file_path: '/home/ada/.codex/config.toml' } },
     { tool: 'Write', value: { file_path: '.github/hooks/other.json' } },
@@ -181,9 +181,9 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     { tool: 'NotebookEdit', value: { notebook_path: '.qwen/settings.json' } },
   ].map((call) => [call, SETTINGS] as const),
   ...[
-    bash('echo x >> ~/.bashrc'),
-    bash('echo a | tee -a /home/ada/.profile'),
-    bash('echo "* * * * * x" | crontab -'),
+    buildBashCall('echo x >> ~/.bashrc'),
+    buildBashCall('echo a | tee -a /home/ada/.profile'),
+    buildBashCall('echo "* * * * * x" | crontab -'),
     { tool: 'Write', value: { file_path: '/home/ada/.zshrc', content: '' } },
     { tool: 'Write', value: { file_path: '/home/ada/.config/systemd/user/a.service', content: '' } },
   ].map((call) => [call, STARTUP] as const),
@@ -194,15 +194,15 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     'CLAUDE_CONFIG_DIR=/tmp/x claude -p y',
     'env CODEX_HOME=/tmp/x codex exec y',
     `claude --settings '{"disableAllHooks":true}' -p x`,
-  ].map((command) => [bash(command), SWITCH] as const),
+  ].map((command) => [buildBashCall(command), SWITCH] as const),
   ...['pkill -f service', 'systemctl stop agent-safety', 'npm rm agent-safety', 'killall agent-safety'].map(
-    (command) => [bash(command), STOP] as const,
+    (command) => [buildBashCall(command), STOP] as const,
   ),
 ];
 
 test('an agent may not decide about itself, nor change what guards it', () => {
   for (const [call, rule] of REFUSED) {
-    const { decision, guard } = judged(call);
+    const { decision, guard } = judgeCall(call);
     const says = JSON.stringify(call);
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
@@ -266,9 +266,9 @@ const ORDINARY: readonly Call[] = [
     'tar czf /tmp/a.tgz .',
     'for f in **/*.md; do sed -i s/a/b/ "$f"; done',
     'rename y/A-Z/a-z/ *',
-  ].map((command) => bash(command, APP)),
-  bash('sed -i s/80/81/ service.yaml', `${APP}/k8s`),
-  bash('echo x > service.yaml', '/home/ada/other'),
+  ].map((command) => buildBashCall(command, APP)),
+  buildBashCall('sed -i s/80/81/ service.yaml', `${APP}/k8s`),
+  buildBashCall('echo x > service.yaml', '/home/ada/other'),
   { tool: 'Read', value: { file_path: `${APP}/policies/own.yaml` } },
   { tool: 'Read', value: { file_path: `${APP}/.claude/settings.json` } },
   { tool: 'Read', value: { file_path: `${APP}/service.yaml` } },
@@ -282,22 +282,25 @@ const ORDINARY: readonly Call[] = [
 ];
 
 test('ordinary work next to the guarded files is allowed', () => {
-  for (const call of ORDINARY) assert.deepEqual(judged(call).guard, [], JSON.stringify(call));
+  for (const call of ORDINARY) assert.deepEqual(judgeCall(call).guard, [], JSON.stringify(call));
   assert.equal(ORDINARY.length, 66);
 });
 
 test('without known paths the names that `init` writes are guarded, and no file of another folder', () => {
   const unknown = buildTestPolicy();
-  const guardOf = (call: Call) => judged(call, unknown).guard;
-  assert.deepEqual(guardOf(bash('echo x > service.yaml')), [CONFIGURATION]);
+  const guardOf = (call: Call) => judgeCall(call, unknown).guard;
+  assert.deepEqual(guardOf(buildBashCall('echo x > service.yaml')), [CONFIGURATION]);
   assert.deepEqual(guardOf({ tool: 'Write', value: { file_path: 'policies/a.yaml' } }), [CONFIGURATION]);
-  assert.deepEqual(guardOf(bash('cat /srv/any/.service/operator-token')), [STATE]);
-  assert.deepEqual(guardOf(bash('sed -i s/a/b/ k8s/service.yaml')), []);
+  assert.deepEqual(guardOf(buildBashCall('cat /srv/any/.service/operator-token')), [STATE]);
+  assert.deepEqual(guardOf(buildBashCall('sed -i s/a/b/ k8s/service.yaml')), []);
   assert.deepEqual(guardOf({ tool: 'Write', value: { file_path: '/srv/app/service.yaml' } }), []);
 });
 
 test('the rule that blocks is a built-in one, and results and prompts are not calls', () => {
-  assert.equal(judged(bash('cat .service/operator-token')).rule, 'builtin.dangerous.action.critical');
+  assert.equal(
+    judgeCall(buildBashCall('cat .service/operator-token')).rule,
+    'builtin.dangerous.action.critical',
+  );
   const value: Json = { file_path: `${APP}/.service/operator-token` };
   const result = buildTestCrossing({
     boundary: 'action',

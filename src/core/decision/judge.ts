@@ -1,5 +1,5 @@
 import { detect } from '../detect/detect.ts';
-import { lazyFacts } from '../detect/lazy.ts';
+import { collectToolFactsLazily } from '../detect/lazy.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
@@ -24,6 +24,7 @@ import type {
 } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 import { applyAllowlist } from './allowlist.ts';
+import { addClassification } from './classifier-findings.ts';
 import {
   findContentRestrictions,
   findContract,
@@ -62,9 +63,9 @@ export function judge(
   try {
     const stripping = computeStripping(crossing, policy);
     const scan = scanCrossing(crossing, stripping, policy);
-    if (scan.is_full !== true) return judgeScan(crossing, policy, scan, computeFingerprint, conditions);
-    const rest = scanForOtherFamilies(crossing, stripping, policy, scan, conditions);
-    return judgeScan(crossing, policy, rest, computeFingerprint, conditions);
+    const rest =
+      scan.is_full === true ? scanForOtherFamilies(crossing, stripping, policy, scan, conditions) : scan;
+    return judgeScan(crossing, policy, addClassification(rest, crossing), computeFingerprint, conditions);
   } catch {
     return buildFaultVerdict(policy);
   }
@@ -208,7 +209,7 @@ function collectFacts(
   if (phase !== 'request' && phase !== 'response') return NO_TAGS;
   const named = listNamedFacts(table);
   if (named.length === 0) return NO_TAGS;
-  const seen = phase === 'request' ? lazyFacts(crossing, named, policy.limits) : NO_TAGS;
+  const seen = phase === 'request' ? collectToolFactsLazily(crossing, named, policy.limits) : NO_TAGS;
   return [...seen, ...listDeclaredFacts(contract, phase)];
 }
 
@@ -337,7 +338,7 @@ function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): Ju
   const facts = collectFacts({ ...crossing, content }, policy, table, contract);
   return {
     ...input,
-    findings: input.findings.filter(({ leaf }) => kept.has(leaf)),
+    findings: input.findings.filter(({ leaf, is_whole }) => is_whole === true || kept.has(leaf)),
     declared: addDeclaredTags(facts, crossing),
   };
 }

@@ -77,7 +77,7 @@ const USE: MemoryUse = {
   tag: 'internal',
 };
 
-function crossing(memory: MemoryUse | null, parts: Partial<Crossing> = {}): Crossing {
+function buildMemoryCrossing(memory: MemoryUse | null, parts: Partial<Crossing> = {}): Crossing {
   return buildTestCrossing({
     boundary: 'action',
     phase: 'request',
@@ -90,11 +90,14 @@ function crossing(memory: MemoryUse | null, parts: Partial<Crossing> = {}): Cros
 
 test('a document lets its tag pass where no rule names it, and a rule that names it decides', () => {
   const silent = buildTestPolicy();
-  assert.equal(judge(crossing(USE), silent).rule, 'default.allow');
-  assert.deepEqual(judge(crossing(USE), silent).data_tags, ['internal']);
+  assert.equal(judge(buildMemoryCrossing(USE), silent).rule, 'default.allow');
+  assert.deepEqual(judge(buildMemoryCrossing(USE), silent).data_tags, ['internal']);
   // The same tag from a caller, or an additional tag, still gets the default action.
-  assert.equal(judge(crossing(null, { declared_tags: ['internal'] }), silent).rule, 'default.block');
-  assert.equal(judge(crossing(USE, { declared_tags: ['other'] }), silent).rule, 'default.block');
+  assert.equal(
+    judge(buildMemoryCrossing(null, { declared_tags: ['internal'] }), silent).rule,
+    'default.block',
+  );
+  assert.equal(judge(buildMemoryCrossing(USE, { declared_tags: ['other'] }), silent).rule, 'default.block');
   const rules = [
     {
       name: 'keep-out',
@@ -104,13 +107,19 @@ test('a document lets its tag pass where no rule names it, and a rule that names
       condition: { tool: 'memory.*' },
     },
   ];
-  assert.equal(judge(crossing(USE), buildTestPolicy({ rules })).rule, 'keep-out');
+  assert.equal(judge(buildMemoryCrossing(USE), buildTestPolicy({ rules })).rule, 'keep-out');
   assert.equal(
-    judge(crossing({ ...USE, tag: 'confidential' }), buildTestPolicy({ rules })).rule,
+    judge(buildMemoryCrossing({ ...USE, tag: 'confidential' }), buildTestPolicy({ rules })).rule,
     'default.allow',
   );
-  assert.equal(judge(crossing({ ...USE, tag: 'secret.credential' }), silent).rule, 'builtin.secret.action');
-  assert.equal(judge(crossing({ ...USE, tag: null }), buildTestPolicy({ rules })).rule, 'default.allow');
+  assert.equal(
+    judge(buildMemoryCrossing({ ...USE, tag: 'secret.credential' }), silent).rule,
+    'builtin.secret.action',
+  );
+  assert.equal(
+    judge(buildMemoryCrossing({ ...USE, tag: null }), buildTestPolicy({ rules })).rule,
+    'default.allow',
+  );
 });
 
 test('contracts and the tools of an identity have no say on memory; its clearance has', () => {
@@ -118,9 +127,12 @@ test('contracts and the tools of an identity have no say on memory; its clearanc
     { agent: { agent_id: 'support-bot', tools: ['send_email'], clearance_tags: ['internal'] } },
   ];
   const policy = buildTestPolicy({ documents, settings: { undeclared_tools: 'block' } });
-  assert.equal(judge(crossing(USE), policy).decision, 'allow');
-  assert.equal(judge(crossing({ ...USE, tag: 'confidential' }), policy).rule, 'identity.clearance_tags');
-  assert.equal(judge(crossing(USE, { agent_id: 'stranger' }), policy).rule, 'identity.agent_id');
+  assert.equal(judge(buildMemoryCrossing(USE), policy).decision, 'allow');
+  assert.equal(
+    judge(buildMemoryCrossing({ ...USE, tag: 'confidential' }), policy).rule,
+    'identity.clearance_tags',
+  );
+  assert.equal(judge(buildMemoryCrossing(USE, { agent_id: 'stranger' }), policy).rule, 'identity.agent_id');
   // A tool with that name is an ordinary tool.
-  assert.equal(judge(crossing(null), policy).decision, 'block');
+  assert.equal(judge(buildMemoryCrossing(null), policy).decision, 'block');
 });

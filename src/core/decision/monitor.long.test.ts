@@ -14,13 +14,13 @@ import type { Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
 /** Returns the policy without its parts in monitor mode. */
-function withoutTrials(parts: GeneratedParts): GeneratedParts {
+function removeMonitored(parts: GeneratedParts): GeneratedParts {
   const { rules, contracts, identities } = parts;
-  const inForce = <T extends { readonly enforcement: string }>(list: readonly T[]) =>
+  const listEnforced = <T extends { readonly enforcement: string }>(list: readonly T[]) =>
     list.filter(({ enforcement }) => enforcement === 'enforce');
   return {
     ...parts,
-    rules: inForce(rules) as GeneratedParts['rules'],
+    rules: listEnforced(rules) as GeneratedParts['rules'],
     // A tool or agent whose document is in monitor mode still counts as declared. Here its document has no terms.
     contracts: contracts.map((each) =>
       each.enforcement === 'enforce'
@@ -63,7 +63,7 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
       const with_trials = judge(crossing, buildGeneratedPolicy(parts), null, celEvaluator);
-      const without = judge(crossing, buildGeneratedPolicy(withoutTrials(parts)), null, celEvaluator);
+      const without = judge(crossing, buildGeneratedPolicy(removeMonitored(parts)), null, celEvaluator);
       assert.equal(with_trials.fault, false);
       assert.deepEqual(answer(with_trials), answer(without));
       assert.deepEqual(without.monitored, []);

@@ -10,6 +10,7 @@ import type {
   Rule,
   Tag,
 } from '../types/index.ts';
+import { requirePlace } from './classifier-findings.ts';
 import { applyApproval, findStrictest, type TagRuleFinder } from './rules.ts';
 
 /** One outcome of an evaluation. The strictest outcome decides. */
@@ -88,13 +89,20 @@ export function evaluateFinding(
       outcomes.push({ ...buildDefaultOutcome(tag, policy, location), matched_rule: null });
   }
   const strictest = findStrictest(outcomes);
-  const outcome = finding.example === true ? capForExample(strictest) : strictest;
+  const outcome = finding.example === true ? capForExample(strictest) : placeOutcome(strictest, finding);
   const { action, rule } = outcome ?? DEFAULT_ALLOW;
   const severity = outcome?.matched_rule?.severity ?? finding.severity;
   return {
     finding: { ...finding, detected_severity: finding.severity, severity, action, rule },
     outcome,
   };
+}
+
+function placeOutcome<Outcome extends RuleOutcome>(
+  outcome: Outcome | null,
+  finding: Finding,
+): Outcome | null {
+  return outcome === null ? null : requirePlace(outcome, finding);
 }
 
 /** Limits the outcome for a documented example secret to `flag`. */

@@ -9,7 +9,12 @@ import { redact } from './redact.ts';
 const LIMITS: ScanLimits = { text_bytes_max: 1e6, depth_max: 50, nodes_max: 1e5, findings_max: 1e4 };
 const MARKER = '[REDACTED]';
 
-function finding(start: number, end: number, detector = 'ssn', severity: Severity = 'high'): Finding {
+function buildTestFinding(
+  start: number,
+  end: number,
+  detector = 'ssn',
+  severity: Severity = 'high',
+): Finding {
   const tags: [string] = ['personal.pii.x'];
   return { rule_id: 'a.b', detector, type: 'pii_detected', severity, tags, start, end, leaf: 0, path: null };
 }
@@ -22,14 +27,34 @@ function redactText(text: string, findings: readonly Finding[], typed = false): 
 
 const CASES: readonly (readonly [string, readonly Finding[], string, string])[] = [
   ['nothing', [], '0123456789', '0123456789'],
-  ['one', [finding(2, 4)], '0123456789', '01[REDACTED:ssn]456789'],
-  ['apart', [finding(6, 8), finding(2, 4)], '0123456789', '01[REDACTED:ssn]45[REDACTED:ssn]89'],
-  ['touching', [finding(2, 4), finding(4, 6)], '0123456789', '01[REDACTED:ssn]6789'],
-  ['overlapping', [finding(2, 6), finding(4, 8, 'key', 'critical')], '0123456789', '01[REDACTED:key]89'],
-  ['inside', [finding(2, 8), finding(3, 4, 'email', 'medium')], '0123456789', '01[REDACTED:ssn]89'],
-  ['all', [finding(0, 10)], '0123456789', '[REDACTED:ssn]'],
-  ['a number in a document', [finding(8, 12)], '{"pin": 1234, "a": 1}', '{"pin": "[REDACTED:ssn]", "a": 1}'],
-  ['part of a number', [finding(8, 10)], '{"pin": 1234}', '{"pin": [REDACTED:ssn]34}'],
+  ['one', [buildTestFinding(2, 4)], '0123456789', '01[REDACTED:ssn]456789'],
+  [
+    'apart',
+    [buildTestFinding(6, 8), buildTestFinding(2, 4)],
+    '0123456789',
+    '01[REDACTED:ssn]45[REDACTED:ssn]89',
+  ],
+  ['touching', [buildTestFinding(2, 4), buildTestFinding(4, 6)], '0123456789', '01[REDACTED:ssn]6789'],
+  [
+    'overlapping',
+    [buildTestFinding(2, 6), buildTestFinding(4, 8, 'key', 'critical')],
+    '0123456789',
+    '01[REDACTED:key]89',
+  ],
+  [
+    'inside',
+    [buildTestFinding(2, 8), buildTestFinding(3, 4, 'email', 'medium')],
+    '0123456789',
+    '01[REDACTED:ssn]89',
+  ],
+  ['all', [buildTestFinding(0, 10)], '0123456789', '[REDACTED:ssn]'],
+  [
+    'a number in a document',
+    [buildTestFinding(8, 12)],
+    '{"pin": 1234, "a": 1}',
+    '{"pin": "[REDACTED:ssn]", "a": 1}',
+  ],
+  ['part of a number', [buildTestFinding(8, 10)], '{"pin": 1234}', '{"pin": [REDACTED:ssn]34}'],
 ];
 
 test('findings are masked, merged where they overlap or touch', () => {
@@ -44,7 +69,7 @@ test('no masked character remains and all others do, in their order', () => {
     fc.property(spans, (given) => {
       // Every character is distinct, so the result shows the position of each.
       const text = String.fromCharCode(...Array.from({ length: 50 }, (_, at) => 0x4e00 + at));
-      const findings = given.map(([start, length]) => finding(start, start + length));
+      const findings = given.map(([start, length]) => buildTestFinding(start, start + length));
       const masked = (at: number): boolean => findings.some(({ start, end }) => at >= start && at < end);
       const expected = [...text].filter((_, at) => !masked(at)).join('');
       const changed = redactText(text, findings);
@@ -106,7 +131,7 @@ test('JSON inside strings stays JSON, and all else in it stays as it is', () => 
       const { findings } = detect(content, DETECTION, LIMITS);
       const changed = redact(content, findings, false) as unknown as { value: { note: string } };
       assert.doesNotThrow(() => JSON.parse(changed.value.note));
-      assert.equal(shape(changed.value.note), shape(note));
+      assert.equal(reduceToShape(changed.value.note), reduceToShape(note));
     }),
     { numRuns: 200 },
   );
@@ -116,12 +141,12 @@ test('JSON inside strings stays JSON, and all else in it stays as it is', () => 
  * Returns a JSON text without its strings and numbers. The test compares text and not the result of `JSON.parse`,
  * because two masked keys of one object have the same name and a parser keeps only one.
  */
-function shape(json: string): string {
+function reduceToShape(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '_');
 }
 
 test('the number of findings does not make masking slow', () => {
   const text = 'x'.repeat(400_000);
-  const findings = Array.from({ length: 100_000 }, (_, at) => finding(at * 4, at * 4 + 2));
+  const findings = Array.from({ length: 100_000 }, (_, at) => buildTestFinding(at * 4, at * 4 + 2));
   assert.equal(redactText(text, findings).length, 200_000 + 100_000 * MARKER.length);
 });

@@ -7,7 +7,7 @@ import type { Splice } from '../types/json.ts';
 /**
  * Returns the content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` if `typed`.
  * Findings that overlap or touch become one mask, named after the most severe. In JSON a masked number becomes a
- * string and a masked key is renamed; the other bytes stay the same.
+ * string and a masked key is renamed; the other bytes stay the same. A finding about the whole content masks nothing.
  *
  * @param removed - additional splices of the content's source, which must not overlap the findings
  */
@@ -34,10 +34,11 @@ export function replaceFindings(
   marker: RedactionMarker,
   removed: readonly Splice[] = [],
 ): Content {
-  if (findings.length === 0 && removed.length === 0) return content;
-  const by_leaf = groupByLeaf(findings);
+  const placed = findings.filter(({ is_whole }) => is_whole !== true);
+  if (placed.length === 0 && removed.length === 0) return content;
+  const by_leaf = groupByLeaf(placed);
   const masked = new Map<number, string>();
-  for (const [leaf, text] of collectLeafTexts(content, findings))
+  for (const [leaf, text] of collectLeafTexts(content, placed))
     masked.set(leaf, replaceSpans(text, by_leaf.get(leaf)!, marker, findNumbers(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
   const source = getContentSource(content);

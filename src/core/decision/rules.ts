@@ -377,8 +377,8 @@ export function findScopeMismatch(
 
 function buildTables(policy: Policy, tenant: string | null): Record<EnforcementPoint, RuleTable> {
   const { builtin_rules, default_action } = policy;
-  const rules = forTenant(policy.rules, tenant);
-  const taint_rules = forTenant(policy.taint_rules, tenant);
+  const rules = selectForTenant(policy.rules, tenant);
+  const taint_rules = selectForTenant(policy.taint_rules, tenant);
   const seen = <T extends Pick<Rule, 'boundaries' | 'phases'>>(all: readonly T[], scope: RuleScope) =>
     all.filter((each) => findScopeMismatch(each, scope) === null);
   const at = (place: EnforcementPoint) => {
@@ -400,7 +400,7 @@ function buildTables(policy: Policy, tenant: string | null): Record<EnforcementP
 }
 
 /** Returns a tenant's own entries, then the global ones. */
-function forTenant<T extends { readonly tenant_id: string | null }>(
+function selectForTenant<T extends { readonly tenant_id: string | null }>(
   list: readonly T[],
   tenant: string | null,
 ): readonly T[] {

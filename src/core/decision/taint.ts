@@ -10,6 +10,7 @@ import type {
   ToolContract,
   Violation,
 } from '../types/index.ts';
+import { selectDetected } from './classifier-findings.ts';
 import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */
@@ -38,6 +39,8 @@ export interface TaintInput {
   readonly contract: ToolContract | 'undeclared' | null;
   /** Found and declared tags. */
   readonly data_tags: readonly Tag[];
+  /** Tags without a position in the content. */
+  readonly declared: readonly Tag[];
   readonly context: RuleContext;
 }
 
@@ -55,8 +58,9 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
     for (const tag of contract.emits.tags ?? []) add.add(tag);
   const removed = new Set<Tag>();
   let is_reset = false;
+  const detected_tags = listDetectedTags(input);
   for (const rule of table.taint_rules) {
-    if (!matchesTaintRule(rule, data_tags, context)) continue;
+    if (!matchesTaintRule(rule, isAdding(rule) ? data_tags : detected_tags, context)) continue;
     for (const tag of rule.change.add) add.add(tag);
     if (rule.change.remove === 'all') is_reset = true;
     else for (const tag of rule.change.remove) removed.add(tag);
@@ -70,7 +74,7 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
  * a rule that removes tags does not.
  */
 function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleContext): boolean {
-  const is_adding = rule.change.remove !== 'all' && rule.change.remove.length === 0;
+  const is_adding = isAdding(rule);
   if (rule.data_tags.length > 0 && !tags.some((tag) => isCoveredBy(rule.data_tags, tag))) return false;
   if (findContextMismatch({ ...rule, action: is_adding ? 'flag' : 'allow' }, context) !== null) return false;
   if (rule.when === null) return true;
@@ -79,6 +83,16 @@ function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleCo
   } catch {
     return is_adding;
   }
+}
+
+function isAdding({ change }: TaintRule): boolean {
+  return change.remove !== 'all' && change.remove.length === 0;
+}
+
+/** Returns the tags on which the removal of taint tags may depend. */
+function listDetectedTags({ findings, declared, data_tags }: TaintInput): readonly Tag[] {
+  const detected = selectDetected(findings);
+  return detected === findings ? data_tags : [...declared, ...detected.flatMap(({ tags }) => tags)];
 }
 
 /** Returns whether the agent receives the crossing's content. Content that it sends adds no taint tags. */

@@ -13,6 +13,8 @@ export interface ViolationReply {
   readonly tags?: string[];
   /** `true` if the match is a documented example of a secret. */
   readonly example?: true;
+  /** Set for a finding of a classifier. */
+  readonly source?: 'classifier';
   readonly start?: number;
   readonly end?: number;
   readonly path?: string;
@@ -32,7 +34,7 @@ export function buildViolationReplies(
   const { violations } = verdict;
   // A finding that a rule allows is not a violation.
   const findings = verdict.findings.filter(({ action }) => action !== 'allow');
-  if (findings.length === 0) return violations.map(brokenPromise);
+  if (findings.length === 0) return violations.map(buildViolationReply);
   const texts = collectLeafTexts(content, findings);
   const byLeaf = new Map<number, JudgedFinding[]>();
   for (const finding of findings) {
@@ -48,33 +50,37 @@ export function buildViolationReplies(
       inLeaf.flatMap((finding) => [finding.start, finding.end]),
     );
     inLeaf.forEach((finding, at) => {
-      shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
+      shown.set(
+        finding,
+        buildFindingReply(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches),
+      );
     });
   }
   return [
     ...findings.map((finding) => shown.get(finding) as ViolationReply),
-    ...violations.map(brokenPromise),
+    ...violations.map(buildViolationReply),
   ];
 }
 
-function seen(
+function buildFindingReply(
   finding: JudgedFinding,
   text: string,
   start: number,
   end: number,
   matches: boolean,
 ): ViolationReply {
+  const has_place = finding.is_whole !== true;
   return {
     type: finding.type,
     detector: finding.detector,
     severity: finding.severity,
-    ...(matches && { match: text.slice(finding.start, finding.end) }),
+    ...(matches && has_place && { match: text.slice(finding.start, finding.end) }),
     rule_id: finding.rule_id,
     tag: finding.tags[0],
     tags: [...finding.tags],
     ...(finding.example === true && { example: true }),
-    start,
-    end,
+    ...(finding.source !== undefined && { source: finding.source }),
+    ...(has_place && { start, end }),
     ...(finding.path !== null && { path: finding.path }),
   };
 }
@@ -87,7 +93,7 @@ const WATCHERS: Partial<Record<ViolationType, string>> = {
   coverage_exceeded: 'scan_limits',
 };
 
-function brokenPromise(violation: Violation): ViolationReply {
+function buildViolationReply(violation: Violation): ViolationReply {
   return {
     type: violation.type,
     detector: WATCHERS[violation.type] ?? 'policy',

@@ -18,7 +18,7 @@ function getJson(value: Json): Content {
 }
 
 /** Returns the findings as `detector@path start-end`, or without the path in a text. */
-function found(content: Content, detection = DETECTION, limits = LIMITS): string[] {
+function listFindings(content: Content, detection = DETECTION, limits = LIMITS): string[] {
   return detect(content, detection, limits).findings.map(
     ({ detector, path, start, end }) => `${detector}${path === null ? '' : `@${path}`} ${start}-${end}`,
   );
@@ -113,22 +113,25 @@ const PLACES: readonly { says: string; content: Content; expected: readonly stri
 ];
 
 test('findings have their positions', () => {
-  for (const { says, content, expected } of PLACES) assert.deepEqual(found(content), expected, says);
+  for (const { says, content, expected } of PLACES) assert.deepEqual(listFindings(content), expected, says);
   assert.equal(PLACES.length, 19);
 });
 
 test('a family that is switched off is not looked for', () => {
   const content = getText(`${SSN} ${KEY}`);
-  assert.deepEqual(found(content, { ...DETECTION, secret_detection: false, pii_protection: true }), [
+  assert.deepEqual(listFindings(content, { ...DETECTION, secret_detection: false, pii_protection: true }), [
     'ssn 0-11',
   ]);
-  assert.deepEqual(found(content, { ...DETECTION, secret_detection: true, pii_protection: false }), [
+  assert.deepEqual(listFindings(content, { ...DETECTION, secret_detection: true, pii_protection: false }), [
     'api_key 12-31',
   ]);
-  assert.deepEqual(found(content, { ...DETECTION, secret_detection: false, pii_protection: false }), []);
+  assert.deepEqual(
+    listFindings(content, { ...DETECTION, secret_detection: false, pii_protection: false }),
+    [],
+  );
 });
 
-function nested(depth: number, innermost: Json): Json {
+function nestValue(depth: number, innermost: Json): Json {
   let value = innermost;
   for (let at = 0; at < depth; at++) value = [value];
   return value;
@@ -149,8 +152,8 @@ const LIMITED: readonly { says: string; content: Content; reason: RegExp; bytes:
     reason: /text_bytes_max/,
     bytes: 10_000,
   },
-  { says: 'depth', content: getJson(nested(21, 'x')), reason: /scan\.depth_max \(20\)/, bytes: 0 },
-  { says: 'ten thousand levels', content: getJson(nested(10_000, 'x')), reason: /depth_max/, bytes: 0 },
+  { says: 'depth', content: getJson(nestValue(21, 'x')), reason: /scan\.depth_max \(20\)/, bytes: 0 },
+  { says: 'ten thousand levels', content: getJson(nestValue(10_000, 'x')), reason: /depth_max/, bytes: 0 },
   { says: 'parts', content: getJson(Array(1000).fill(null)), reason: /scan\.nodes_max \(1000\)/, bytes: 0 },
   {
     says: 'findings',
@@ -183,7 +186,7 @@ test('at a limit the coverage is full', () => {
     getText('x'.repeat(10_000)),
     getText('é'.repeat(5_000)),
     getJson(Array(100).fill('x'.repeat(100))),
-    getJson(nested(20, 'x')),
+    getJson(nestValue(20, 'x')),
     getJson(Array(999).fill(null)),
     getText(`${SSN} `.repeat(50)),
   ];
@@ -191,7 +194,7 @@ test('at a limit the coverage is full', () => {
 });
 
 test('text after the limit is not scanned, and text before it is', () => {
-  assert.deepEqual(found(getText(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
+  assert.deepEqual(listFindings(getText(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
 });
 
 test('a search that had its fill of what does not count is not taken for a whole one', () => {

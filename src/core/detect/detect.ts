@@ -11,7 +11,7 @@ import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
 import { COMMAND_FAMILY, COMMAND_IN_TEXT } from './commands/ids.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
-import { lazyPayloadReader, lazySevereRules } from './lazy.ts';
+import { createPayloadReaderLazily, findSevereRulesLazily } from './lazy.ts';
 import type { Match, WorkMeter } from './matching/compiled-detector.ts';
 import type { Detector } from './matching/detector.ts';
 import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
@@ -143,7 +143,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
   let key = '';
-  const commands = search.detection.command_detection ? payloadReader(search) : null;
+  const commands = search.detection.command_detection ? createPayloadReader(search) : null;
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = takeWithinBytes(search, leaf.text);
@@ -163,10 +163,10 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   if (end !== null) search.stopped ??= end.reason;
 }
 
-function payloadReader(search: Search): PayloadReader {
+function createPayloadReader(search: Search): PayloadReader {
   const { call, detection } = search;
   const give = (found: FoundCommands) => addCommands(search, found);
-  return lazyPayloadReader(give, detection.guarded_paths, call);
+  return createPayloadReaderLazily(give, detection.guarded_paths, call);
 }
 
 /** Returns the part of the text that is within the byte limit. Ends the scan if the text is longer. */
@@ -316,10 +316,10 @@ function dropExcluded(matches: Match[], key: string): void {
 
 /** Adds matches in a view to `matches`, with offsets in the outermost text. */
 function bringOut(found: Match[], view: View, matches: Match[]): void {
-  for (const match of found.splice(0)) matches.push(outermost(match, view));
+  for (const match of found.splice(0)) matches.push(mapToOutermost(match, view));
 }
 
-function outermost(match: Match, view: View): Match {
+function mapToOutermost(match: Match, view: View): Match {
   let { start, end } = match;
   for (let at = view; at.around !== null; at = at.around) {
     start = at.offsets === null ? at.start + start : at.offsets[start]!;
@@ -337,11 +337,11 @@ export function resolveMatches(
   text: string,
   matches: readonly Match[],
 ): readonly Match[] {
-  return resolveOverlaps(matches.filter((match) => counts(detection, text, match)));
+  return resolveOverlaps(matches.filter((match) => isReportedMatch(detection, text, match)));
 }
 
 /** Returns whether a match is a finding under the settings for its detector. */
-function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
+function isReportedMatch(detection: Detection, text: string, { detector, start, end }: Match): boolean {
   const settings = resolveDetectorSettings(detection, detector);
   const value = text.slice(start, end);
   if (detector.id === COMMAND_IN_TEXT && !breaksRule(detection, value)) return false;
@@ -352,7 +352,7 @@ function counts(detection: Detection, text: string, { detector, start, end }: Ma
 
 /** Returns whether a command in a text matches an enabled command rule. */
 function breaksRule(detection: Detection, value: string): boolean {
-  return lazySevereRules(value).some(
+  return findSevereRulesLazily(value).some(
     (rule) => resolveDetectorSettings(detection, buildRuleIdentity(rule)).is_enabled,
   );
 }
@@ -407,7 +407,7 @@ export function buildFinding(
   const finding: Finding = {
     rule_id: id,
     detector: family,
-    type: getType(tags[0]),
+    type: getViolationType(tags[0]),
     severity,
     tags,
     start,
@@ -453,7 +453,8 @@ function addCommands(search: Search, found: FoundCommands): void {
   }
 }
 
-function getType(tag: string): ViolationType {
+/** Returns the type of the findings with a main tag. */
+export function getViolationType(tag: string): ViolationType {
   if (covers('injection', tag)) return 'injection_detected';
   if (covers('dangerous', tag)) return 'dangerous_command';
   if (covers('secret', tag)) return 'secret_detected';

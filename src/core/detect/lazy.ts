@@ -17,7 +17,7 @@ import { buildCustomDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
 /** Calls `createToolCallReader` (commands/tool-call.ts). */
-export function lazyPayloadReader(
+export function createPayloadReaderLazily(
   give: (found: FoundCommands) => void,
   paths: GuardedPaths | undefined,
   call: ToolCall | null,
@@ -26,17 +26,17 @@ export function lazyPayloadReader(
 }
 
 /** See commands/in-text.ts. */
-export function lazyCommandDetectors(): readonly Detector[] {
+export function listCommandDetectorsLazily(): readonly Detector[] {
   return commandTextDetectors;
 }
 
 /** See commands/in-text.ts. */
-export function lazySevereRules(value: string): readonly CommandRule[] {
+export function findSevereRulesLazily(value: string): readonly CommandRule[] {
   return findSevereRules(value);
 }
 
 /** See facts/facts.ts. */
-export function lazyFacts(
+export function collectToolFactsLazily(
   { content, tool }: Pick<Crossing, 'content' | 'tool'>,
   named: readonly Tag[],
   limits: ScanLimits,
@@ -45,6 +45,6 @@ export function lazyFacts(
 }
 
 /** See matching/custom/custom-detector.ts. */
-export function lazyCustomDetector(pattern: CustomPattern): Detector {
+export function buildCustomDetectorLazily(pattern: CustomPattern): Detector {
   return buildCustomDetector(pattern);
 }

@@ -74,21 +74,21 @@ function keepMembers(members: readonly JsonMember[], tree: FieldTree, name: stri
     const key = member.key.value;
     const below = tree.get(key);
     if (below === undefined) {
-      addStripped(fieldName(name, notes.show(key)), notes);
+      addStripped(joinFieldName(name, notes.show(key)), notes);
       run ??= member;
       continue;
     }
     if (run !== null) notes.splices.push({ start: run.key.start, end: member.key.start, text: '' });
     run = null;
     before = member;
-    keepNode(member.value, below, fieldName(name, key), notes);
+    keepNode(member.value, below, joinFieldName(name, key), notes);
   }
   if (run === null) return;
   const start = before === null ? run.key.start : before.value.end;
   notes.splices.push({ start, end: members.at(-1)!.value.end, text: '' });
 }
 
-function fieldName(name: string, key: string): string {
+function joinFieldName(name: string, key: string): string {
   return name === '' ? key : `${name}.${key}`;
 }
 

@@ -6,12 +6,12 @@ import { parseJsonTree } from './json-tree.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
 
-function plain(node: JsonNode): unknown {
+function toPlainValue(node: JsonNode): unknown {
   if (node.kind === 'object') {
     const value: Record<string, unknown> = {};
     for (const each of node.members) {
       Object.defineProperty(value, each.key.value, {
-        value: plain(each.value),
+        value: toPlainValue(each.value),
         enumerable: true,
         configurable: true,
         writable: true,
@@ -19,17 +19,17 @@ function plain(node: JsonNode): unknown {
     }
     return value;
   }
-  if (node.kind === 'array') return node.items.map(plain);
+  if (node.kind === 'array') return node.items.map(toPlainValue);
   if (node.kind === 'string' || node.kind === 'number') return node.value;
   return node.kind === 'null' ? null : node.kind === 'true';
 }
 
-function nodesIn(node: JsonNode): JsonNode[] {
+function listNodes(node: JsonNode): JsonNode[] {
   const inner =
     node.kind === 'object'
-      ? node.members.flatMap((each) => [each.key, ...nodesIn(each.value)])
+      ? node.members.flatMap((each) => [each.key, ...listNodes(each.value)])
       : node.kind === 'array'
-        ? node.items.flatMap(nodesIn)
+        ? node.items.flatMap(listNodes)
         : [];
   return [node, ...inner];
 }
@@ -46,9 +46,9 @@ test('reads what JSON.parse reads, and every place holds its value', () => {
     fc.property(fc.json({ stringUnit: 'binary', maxDepth: 6 }), fc.constantFrom(0, 1, 3), (json, indent) => {
       const text = JSON.stringify(JSON.parse(json), null, indent);
       const node = read(text);
-      assert.deepEqual(plain(node), JSON.parse(text));
-      for (const each of nodesIn(node)) {
-        assert.deepEqual(plain(each), JSON.parse(text.slice(each.start, each.end)));
+      assert.deepEqual(toPlainValue(node), JSON.parse(text));
+      for (const each of listNodes(node)) {
+        assert.deepEqual(toPlainValue(each), JSON.parse(text.slice(each.start, each.end)));
       }
       cases += 1;
     }),
@@ -77,7 +77,7 @@ test('refuses exactly what JSON.parse refuses, at any damage of a text', () => {
           refused += 1;
         }
         assert.equal(node.kind !== 'problem', is_json, JSON.stringify(text));
-        if (node.kind !== 'problem') assert.deepEqual(plain(node), expected);
+        if (node.kind !== 'problem') assert.deepEqual(toPlainValue(node), expected);
       },
     ),
     { numRuns: 3000 },
@@ -141,7 +141,7 @@ test('vectors may be read without being kept or counted', () => {
   assert.equal(parseJsonTree(text, limits).kind, 'problem');
   const node = parseJsonTree(text, limits, { drops_vectors: true });
   assert.notEqual(node.kind, 'problem');
-  assert.deepEqual(plain(node as JsonNode), {
+  assert.deepEqual(toPlainValue(node as JsonNode), {
     data: [{ embedding: [] }, { embedding: ['a text', [], { index: 3 }] }],
   });
   for (const faulty of ['[1,]', '[1 2]', '[01]', '[1,2']) {

@@ -18,12 +18,12 @@ export function parseJsonTree(
   let at = skipJsonSpace(text, 0);
   for (;;) {
     nodes += 1;
-    if (nodes > limits.nodes_max) return problem('nodes_max', at);
+    if (nodes > limits.nodes_max) return buildParseError('nodes_max', at);
     const unit = text.charCodeAt(at);
     let node: JsonNode | JsonParseError;
     if (unit === OBJECT || unit === ARRAY) {
-      if (open.length >= limits.depth_max) return problem('depth_max', at);
-      const opened = begin(unit === OBJECT, at);
+      if (open.length >= limits.depth_max) return buildParseError('depth_max', at);
+      const opened = openNode(unit === OBJECT, at);
       at = skipJsonSpace(text, at + 1);
       if (text.charCodeAt(at) !== unit + 2) {
         open.push(opened);
@@ -41,7 +41,7 @@ export function parseJsonTree(
     for (;;) {
       at = skipJsonSpace(text, node.end);
       const parent = open.at(-1);
-      if (parent === undefined) return at === text.length ? node : problem('malformed', at);
+      if (parent === undefined) return at === text.length ? node : buildParseError('malformed', at);
       if (drops_vectors && parent.members === null && node.kind === 'number') nodes -= 1;
       else if (parent.members === null) parent.items.push(node);
       else parent.members.push({ key: parent.key as StringNode, value: node });
@@ -55,7 +55,7 @@ export function parseJsonTree(
         at = behind;
         break;
       }
-      if (next !== parent.closing) return problem('malformed', at);
+      if (next !== parent.closing) return buildParseError('malformed', at);
       open.pop();
       parent.node.end = at + 1;
       node = parent.node as JsonNode;
@@ -82,7 +82,7 @@ const FOUR_HEX = /[0-9A-Fa-f]{4}/y;
 /** Characters that may follow a backslash, except `u`. */
 const ESCAPED = '"\\/bfnrt';
 
-function begin(is_object: boolean, start: number): Open {
+function openNode(is_object: boolean, start: number): Open {
   const members: JsonMember[] = [];
   const items: JsonNode[] = [];
   return is_object
@@ -102,18 +102,20 @@ function begin(is_object: boolean, start: number): Open {
       };
 }
 
-function problem(reason: JsonParseError['reason'], at: number): JsonParseError {
+function buildParseError(reason: JsonParseError['reason'], at: number): JsonParseError {
   return { kind: 'problem', reason, at };
 }
 
 /** Stores the key in `parent` for the value that follows, and returns the offset of that value. */
 function readKey(text: string, at: number, parent: Open): number | JsonParseError {
-  if (text.charCodeAt(at) !== QUOTE) return problem('malformed', at);
+  if (text.charCodeAt(at) !== QUOTE) return buildParseError('malformed', at);
   const key = readString(text, at);
   if (key.kind === 'problem') return key;
   parent.key = key;
   const colon = skipJsonSpace(text, key.end);
-  return text.charCodeAt(colon) === COLON ? skipJsonSpace(text, colon + 1) : problem('malformed', colon);
+  return text.charCodeAt(colon) === COLON
+    ? skipJsonSpace(text, colon + 1)
+    : buildParseError('malformed', colon);
 }
 
 function readString(text: string, start: number): StringNode | JsonParseError {
@@ -126,7 +128,7 @@ function readString(text: string, start: number): StringNode | JsonParseError {
       const value = has_escapes ? JSON.parse(text.slice(start, at + 1)) : text.slice(start + 1, at);
       return { kind: 'string', start, end: at + 1, value };
     }
-    if (unit < 32) return problem('malformed', at);
+    if (unit < 32) return buildParseError('malformed', at);
     if (at >= patience) {
       patience = text.length;
       const node = readLong(text, start, at);
@@ -137,11 +139,11 @@ function readString(text: string, start: number): StringNode | JsonParseError {
     at += 1;
     if (text.charCodeAt(at) === LETTER_U) {
       FOUR_HEX.lastIndex = at + 1;
-      if (!FOUR_HEX.test(text)) return problem('malformed', at - 1);
+      if (!FOUR_HEX.test(text)) return buildParseError('malformed', at - 1);
       at += 4;
-    } else if (at >= text.length || !ESCAPED.includes(text[at]!)) return problem('malformed', at - 1);
+    } else if (at >= text.length || !ESCAPED.includes(text[at]!)) return buildParseError('malformed', at - 1);
   }
-  return problem('malformed', text.length);
+  return buildParseError('malformed', text.length);
 }
 
 /** From this length on `JSON.parse` is faster, although it copies the value. */
@@ -168,12 +170,12 @@ function readLong(text: string, start: number, from: number): StringNode | null 
 function readWord(text: string, start: number, unit: number): JsonNode | JsonParseError {
   if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
     NUMBER.lastIndex = start;
-    if (!NUMBER.test(text)) return problem('malformed', start);
+    if (!NUMBER.test(text)) return buildParseError('malformed', start);
     const end = NUMBER.lastIndex;
     return { kind: 'number', start, end, value: Number(text.slice(start, end)) };
   }
   for (const kind of ['true', 'false', 'null'] as const) {
     if (text.startsWith(kind, start)) return { kind, start, end: start + kind.length };
   }
-  return problem('malformed', start);
+  return buildParseError('malformed', start);
 }

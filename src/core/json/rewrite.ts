@@ -71,7 +71,7 @@ function rewriteObject(
     const written = rewriteNode(text, member.value, value[member.key.value]!);
     is_changed ||= written !== null;
     const before =
-      parts.length === 0 ? text.slice(start, members[0]!.key.start) : gapBefore(text, members, index);
+      parts.length === 0 ? text.slice(start, members[0]!.key.start) : getGapBefore(text, members, index);
     parts.push(
       before +
         text.slice(member.key.start, member.value.start) +
@@ -86,7 +86,7 @@ function rewriteObject(
 }
 
 /** Returns the comma and the whitespace before a member. */
-function gapBefore(text: string, members: readonly JsonMember[], index: number): string {
+function getGapBefore(text: string, members: readonly JsonMember[], index: number): string {
   const before = members[index - 1];
   return before === undefined ? ',' : text.slice(before.value.end, members[index]!.key.start);
 }

@@ -56,7 +56,7 @@ test('a text is a document where JSON.parse says so, and nowhere else', () => {
         broken,
       ),
       (source) => {
-        const is_document = parses(source);
+        const is_document = canParse(source);
         documents += Number(is_document);
         assert.equal(
           scanJson(source, LIMITS, () => {}),
@@ -70,7 +70,7 @@ test('a text is a document where JSON.parse says so, and nowhere else', () => {
   assert.ok(documents > 50, `${documents} documents`);
 });
 
-function parses(source: string): boolean {
+function canParse(source: string): boolean {
   try {
     JSON.parse(source);
     return true;

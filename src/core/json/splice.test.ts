@@ -5,10 +5,10 @@ import type { JsonNode, StringNode } from '../types/json.ts';
 import { parseJsonTree } from './json-tree.ts';
 import { applySplices, quoteJson } from './splice.ts';
 
-function stringsIn(node: JsonNode): StringNode[] {
+function listStrings(node: JsonNode): StringNode[] {
   if (node.kind === 'string') return [node];
-  if (node.kind === 'array') return node.items.flatMap(stringsIn);
-  return node.kind === 'object' ? node.members.flatMap((each) => stringsIn(each.value)) : [];
+  if (node.kind === 'array') return node.items.flatMap(listStrings);
+  return node.kind === 'object' ? node.members.flatMap((each) => listStrings(each.value)) : [];
 }
 
 test('a string that is spliced changes, and no other byte does', () => {
@@ -21,11 +21,11 @@ test('a string that is spliced changes, and no other byte does', () => {
       (text, other, place) => {
         const node = parseJsonTree(text, { depth_max: 100, nodes_max: 10_000 });
         assert.notEqual(node.kind, 'problem');
-        const strings = stringsIn(node as JsonNode);
+        const strings = listStrings(node as JsonNode);
         if (strings.length === 0) return;
         const { start, end } = strings[place % strings.length]!;
         const changed = applySplices(text, [{ start, end, text: quoteJson(other) }]);
-        const again = stringsIn(parseJsonTree(changed, { depth_max: 100, nodes_max: 10_000 }) as JsonNode);
+        const again = listStrings(parseJsonTree(changed, { depth_max: 100, nodes_max: 10_000 }) as JsonNode);
         assert.deepEqual(
           again.map((each) => each.value),
           strings.map((each, index) => (index === place % strings.length ? other : each.value)),

@@ -84,12 +84,12 @@ function rememberNode(value: Json, { text, root }: JsonSource, levels: number): 
   rememberSource(value, { text, root });
   if (levels === 0) return;
   for (const [key, child] of Object.entries(value)) {
-    const node = childNode(root, key);
+    const node = findChildNode(root, key);
     if (node !== null) rememberNode(child, { text, root: node }, levels - 1);
   }
 }
 
-function childNode(node: JsonNode, key: string): JsonNode | null {
+function findChildNode(node: JsonNode, key: string): JsonNode | null {
   if (node.kind === 'array') return node.items[Number(key)] ?? null;
   return node.kind === 'object'
     ? (node.members.findLast((each) => each.key.value === key)?.value ?? null)

@@ -12,13 +12,13 @@ function replaceLeaves(value: Json, texts: ReadonlyMap<number, string>): Json {
   return spliceSource(source, buildLeafSplices(source.root, texts)).value;
 }
 
-function nested(depth: number): Json {
+function nestValue(depth: number): Json {
   let value: Json = 'innermost';
   for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { a: value };
   return value;
 }
 
-function at(leaf: number): Finding {
+function buildTestFinding(leaf: number): Finding {
   const place = { start: 0, end: 1, leaf, path: null };
   return {
     rule_id: 'a.b',
@@ -75,16 +75,22 @@ test('limits end the walk with their name; the last allowed depth and number pas
 });
 
 test('ten thousand levels are walked and rebuilt without recursion', () => {
-  const value = nested(10_000);
+  const value = nestValue(10_000);
   assert.equal(
     walkJson(value, { depth_max: 10_000, nodes_max: 100_000 }, () => {}),
     null,
   );
   assert.equal(walkJson(value, LIMITS, () => {})?.limit, 'depth_max');
   const last = 5_000;
-  assert.deepEqual([...collectLeafTexts({ kind: 'json', value }, [at(last)]).values()], ['innermost']);
+  assert.deepEqual(
+    [...collectLeafTexts({ kind: 'json', value }, [buildTestFinding(last)]).values()],
+    ['innermost'],
+  );
   const changed = replaceLeaves(value, new Map([[last, 'new']]));
-  assert.deepEqual([...collectLeafTexts({ kind: 'json', value: changed }, [at(last)]).values()], ['new']);
+  assert.deepEqual(
+    [...collectLeafTexts({ kind: 'json', value: changed }, [buildTestFinding(last)]).values()],
+    ['new'],
+  );
 });
 
 test('only the given leaves change', () => {

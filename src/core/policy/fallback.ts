@@ -36,7 +36,7 @@ export function listUnknownPlaceholders(template: string): readonly string[] {
 /** Fills in the placeholders of a rule's own text once. Placeholders in inserted values are not expanded. */
 export function renderFallback(template: string, values: FallbackValues): string {
   return template.replace(BRACES, (braces, name: string) =>
-    isPlaceholder(name) ? filledIn(name, values) : braces,
+    isPlaceholder(name) ? fillPlaceholder(name, values) : braces,
   );
 }
 
@@ -44,14 +44,14 @@ function isPlaceholder(name: string): name is Placeholder {
   return (FALLBACK_PLACEHOLDERS as readonly string[]).includes(name);
 }
 
-function filledIn(name: Placeholder, values: FallbackValues): string {
+function fillPlaceholder(name: Placeholder, values: FallbackValues): string {
   if (name === 'data_tags') return values.data_tags.join(', ');
-  if (name === 'redacted') return redactedText(values.redacted);
+  if (name === 'redacted') return formatRedacted(values.redacted);
   if (name === 'policy_name') return values.rule;
   return String(values[name]);
 }
 
-function redactedText(redacted: Content | null): string {
+function formatRedacted(redacted: Content | null): string {
   if (redacted === null) return '[REDACTED]';
   return redacted.kind === 'text' ? redacted.text : JSON.stringify(redacted.value);
 }

@@ -83,7 +83,10 @@ const tenant_id = {
 const X_KEYS = { '^x-': true } as const;
 
 /** Returns the schema of a mapping that accepts only the named keys and `x-*`. */
-function closed<const P extends object, const R extends readonly string[]>(properties: P, required: R) {
+function buildClosedSchema<const P extends object, const R extends readonly string[]>(
+  properties: P,
+  required: R,
+) {
   return {
     type: 'object',
     properties,
@@ -93,7 +96,7 @@ function closed<const P extends object, const R extends readonly string[]>(prope
   } as const;
 }
 
-function oneOrList<const S extends object>(single: S, expects: string, description: string) {
+function buildOneOrListSchema<const S extends object>(single: S, expects: string, description: string) {
   return {
     anyOf: [single, { type: 'array', minItems: 1, maxItems: 1_000, items: single }],
     'x-expects': expects,
@@ -101,14 +104,14 @@ function oneOrList<const S extends object>(single: S, expects: string, descripti
   } as const;
 }
 
-const condition = closed(
+const condition = buildClosedSchema(
   {
     data_tags: { ...tags, minItems: 1, description: 'The same as `data_tags` of the rule.' },
     tool: { ...outsideName, description: 'A tool’s name; `*` matches any run of characters.' },
     tools: { ...outsideNames, description: 'Names of tools; `*` matches any run of characters.' },
     agent: { ...outsideName, description: 'An agent’s name; `*` matches any run of characters.' },
     agents: { ...outsideNames, description: 'Names of agents; `*` matches any run of characters.' },
-    phase: oneOrList(
+    phase: buildOneOrListSchema(
       { enum: PHASES },
       'must be `request`, `response` or `message`, or a list of them',
       'Which side of an action it sees. Without it: calls and messages, no results.',
@@ -132,11 +135,11 @@ const condition = closed(
 );
 
 /** One rule, inline or in a policy document. */
-export const ruleSchema = closed(
+export const ruleSchema = buildClosedSchema(
   {
     name: { ...name, description: 'Names the rule in answers and in the audit log; unique per tenant.' },
     description: text,
-    boundary: oneOrList(
+    boundary: buildOneOrListSchema(
       { enum: BOUNDARIES },
       'must be `input`, `output` or `action`, or a list of them',
       'The boundary.',
@@ -152,7 +155,7 @@ export const ruleSchema = closed(
       description:
         'The action. Over all tags the strictest action wins. A rule with `session` may omit it; then it decides nothing.',
     },
-    session: closed(
+    session: buildClosedSchema(
       {
         add: { ...sessionTags, description: 'Tags that the session has from then on.' },
         remove: { ...sessionTags, description: 'Tags that it loses, with their descendants.' },
@@ -180,7 +183,7 @@ export const ruleSchema = closed(
     },
     enforcement,
     enabled,
-    approval: closed(
+    approval: buildClosedSchema(
       {
         ttl: { ...duration, default: '1h', description: 'How long an approval can be given and used.' },
         min_approvals: {
@@ -204,7 +207,7 @@ export const ruleSchema = closed(
 );
 
 /** The tool contract of one tool: its arguments, its results and its effects. */
-export const contractSchema = closed(
+export const contractSchema = buildClosedSchema(
   {
     tool_name: outsideName,
     description: text,
@@ -222,7 +225,7 @@ export const contractSchema = closed(
       maximum: 6_000,
       description: 'How often one agent may call it within any sixty seconds, over all workers.',
     },
-    accepts: closed(
+    accepts: buildClosedSchema(
       {
         tags: { ...tags, description: 'Tags that arguments may carry. Without it any; an empty list none.' },
         fields: {
@@ -232,7 +235,7 @@ export const contractSchema = closed(
       },
       [],
     ),
-    emits: closed(
+    emits: buildClosedSchema(
       {
         tags: {
           ...tags,
@@ -249,8 +252,8 @@ export const contractSchema = closed(
       },
       [],
     ),
-    stores: closed({ fields, retention: duration }, []),
-    side_effects: closed(
+    stores: buildClosedSchema({ fields, retention: duration }, []),
+    side_effects: buildClosedSchema(
       {
         reversible: { type: 'boolean', description: 'Whether the call can be undone.' },
         requires_approval: { type: 'boolean', description: 'Requires approval of each call.' },
@@ -271,7 +274,7 @@ export const contractSchema = closed(
 );
 
 /** The identity of one agent. */
-export const identitySchema = closed(
+export const identitySchema = buildClosedSchema(
   {
     agent_id: outsideName,
     description: text,
@@ -294,7 +297,7 @@ export const identitySchema = closed(
 const value_bytes_max = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
 
 /** The schema of one kind of memory. */
-export const memorySchema = closed(
+export const memorySchema = buildClosedSchema(
   {
     name,
     description: text,
@@ -306,7 +309,7 @@ export const memorySchema = closed(
       type: 'array',
       minItems: 1,
       maxItems: 1_000,
-      items: closed(
+      items: buildClosedSchema(
         {
           name: { ...outsideName, description: 'The `key` of writes and reads.' },
           description: text,

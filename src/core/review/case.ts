@@ -41,7 +41,7 @@ export function runCase(
 ): readonly CaseDifference[] {
   const crossing = getCrossing(written, tools.now_ms);
   const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
-  const found = differences(written.expect, verdict, crossing.content);
+  const found = findDifferences(written.expect, verdict, crossing.content);
   return tools.isOfOthers?.(verdict.rule) === true && isStricter(written.expect, verdict, found) ? [] : found;
 }
 
@@ -91,7 +91,11 @@ function getContent({ text, payload, boundary }: PolicyTestCase): Content {
   return boundary === 'action' ? { kind: 'json', value: {} } : { kind: 'text', text: '' };
 }
 
-function differences(expect: PolicyTestCase['expect'], verdict: Verdict, content: Content): CaseDifference[] {
+function findDifferences(
+  expect: PolicyTestCase['expect'],
+  verdict: Verdict,
+  content: Content,
+): CaseDifference[] {
   const { findings, violations, monitored, data_tags } = verdict;
   const detectors = findings.flatMap(({ detector, rule_id }) => [detector, rule_id]);
   return [
@@ -100,31 +104,33 @@ function differences(expect: PolicyTestCase['expect'], verdict: Verdict, content
         ? []
         : [{ field, expected: expect[field], found: verdict[field] }],
     ),
-    ...missing('tags', lower(expect.tags), data_tags, (tag) => data_tags.some((each) => covers(tag, each))),
-    ...present(
-      'no_tags',
-      data_tags.filter((tag) => isCoveredBy(lower(expect.no_tags), tag)),
+    ...listMissing('tags', lowercaseTags(expect.tags), data_tags, (tag) =>
+      data_tags.some((each) => covers(tag, each)),
     ),
-    ...missing('detectors', expect.detectors, detectors),
-    ...missing(
+    ...listUnwanted(
+      'no_tags',
+      data_tags.filter((tag) => isCoveredBy(lowercaseTags(expect.no_tags), tag)),
+    ),
+    ...listMissing('detectors', expect.detectors, detectors),
+    ...listMissing(
       'violations',
       expect.violations,
       violations.map(({ rule }) => rule),
     ),
-    ...missing(
+    ...listMissing(
       'monitored',
       expect.monitored,
       monitored.map(({ rule }) => rule),
     ),
-    ...contentDifferences(expect, verdict, content),
+    ...findContentDifferences(expect, verdict, content),
   ];
 }
 
-function lower(tags: readonly string[] = []): readonly string[] {
+function lowercaseTags(tags: readonly string[] = []): readonly string[] {
   return tags.map((tag) => tag.toLowerCase());
 }
 
-function missing(
+function listMissing(
   field: string,
   wanted: readonly string[] = [],
   found: readonly string[],
@@ -135,7 +141,7 @@ function missing(
     .map((name) => ({ field, expected: name, found: [...new Set(found)].join(', ') || 'none' }));
 }
 
-function present(field: string, found: readonly string[]): CaseDifference[] {
+function listUnwanted(field: string, found: readonly string[]): CaseDifference[] {
   return found.map((tag) => ({ field, expected: 'none of these', found: tag }));
 }
 
@@ -143,17 +149,20 @@ function present(field: string, found: readonly string[]): CaseDifference[] {
  * Returns the content that is passed on: the changed content, the original content if it is allowed, or `null` if it
  * is blocked.
  */
-function passedOn({ decision, content: changed, fallback_used }: Verdict, content: Content): Content | null {
+function getPassedContent(
+  { decision, content: changed, fallback_used }: Verdict,
+  content: Content,
+): Content | null {
   if (changed !== null && (decision === 'modify' || fallback_used)) return changed;
   return decision === 'block' ? null : content;
 }
 
-function contentDifferences(
+function findContentDifferences(
   { text, payload, must_not_contain = [] }: PolicyTestCase['expect'],
   verdict: Verdict,
   content: Content,
 ): CaseDifference[] {
-  const passed = passedOn(verdict, content);
+  const passed = getPassedContent(verdict, content);
   const plain = passed === null ? null : passed.kind === 'text' ? passed.text : JSON.stringify(passed.value);
   const wanted = text ?? (payload === undefined ? undefined : JSON.stringify(payload));
   const field = text === undefined ? 'payload' : 'text';
@@ -162,7 +171,7 @@ function contentDifferences(
     ...(wanted === undefined || wanted === plain ? [] : [{ field, expected: wanted, found: shown }]),
     ...must_not_contain
       .map((each, at) => ({ each, at }))
-      .filter(({ each }) => plain !== null && holds(plain, each))
+      .filter(({ each }) => plain !== null && holdsText(plain, each))
       .map(({ at }) => ({
         field: `must_not_contain[${at}]`,
         expected: 'not in the resulting content',
@@ -172,6 +181,6 @@ function contentDifferences(
 }
 
 /** Returns whether a text contains a part, either as is or in its JSON notation. */
-function holds(plain: string, part: string): boolean {
+function holdsText(plain: string, part: string): boolean {
   return plain.includes(part) || plain.includes(JSON.stringify(part).slice(1, -1));
 }

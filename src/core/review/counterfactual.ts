@@ -44,16 +44,16 @@ export function findCounterfactual(record: RecordedDecision, policy: Policy): Co
     const loud = evaluations.filter(({ action }) => DECISIONS_BY_ACTION[action] === unwanted);
     if (loud.length === 0) break;
     for (const evaluation of loud) {
-      const needed = changeFor(evaluation, now.record, now.policy);
+      const needed = buildChange(evaluation, now.record, now.policy);
       if (!changes.some(({ rule, change }) => rule === needed.rule && change === needed.change))
         changes.push(needed);
-      now = without(evaluation, now);
+      now = dropEvaluation(evaluation, now);
     }
   }
   return { changes, result: getDecisionResult(evaluateRecord(now.record, now.policy)) };
 }
 
-function changeFor(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
+function buildChange(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
   const { rule, action, about, tag, origin } = evaluation;
   if (action === 'require_approval')
     return { kind: 'approval', rule, change: `with a person’s approval, which \`${rule}\` asks for` };
@@ -64,11 +64,11 @@ function changeFor(evaluation: Evaluation, record: RecordedDecision, policy: Pol
   }
   if (about === 'coverage')
     return { kind: 'coverage', rule, change: 'with a content that stays within the limits of a scan' };
-  if (about === 'crossing') return { kind: 'rule', rule, change: otherCrossing(rule, policy) };
-  return objectionChange(rule, record, policy);
+  if (about === 'crossing') return { kind: 'rule', rule, change: describeOtherCrossing(rule, policy) };
+  return buildViolationChange(rule, record, policy);
 }
 
-function otherCrossing(name: string, policy: Policy): string {
+function describeOtherCrossing(name: string, policy: Policy): string {
   const rule = policy.rules.find((each) => each.name === name);
   const { tools = [], agents = [], session_tags = [] } = rule ?? {};
   const kinds = [
@@ -81,7 +81,7 @@ function otherCrossing(name: string, policy: Policy): string {
     : `with ${kinds.join(', or ')}`;
 }
 
-function objectionChange(
+function buildViolationChange(
   rule: string,
   { crossing, findings, declared }: RecordedDecision,
   policy: Policy,
@@ -130,7 +130,7 @@ interface ReviewContext {
 }
 
 /** Returns the record and policy without the effect of an evaluation. */
-function without(evaluation: Evaluation, { record, policy }: ReviewContext): ReviewContext {
+function dropEvaluation(evaluation: Evaluation, { record, policy }: ReviewContext): ReviewContext {
   const { rule, action, about, tag } = evaluation;
   const { crossing, findings, declared, content } = record;
   if (action === 'require_approval') {
@@ -152,11 +152,11 @@ function without(evaluation: Evaluation, { record, policy }: ReviewContext): Rev
     return { record, policy: { ...policy, rules: policy.rules.filter(({ name }) => name !== rule) } };
   if (about === 'identity') return { record, policy: { ...policy, identities: [], unknown_agents: 'allow' } };
   const settled = { ...record, content: { ...content, broken: [], strips: false } };
-  return { record: settled, policy: lenient(policy) };
+  return { record: settled, policy: relaxPolicy(policy) };
 }
 
 /** Returns the policy with contracts that have no terms for tags, callers or call rates. */
-function lenient(policy: Policy): Policy {
+function relaxPolicy(policy: Policy): Policy {
   const contracts = policy.contracts.map((each) => ({
     ...each,
     allowed_agents: [],

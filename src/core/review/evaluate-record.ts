@@ -1,3 +1,4 @@
+import { selectDetected } from '../decision/classifier-findings.ts';
 import { buildRecordedRestriction, findContract, listDeclaredFacts } from '../decision/contracts.ts';
 import {
   collectTaggedData,
@@ -60,8 +61,9 @@ export function buildRecordContext({
   declared,
   conditions,
 }: RecordedDecision): RuleContext {
-  const data_tags = () => collectTags(findings, declared);
-  return buildRuleContext(crossing, { data_tags, findings_count: findings.length, conditions });
+  const detected = selectDetected(findings);
+  const data_tags = () => collectTags(detected, declared);
+  return buildRuleContext(crossing, { data_tags, findings_count: detected.length, conditions });
 }
 
 /** Returns the rules for a recorded decision. */
@@ -89,23 +91,23 @@ export function replayUnder(
   next: Policy,
 ): DecisionResult | NotReplayableReason {
   if (was === next) return getDecisionResult(evaluateRecord(record, next));
-  if (!sameDetection(was, next)) return 'detection_differs';
-  if (!sameLimits(was, next)) return 'limits_differ';
-  if (!sameFacts(record, was, next)) return 'facts_not_recorded';
-  if (!sameSession(record, was, next)) return 'session_not_recorded';
-  if (!sameTerms(record, was, next) || !sameFields(record, was, next)) return 'contract_differs';
-  const results = contentsPossible(record, was, next).map((content) =>
+  if (!hasSameDetection(was, next)) return 'detection_differs';
+  if (!hasSameLimits(was, next)) return 'limits_differ';
+  if (!hasSameFacts(record, was, next)) return 'facts_not_recorded';
+  if (!hasSameSession(record, was, next)) return 'session_not_recorded';
+  if (!hasSameTerms(record, was, next) || !hasSameFields(record, was, next)) return 'contract_differs';
+  const results = listPossibleContents(record, was, next).map((content) =>
     getDecisionResult(evaluateRecord({ ...record, content }, next)),
   );
   const [first] = results as [DecisionResult];
   return results.every(({ action }) => action === first.action) ? first : 'contract_differs';
 }
 
-function sameDetection(was: Policy, next: Policy): boolean {
+function hasSameDetection(was: Policy, next: Policy): boolean {
   return getText(was, 'detection') === getText(next, 'detection');
 }
 
-function sameLimits(was: Policy, next: Policy): boolean {
+function hasSameLimits(was: Policy, next: Policy): boolean {
   return getText(was, 'limits') === getText(next, 'limits');
 }
 
@@ -123,7 +125,7 @@ function getText(policy: Policy, part: 'detection' | 'limits'): string {
  * Returns whether the record holds the facts that the next policy needs. Facts are collected only if a rule names
  * one, and hosts only if a rule names them.
  */
-function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
+function hasSameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { phase } = record.crossing;
   if (phase !== 'request' && phase !== 'response') return true;
   const wanted = listNamedFacts(getRecordRuleTable(record, next));
@@ -137,7 +139,7 @@ function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean
  * Returns whether the record holds the taint tags that the next policy needs. They are recorded only if a rule uses
  * them.
  */
-function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy, next: Policy): boolean {
+function hasSameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy, next: Policy): boolean {
   return !usesSessionTags(next, tenant_id) || usesSessionTags(was, tenant_id);
 }
 
@@ -145,7 +147,7 @@ function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy,
  * Returns whether the record holds the declared facts and call counts that the next policy needs. The contract of
  * that time determined which facts were recorded and whether calls were counted.
  */
-function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
+function hasSameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing } = record;
   const [before, after] = [findContract(crossing, was), findContract(crossing, next)];
   const facts = (contract: typeof before) => listDeclaredFacts(contract, crossing.phase).join(' ');
@@ -160,10 +162,10 @@ function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean
  * Returns whether the record determines the decision under the fields that the next policy's contract keeps.
  * Contracts remove fields before the scan. The record does not hold removed content, nor the field of a finding.
  */
-function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
+function hasSameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing, content, findings, declared } = record;
   const [before, after] = [was, next].map((policy) =>
-    keptFields(findContract(crossing, policy), crossing.phase),
+    listKeptFields(findContract(crossing, policy), crossing.phase),
   );
   if (JSON.stringify(before) === JSON.stringify(after)) return true;
   const is_all_recorded = before!.length === 0 || content.strips === false;
@@ -171,7 +173,7 @@ function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolea
 }
 
 /** Returns the fields that a contract keeps; empty if it keeps all. */
-function keptFields(contract: ReturnType<typeof findContract>, phase: Phase | null): readonly string[] {
+function listKeptFields(contract: ReturnType<typeof findContract>, phase: Phase | null): readonly string[] {
   if (contract === null || contract === 'undeclared') return [];
   return (phase === 'response' ? contract.emits.fields : contract.accepts.fields) ?? [];
 }
@@ -180,13 +182,13 @@ function keptFields(contract: ReturnType<typeof findContract>, phase: Phase | nu
  * Returns the possible content records under the contract that the next policy has for the tool. If the record
  * determines it, there is exactly one.
  */
-function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): readonly ContentRecord[] {
+function listPossibleContents(record: RecordedDecision, was: Policy, next: Policy): readonly ContentRecord[] {
   const { crossing, content } = record;
   const before = findContract(crossing, was);
   const after = findContract(crossing, next);
   if (after === null || after === 'undeclared') return [{ broken: [], strips: false }];
-  const terms = contentTerms(after, crossing.phase);
-  if (before !== null && before !== 'undeclared' && terms === contentTerms(before, crossing.phase)) {
+  const terms = serializeContentTerms(after, crossing.phase);
+  if (before !== null && before !== 'undeclared' && terms === serializeContentTerms(before, crossing.phase)) {
     return content.strips === null
       ? [
           { ...content, strips: false },
@@ -196,16 +198,19 @@ function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): 
   }
   const clean = { broken: [], strips: false };
   if (terms === NO_TERMS) return [clean];
-  return [clean, { broken: [], strips: true }, { broken: [brokenBy(crossing.phase)], strips: false }];
+  return [clean, { broken: [], strips: true }, { broken: [getContentTerm(crossing.phase)], strips: false }];
 }
 
 /** Serializes the terms of a contract on the content itself. */
-function contentTerms({ arguments: schema, accepts, emits }: ToolContract, phase: Phase | null): string {
+function serializeContentTerms(
+  { arguments: schema, accepts, emits }: ToolContract,
+  phase: Phase | null,
+): string {
   return JSON.stringify(phase === 'response' ? [null, emits.fields] : [schema, accepts.fields]);
 }
 
 const NO_TERMS = JSON.stringify([null, []]);
 
-function brokenBy(phase: Phase | null): string {
+function getContentTerm(phase: Phase | null): string {
   return phase === 'response' ? 'emits.fields' : 'arguments';
 }

@@ -1,3 +1,4 @@
+import { isDetected, requirePlace, selectDetected } from '../decision/classifier-findings.ts';
 import type { RuleEvaluation } from '../decision/evaluate-rules.ts';
 import {
   buildDefaultOutcome,
@@ -7,7 +8,7 @@ import {
 } from '../decision/outcomes.ts';
 import { findRuleForTag } from '../decision/rules.ts';
 import { isFactTag } from '../tags.ts';
-import type { Action, Policy, Severity, Tag } from '../types/index.ts';
+import type { Action, Finding, Policy, Severity, Tag } from '../types/index.ts';
 import { buildEvaluationInput, buildRecordContext, getRecordRuleTable } from './evaluate-record.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
 import { type RuleTraceEntry, traceRules } from './rule-trace.ts';
@@ -18,7 +19,8 @@ export interface Evaluation {
   readonly about: 'crossing' | 'tag' | 'contract' | 'identity' | 'coverage';
   /** Set only for a tag. */
   readonly tag: Tag | null;
-  readonly origin: 'found' | 'declared' | 'fact' | null;
+  /** `found` by a detector, `classified` by a classifier of the operator. */
+  readonly origin: 'found' | 'classified' | 'declared' | 'fact' | null;
   /** Severity from the detector; `null` for a tag that was not found. */
   readonly severity: Severity | null;
   readonly action: Action;
@@ -40,12 +42,12 @@ export function listEvaluations(
   heard: RuleEvaluation,
 ): readonly Evaluation[] {
   const evaluated = [
-    ...coverageEvaluations(record),
-    ...objectionEvaluations(record, heard),
-    ...crossingEvaluations(record, policy),
-    ...foundEvaluations(record, policy),
-    ...declaredEvaluations(record, policy, heard),
-    ...strippingEvaluations(record, policy),
+    ...evaluateCoverage(record),
+    ...evaluateRestrictions(record, heard),
+    ...evaluateCrossing(record, policy),
+    ...evaluateFindings(record, policy),
+    ...evaluateDeclaredTags(record, policy, heard),
+    ...evaluateStripping(record, policy),
   ];
   const { winner } = heard;
   const evaluations = evaluated.map((each) => ({
@@ -70,13 +72,13 @@ const NO_TRACE = {
   rule_trace_truncated: 0,
 } as const;
 
-function coverageEvaluations({ coverage }: RecordedDecision): UndecidedEvaluation[] {
+function evaluateCoverage({ coverage }: RecordedDecision): UndecidedEvaluation[] {
   if (coverage.status === 'full') return [];
   const { reason } = coverage;
   return [{ ...NO_TRACE, about: 'coverage', action: 'block', rule: 'coverage.exceeded', reason }];
 }
 
-function objectionEvaluations(
+function evaluateRestrictions(
   { crossing }: RecordedDecision,
   { restrictions }: RuleEvaluation,
 ): UndecidedEvaluation[] {
@@ -87,7 +89,7 @@ function objectionEvaluations(
   });
 }
 
-function crossingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+function evaluateCrossing(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
   const { deciding_rule, entries, truncated } = traceRules(record, policy, null);
   if (entries.length === 0) return [];
   const request = {
@@ -111,12 +113,17 @@ function pickResult({ action, rule, reason }: Pick<UndecidedEvaluation, 'action'
   return { action, rule, reason };
 }
 
-/** Evaluates each combination of tag and severity once, regardless of the number of findings. */
-function foundEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
-  const seen = new Map<string, { tag: Tag; severity: Severity }>();
-  for (const { tags, severity } of record.findings)
-    for (const tag of tags) seen.set(`${severity} ${tag}`, { tag, severity });
-  return [...seen.values()].map(({ tag, severity }) => evaluateTag(record, policy, tag, severity));
+/** Evaluates each combination of tag, severity and origin once, regardless of the number of findings. */
+function evaluateFindings(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+  const seen = new Map<string, { tag: Tag; finding: Finding }>();
+  for (const finding of record.findings)
+    for (const tag of finding.tags)
+      seen.set(`${finding.severity} ${tag} ${finding.source} ${finding.is_whole}`, { tag, finding });
+  return [...seen.values()].map(({ tag, finding }) => {
+    const evaluation = evaluateTag(record, policy, tag, finding.severity);
+    const origin = isDetected(finding) ? 'found' : 'classified';
+    return { ...requirePlace(evaluation, finding), origin };
+  });
 }
 
 function evaluateTag(
@@ -141,7 +148,7 @@ function evaluateTag(
 
 const NO_RULE = 'It is a fact, and no rule names it.';
 
-function declaredEvaluations(
+function evaluateDeclaredTags(
   record: RecordedDecision,
   policy: Policy,
   { masked }: RuleEvaluation,
@@ -151,14 +158,14 @@ function declaredEvaluations(
   const circumstances = buildRecordContext(record);
   return declared.map((tag) => {
     const ruleFor = () => findRuleForTag(table, { tag, severity: null }, circumstances, []);
-    const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, masked, null, crossing);
+    const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, selectDetected(masked), null, crossing);
     const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
     const evaluation = { ...evaluateTag(record, policy, tag, null), origin };
     return outcome === undefined ? evaluation : { ...evaluation, ...pickResult(outcome) };
   });
 }
 
-function strippingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+function evaluateStripping(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
   const { stripping } = buildEvaluationInput(record, policy);
   if (stripping === null || stripping.enforcement === 'monitor') return [];
   return [{ ...NO_TRACE, about: 'contract', ...pickResult(stripping.outcome) }];

@@ -23,15 +23,29 @@ const KINDS_MAX = 100;
 
 /**
  * Summarizes findings for an audit event: `personal.pii.card+personal.financial.card high 2`. Each kind has its tags,
- * the severity from the detector and a count. Kinds are in the order of their first finding.
+ * the severity from the detector and a count. Kinds are in the order of their first finding. Documented examples and
+ * the findings of classifiers are marked: `content.toxic high classifier 1`.
  */
 export function summarizeFindings(findings: readonly JudgedFinding[]): string[] {
   const counts = new Map<string, number>();
-  for (const { tags, detected_severity, example } of findings) {
-    const kind = `${tags.join('+')} ${detected_severity}${example === true ? ' example' : ''}`;
+  for (const finding of findings) {
+    const kind = `${finding.tags.join('+')} ${finding.detected_severity}${getMark(finding)}`;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return [...counts].slice(0, KINDS_MAX).map(([kind, count]) => `${kind} ${count}`);
+}
+
+function getMark({ example, source, is_whole }: JudgedFinding): string {
+  if (example === true) return ' example';
+  if (source === undefined) return '';
+  return is_whole === true ? ' classifier whole' : ' classifier';
+}
+
+/** Returns the members of a finding that an event records as a mark. */
+function readMark(mark: string | undefined): Pick<Finding, 'example' | 'source' | 'is_whole'> {
+  if (mark === undefined) return {};
+  if (mark === ' example') return { example: true };
+  return { source: 'classifier', ...(mark === ' classifier whole' && { is_whole: true }) };
 }
 
 /** Members of an audit event that a replay reads. Every decision in the journal has them. */
@@ -93,7 +107,7 @@ export function readRecordedDecision(
   if (metadata.fault === true) return 'fault';
   const findings = getFindings(metadata);
   if (findings === null) return 'incomplete';
-  const declared = texts(metadata.declared_tags);
+  const declared = readTexts(metadata.declared_tags);
   const known = new Set([...declared, ...findings.flatMap(({ tags }) => tags)]);
   const rest = event.data_tags.filter((tag) => !known.has(tag));
   if (!rest.every(isFactTag)) return 'incomplete';
@@ -101,8 +115,8 @@ export function readRecordedDecision(
     crossing: { ...getEnvelope(event, event.boundary, declared), now_ms: decided_ms },
     findings,
     declared: [...declared, ...rest],
-    coverage: coverage === 'full' ? { status: 'full' } : partial(metadata),
-    content: contentRecord(event),
+    coverage: coverage === 'full' ? { status: 'full' } : readPartialCoverage(metadata),
+    content: readContentRecord(event),
     enforced_result: readEnforcedResult(metadata),
     conditions,
   };
@@ -112,11 +126,11 @@ function isBoundary(text: string): text is Boundary {
   return (BOUNDARIES as readonly string[]).includes(text);
 }
 
-function texts(value: unknown): readonly string[] {
+function readTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-function partial({ coverage_reason, coverage_bytes }: RecordedEvent['metadata']): Coverage {
+function readPartialCoverage({ coverage_reason, coverage_bytes }: RecordedEvent['metadata']): Coverage {
   return { status: 'partial', reason: String(coverage_reason ?? ''), bytes: Number(coverage_bytes ?? 0) };
 }
 
@@ -137,8 +151,8 @@ function getEnvelope(
     destination_agent_id: event.destination_agent_id,
     tool: event.tool_name,
     declared_tags,
-    approved_rules: texts(approved_rules),
-    session_tags: texts(session_tags),
+    approved_rules: readTexts(approved_rules),
+    session_tags: readTexts(session_tags),
     ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
     ...(capability !== undefined && { capability }),
     ...(unchangeable === true && { is_unchangeable: true }),
@@ -151,7 +165,7 @@ function getEnvelope(
  */
 function getCapability({ metadata }: RecordedEvent): CrossingContext['capability'] {
   const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
-  const refused = texts(metadata.violations).find((each) =>
+  const refused = readTexts(metadata.violations).find((each) =>
     each.startsWith('identity_violation:capability_token.'),
   );
   if (refused === undefined) return token_id === null ? undefined : { token_id, refusal: null };
@@ -161,32 +175,32 @@ function getCapability({ metadata }: RecordedEvent): CrossingContext['capability
 
 function readEnforcedResult(metadata: RecordedEvent['metadata']): DecisionResult | null {
   const { monitored_decision: decision, monitored_action: action, monitored_rule: rule } = metadata;
-  if (!getIsOne(DECISIONS, decision) || !getIsOne(ACTIONS, action) || typeof rule !== 'string') return null;
+  if (!isOneOf(DECISIONS, decision) || !isOneOf(ACTIONS, action) || typeof rule !== 'string') return null;
   return { decision, action, rule };
 }
 
-function getIsOne<Name extends string>(names: readonly Name[], value: unknown): value is Name {
+function isOneOf<Name extends string>(names: readonly Name[], value: unknown): value is Name {
   return (names as readonly unknown[]).includes(value);
 }
 
-const KIND = /^(\S+) (\S+)( example)? ([1-9]\d{0,8})$/;
+const KIND = /^(\S+) (\S+)( example| classifier| classifier whole)? ([1-9]\d{0,8})$/;
 
 /** Rebuilds the findings of an event without positions; `null` if the event does not list all of them. */
 function getFindings({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
-  for (const kind of texts(found_tags)) {
-    const [, tags = '', severity = '', example, count = '0'] = KIND.exec(kind) ?? [];
+  for (const kind of readTexts(found_tags)) {
+    const [, tags = '', severity = '', mark, count = '0'] = KIND.exec(kind) ?? [];
     if (!(SEVERITIES as readonly string[]).includes(severity)) return null;
     if (findings.length + Number(count) > Number(total)) return null;
-    const known = placeless(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
-    const finding: Finding = example === undefined ? known : { ...known, example: true };
+    const known = buildPlacelessFinding(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
+    const finding: Finding = { ...known, ...readMark(mark) };
     for (let left = Number(count); left > 0; left -= 1) findings.push(finding);
   }
   return findings.length === total ? findings : null;
 }
 
 /** Builds a finding with only the members that rules use. */
-function placeless(tags: readonly [Tag, ...Tag[]], severity: Severity): Finding {
+function buildPlacelessFinding(tags: readonly [Tag, ...Tag[]], severity: Severity): Finding {
   const type = 'content_detected';
   return { rule_id: '', detector: '', type, severity, tags, start: 0, end: 0, leaf: 0, path: null };
 }
@@ -198,9 +212,9 @@ function hasStripped(stripped: unknown): boolean {
 
 const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
 
-function contentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
-  const violations = texts(metadata.violations);
-  const monitored = texts(metadata.monitored);
+function readContentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
+  const violations = readTexts(metadata.violations);
+  const monitored = readTexts(metadata.monitored);
   const broken = CONTENT_RULES.filter(
     (name) =>
       violations.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),

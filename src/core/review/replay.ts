@@ -94,7 +94,7 @@ export const NO_NAME = '(none)';
 /** Creates an empty tally. */
 export function createTally(): ReplayTally {
   return {
-    total: noCounts(),
+    total: createCounts(),
     unknown: new Map(),
     transitions: new Map(),
     by_agent: new Map(),
@@ -105,7 +105,7 @@ export function createTally(): ReplayTally {
   };
 }
 
-function noCounts(): ReplayCounts {
+function createCounts(): ReplayCounts {
   return { same: 0, stricter: 0, laxer: 0, unknown: 0 };
 }
 
@@ -113,10 +113,10 @@ function noCounts(): ReplayCounts {
 export function addDecision(tally: ReplayTally, event: RecordedEvent, replayed: ReplayedDecision): void {
   const { change } = replayed;
   tally.total[change] += 1;
-  count(tally.by_agent, event.agent_id, change);
-  count(tally.by_tool, event.tool_name ?? NO_NAME, change);
+  countChange(tally.by_agent, event.agent_id, change);
+  countChange(tally.by_tool, event.tool_name ?? NO_NAME, change);
   for (const tag of event.data_tags.length === 0 ? [NO_NAME] : event.data_tags)
-    count(tally.by_tag, tag, change);
+    countChange(tally.by_tag, tag, change);
   if (replayed.change === 'unknown') {
     tally.unknown.set(replayed.reason, (tally.unknown.get(replayed.reason) ?? 0) + 1);
     return;
@@ -125,17 +125,17 @@ export function addDecision(tally: ReplayTally, event: RecordedEvent, replayed: 
   const move = `${event.action} ${replayed.result.action}`;
   tally.transitions.set(move, (tally.transitions.get(move) ?? 0) + 1);
   const examples = tally[replayed.change];
-  if (examples.length < EXAMPLES_MAX) examples.push(changedDecision(event, replayed.result));
+  if (examples.length < EXAMPLES_MAX) examples.push(buildChangedDecision(event, replayed.result));
 }
 
-function count(table: Map<string, ReplayCounts>, name: string, change: keyof ReplayCounts): void {
+function countChange(table: Map<string, ReplayCounts>, name: string, change: keyof ReplayCounts): void {
   const row = table.has(name) || table.size < NAMES_MAX ? name : OTHER_NAMES;
-  const counts = table.get(row) ?? noCounts();
+  const counts = table.get(row) ?? createCounts();
   counts[change] += 1;
   table.set(row, counts);
 }
 
-function changedDecision(event: RecordedEvent, result: DecisionResult): ChangedDecision {
+function buildChangedDecision(event: RecordedEvent, result: DecisionResult): ChangedDecision {
   return {
     event_id: event.event_id,
     agent_id: event.agent_id,

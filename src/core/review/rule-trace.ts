@@ -86,7 +86,11 @@ function traceRule(
   if (mismatch === undefined)
     return { ...about, outcome: 'not_reached', reason: `\`${before?.name ?? ''}\` matched first.` };
   if (mismatch !== null)
-    return { ...about, outcome: 'not_matched', reason: whyNot(rule, mismatch, tagged, circumstances) };
+    return {
+      ...about,
+      outcome: 'not_matched',
+      reason: explainMismatch(rule, mismatch, tagged, circumstances),
+    };
   if (enforcement === 'monitor')
     return {
       ...about,
@@ -96,7 +100,7 @@ function traceRule(
   return { ...about, outcome: 'matched', reason: `It matches, with the action \`${action}\`.` };
 }
 
-function whyNot(
+function explainMismatch(
   rule: Rule,
   mismatch: RuleMismatch,
   tagged: TagOccurrence | null,

@@ -34,17 +34,17 @@ export function computeAnchorDepths(scanner: Scanner): AnchorDepths {
 
 /** Returns the depth of the position that a walk has reached. */
 export function findDepth({ by_node, by_place }: AnchorDepths, place: WalkPosition): AnchorDepth {
-  const made = by_place.get(place) ?? together(place.map((node) => by_node[node]!));
+  const made = by_place.get(place) ?? mergeDepths(place.map((node) => by_node[node]!));
   by_place.set(place, made);
   return made;
 }
 
-function together(depths: readonly AnchorDepth[]): AnchorDepth {
+function mergeDepths(depths: readonly AnchorDepth[]): AnchorDepth {
   const units = Math.max(0, ...depths.map((depth) => depth.units));
-  return { units, back: deepest(depths.flatMap(({ back }) => back)) };
+  return { units, back: keepDeepest(depths.flatMap(({ back }) => back)) };
 }
 
-function deepest(back: AnchorDepth['back']): AnchorDepth['back'] {
+function keepDeepest(back: AnchorDepth['back']): AnchorDepth['back'] {
   const units_of = new Map<number, number>();
   for (const { index, units } of back) units_of.set(index, Math.max(units_of.get(index) ?? 0, units));
   return [...units_of].map(([index, units]) => ({ index, units }));
@@ -52,7 +52,7 @@ function deepest(back: AnchorDepth['back']): AnchorDepth['back'] {
 
 function getDepths(scanner: Scanner): AnchorDepths {
   const by_node = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
-  visit(scanner, by_node, 0, 0);
+  visitNode(scanner, by_node, 0, 0);
   const probes = Array.from({ length: scanner.table.count }, (_, index) =>
     getCompiledDetector(scanner, index),
   );
@@ -75,7 +75,12 @@ interface AnchorEnd {
  * Fills in a node and its descendants and returns the anchors that end in them. Recursion is safe because anchors
  * are short.
  */
-function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly AnchorEnd[] {
+function visitNode(
+  scanner: Scanner,
+  depths: AnchorDepth[],
+  node: number,
+  depth: number,
+): readonly AnchorEnd[] {
   const { trie } = scanner.automaton;
   const endings: AnchorEnd[] = [];
   for (const anchor of getAnchors(trie, node)) {
@@ -84,13 +89,13 @@ function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: num
     const is_phrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (const next of getChildren(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
+  for (const next of getChildren(trie, node)) endings.push(...visitNode(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
   const stepping = endings.filter(
     ({ index }) => index >= 0 && getCompiledDetector(scanner, index).back_over !== null,
   );
   const back = stepping.map(({ index, before }) => ({ index, units: depth - before }));
-  depths[node] = { units, back: deepest(back.filter((each) => each.units > 1)) };
+  depths[node] = { units, back: keepDeepest(back.filter((each) => each.units > 1)) };
   return endings;
 }

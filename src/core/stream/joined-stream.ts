@@ -37,7 +37,7 @@ export function openJoinedStream(
   const parts: Part[] = [];
   let stopped: { readonly by: StreamGuard; readonly verdict: Verdict } | null = null;
   const stop = (by: StreamGuard, ended: Verdict | null): StreamRelease => {
-    const verdict = blocking(ended ?? by.end().verdict);
+    const verdict = toBlockingVerdict(ended ?? by.end().verdict);
     stopped = { by, verdict };
     return { ...NOTHING, decision: 'block', verdict };
   };
@@ -115,7 +115,7 @@ function isCovered({ start, end }: JudgedFinding, masked: readonly JudgedFinding
 
 const REASON = 'Texts that clients put together hold something that must not go on as a whole.';
 
-function blocking(verdict: Verdict | null): Verdict {
+function toBlockingVerdict(verdict: Verdict | null): Verdict {
   if (verdict === null) throw new Error('a stream that has ended gives its verdict');
   if (verdict.decision === 'block') return verdict;
   return { ...verdict, decision: 'block', action: 'block', reason: REASON, content: null };

@@ -199,7 +199,7 @@ function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end
 
 function openTry(tracker: MatchTracker, index: number, start: number): void {
   const { scanner, text, open, at } = tracker;
-  const liveness = livenessAt(scanner, index);
+  const liveness = getLiveness(scanner, index);
   const opened: PatternAttempt = {
     index,
     start,
@@ -219,7 +219,7 @@ function openTry(tracker: MatchTracker, index: number, start: number): void {
   if (!opened.is_decided) stepAttempt(tracker, opened, units, start - text.base, at - text.base);
   const count = tracker.open_counts.get(index) ?? 0;
   if (opened.is_decided && count === 0) {
-    settleTry(tracker, opened);
+    completeTry(tracker, opened);
     return;
   }
   tracker.open_counts.set(index, count + 1);
@@ -267,7 +267,7 @@ function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   let kept = 0;
   for (const each of open) {
     const waiting = tracker.open_counts.get(each.index) ?? 0;
-    if (is_last || (each.is_decided && waiting === 0)) settleTry(tracker, each);
+    if (is_last || (each.is_decided && waiting === 0)) completeTry(tracker, each);
     else {
       tracker.open_counts.set(each.index, waiting + 1);
       open[kept++] = each;
@@ -276,7 +276,7 @@ function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   open.length = kept;
 }
 
-function settleTry(tracker: MatchTracker, { index, start }: PatternAttempt): void {
+function completeTry(tracker: MatchTracker, { index, start }: PatternAttempt): void {
   const { scanner, text, meter, matched_until } = tracker;
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
@@ -294,7 +294,7 @@ function settleTry(tracker: MatchTracker, { index, start }: PatternAttempt): voi
 
 const livenesses = new WeakMap<Scanner, Map<number, PatternAutomaton>>();
 
-function livenessAt(scanner: Scanner, index: number): PatternAutomaton {
+function getLiveness(scanner: Scanner, index: number): PatternAutomaton {
   const known = livenesses.get(scanner) ?? new Map<number, PatternAutomaton>();
   livenesses.set(scanner, known);
   const { pattern } = getCompiledDetector(scanner, index).detector;

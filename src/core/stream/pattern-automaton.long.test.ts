@@ -8,7 +8,7 @@ import { advanceState, buildAutomaton, type PatternAutomaton } from './pattern-a
  * Returns the number of units after which an attempt at the start of the text is decided. If it is not decided, the
  * number is one more than the length of the text.
  */
-function decidedAt({ first, ...liveness }: PatternAutomaton, text: string): number {
+function findDecisionOffset({ first, ...liveness }: PatternAutomaton, text: string): number {
   let state = first;
   for (let at = 0; at < text.length; at++) {
     if (!state.is_open) return at;
@@ -40,7 +40,7 @@ const DECIDED: readonly (readonly [pattern: RegExp, text: string, decided: numbe
 
 test('a try is decided where nothing behind can change it', () => {
   for (const [pattern, text, decided] of DECIDED)
-    assert.equal(decidedAt(buildAutomaton(pattern), text), decided, `${pattern} in ${text}`);
+    assert.equal(findDecisionOffset(buildAutomaton(pattern), text), decided, `${pattern} in ${text}`);
   assert.equal(DECIDED.length, 18);
 });
 
@@ -58,7 +58,7 @@ test('what is decided stays as it is, whatever follows', () => {
   fc.assert(
     fc.property(fc.constantFrom(...tries), fc.nat(), fc.string(), ({ sticky, liveness, text }, at, more) => {
       const start = at % text.length;
-      const seen = decidedAt(liveness, text.slice(start));
+      const seen = findDecisionOffset(liveness, text.slice(start));
       if (seen > text.length - start) return;
       decided += 1;
       sticky.lastIndex = start;

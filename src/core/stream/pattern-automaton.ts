@@ -277,7 +277,7 @@ function getState(ways: AutomatonNodes, entries: readonly AutomatonPath[]): Auto
     const is_unit = ways.units[node] !== null;
     if (is_unit) waiting.set(key, way);
     else {
-      const all = ways.refused[node]!.length > 0 ? union(refused, ways.refused[node]!) : refused;
+      const all = ways.refused[node]!.length > 0 ? mergeNumbers(refused, ways.refused[node]!) : refused;
       open.push({ node: ways.to[node]!, refused: all }, { node: ways.or[node]!, refused });
     }
     has_edge ||= ways.is_edge[node]!;
@@ -286,7 +286,7 @@ function getState(ways: AutomatonNodes, entries: readonly AutomatonPath[]): Auto
   return internState(ways, waiting, { has_edge, in_value, is_match });
 }
 
-function union(some: readonly number[], others: readonly number[]): readonly number[] {
+function mergeNumbers(some: readonly number[], others: readonly number[]): readonly number[] {
   return [...new Set([...some, ...others])].sort((a, b) => a - b);
 }
 

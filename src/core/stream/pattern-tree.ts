@@ -89,7 +89,7 @@ function readChoice(reader: Reader): PatternNode {
 
 function readTerm(reader: Reader): PatternNode {
   const item = readAtom(reader);
-  const count = take(reader, COUNT);
+  const count = takeMatch(reader, COUNT);
   if (count === null) return item;
   const [written, least, comma, most] = count;
   if (least === undefined) {
@@ -110,7 +110,7 @@ const VALUE_GROUP = /^\(\?<value[2-9]?>$/;
 
 function readAtom(reader: Reader): PatternNode {
   const from = reader.at;
-  const opening = take(reader, OPENING);
+  const opening = takeMatch(reader, OPENING);
   if (opening !== null) {
     const item = readChoice(reader);
     reader.at += 1;
@@ -120,7 +120,7 @@ function readAtom(reader: Reader): PatternNode {
       return { kind: 'behind', source: reader.source.slice(from, reader.at) };
     return VALUE_GROUP.test(written) ? { kind: 'value', item } : item;
   }
-  const written = (take(reader, ESCAPE) ?? take(reader, CLASS))?.[0];
+  const written = (takeMatch(reader, ESCAPE) ?? takeMatch(reader, CLASS))?.[0];
   if (written === '\\b' || written === '\\B') return { kind: 'edge' };
   if (written !== undefined && /^\\(?:k<|[1-9])/.test(written)) return { kind: 'again' };
   if (written !== undefined) return { kind: 'unit', source: written };
@@ -130,7 +130,7 @@ function readAtom(reader: Reader): PatternNode {
   return { kind: 'unit', source: char === '.' ? char : `[\\${char}]`.replace(/\\(?=\w)/, '') };
 }
 
-function take(reader: Reader, pattern: RegExp): RegExpExecArray | null {
+function takeMatch(reader: Reader, pattern: RegExp): RegExpExecArray | null {
   pattern.lastIndex = reader.at;
   const found = pattern.exec(reader.source);
   if (found !== null) reader.at = pattern.lastIndex;

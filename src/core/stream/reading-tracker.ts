@@ -166,21 +166,21 @@ export function findReadingFront({
   if (depth === 0) front = Math.min(front, apart.start);
   if (opening !== null) front = Math.min(front, opening.from);
   for (const { from } of runs) front = Math.min(front, from);
-  if (shadow !== null) front = Math.min(front, shadowFront(shadow));
-  return blobs.reduce((least, blob) => Math.min(least, shadowFront(blob)), front);
+  if (shadow !== null) front = Math.min(front, getShadowFront(shadow));
+  return blobs.reduce((least, blob) => Math.min(least, getShadowFront(blob)), front);
 }
 
 /** Decodes the parts that have another reading, in order. It waits while more text could change a reading. */
 function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: boolean): void {
   const { text } = reader.tracker;
   for (;;) {
-    const at = reader.opening === null ? nextOdd(reader, piece, from) : reader.read_until;
+    const at = reader.opening === null ? findNextOdd(reader, piece, from) : reader.read_until;
     reader.read_until = at;
     if (at >= text.end) return;
     if (isOpen(reader, at) && !is_last) return;
     const decoded = decodeAt(readBuffer(text), at - text.base, text.end - text.base);
     if (decoded !== null) {
-      const held = reader.opening?.from ?? heldAt(reader, at);
+      const held = reader.opening?.from ?? findHeldFront(reader, at);
       reader.read_until = decoded.end + text.base;
       addToShadow(reader, decoded.text, at, held);
     } else reader.read_until = at + 1;
@@ -188,7 +188,7 @@ function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: b
   }
 }
 
-function nextOdd({ tracker: { text }, read_until }: ReadingTracker, piece: string, from: number): number {
+function findNextOdd({ tracker: { text }, read_until }: ReadingTracker, piece: string, from: number): number {
   const is_older = read_until < from;
   const units = is_older ? readBuffer(text) : piece;
   const start = is_older ? text.base : from;
@@ -198,7 +198,7 @@ function nextOdd({ tracker: { text }, read_until }: ReadingTracker, piece: strin
 }
 
 /** Returns the offset at which a match may begin that includes the unit at `at`. */
-function heldAt({ tracker }: ReadingTracker, at: number): number {
+function findHeldFront({ tracker }: ReadingTracker, at: number): number {
   if (tracker.at < at) advanceTracker(tracker, sliceBuffer(tracker.text, tracker.at, at));
   return tracker.at === at ? Math.min(findMatchFront(tracker), at) : at;
 }
@@ -210,11 +210,11 @@ function isOpen(reader: ReadingTracker, at: number): boolean {
     const liveness = escapeAt(readBuffer(text), at - text.base);
     if (liveness === null) return false;
     const opening = { liveness, state: liveness.first, at, from: at };
-    goOn(opening, reader.tracker);
-    if (opening.state.is_open) reader.opening = { ...opening, from: heldAt(reader, at) };
+    advanceProgress(opening, reader.tracker);
+    if (opening.state.is_open) reader.opening = { ...opening, from: findHeldFront(reader, at) };
     return opening.state.is_open;
   }
-  goOn(reader.opening, reader.tracker);
+  advanceProgress(reader.opening, reader.tracker);
   return reader.opening.state.is_open;
 }
 
@@ -224,7 +224,7 @@ function escapeAt(text: string, at: number): PatternAutomaton | null {
   return unit === 0xdb40 || (unit >= 0xfe00 && unit <= 0xfe0f) ? HIDDEN : null;
 }
 
-function goOn(progress: Progress, { text, meter }: MatchTracker): void {
+function advanceProgress(progress: Progress, { text, meter }: MatchTracker): void {
   const units = readBuffer(text);
   const from = progress.at;
   for (; progress.at < text.end && progress.state.is_open; progress.at++)
@@ -241,11 +241,11 @@ function goOn(progress: Progress, { text, meter }: MatchTracker): void {
  * open.
  */
 function addToShadow(reader: ReadingTracker, decoded: string, at: number, held: number): void {
-  reader.shadow ??= shadowFrom(reader, held);
+  reader.shadow ??= createShadow(reader, held);
   castDecoded(reader, reader.shadow, { start: at, end: reader.read_until, text: decoded });
 }
 
-function shadowFrom({ tracker, depth }: ReadingTracker, held: number): Shadow {
+function createShadow({ tracker, depth }: ReadingTracker, held: number): Shadow {
   const start = Math.max(tracker.text.base, held - CONTEXT_UNITS);
   const inner = startMatchTracker(tracker.scanner, createTextBuffer(), tracker.holds, tracker.meter);
   return {
@@ -275,7 +275,7 @@ function castShadow(reader: ReadingTracker, shadow: Shadow, to: number, is_last:
   if (is_last) feedReadingTracker(shadow.reader, '', true);
   takeSuspects(reader, shadow, shadow === reader.shadow);
   const quiet_from = shadow.decoded_at + CONTEXT_UNITS;
-  return shadow.fed_until > quiet_from && shadowFront(shadow) > quiet_from;
+  return shadow.fed_until > quiet_from && getShadowFront(shadow) > quiet_from;
 }
 
 function castDecoded({ tracker }: ReadingTracker, shadow: Shadow, { start, end, text }: Blob): void {
@@ -325,7 +325,7 @@ function takeSuspects(reader: ReadingTracker, shadow: Shadow, is_unconfirmed: bo
   tracker.phrases.length = 0;
 }
 
-function shadowFront({ reader, view, fed_until }: Shadow): number {
+function getShadowFront({ reader, view, fed_until }: Shadow): number {
   const inner = findReadingFront(reader);
   return inner < view.length ? toSource({ text: '', ...view }, inner, inner + 1).start : fed_until;
 }
@@ -343,7 +343,7 @@ function startRuns(reader: ReadingTracker): void {
     // An override ends the one before it, so none is within another. Several signals can name the same one.
     if (runs.some((run) => run.liveness === FROM_ITS_END && run.start === start)) continue;
     const run = runAt(FROM_ITS_END, start, front);
-    goOn(run, tracker);
+    advanceProgress(run, tracker);
     runs.push(run);
   }
 }
@@ -414,7 +414,7 @@ function stepBlob(reader: ReadingTracker, run: OpenRun, is_last: boolean): numbe
     return null;
   }
   if (blob === null) return run.start;
-  const shadow = shadowFrom(reader, run.from);
+  const shadow = createShadow(reader, run.from);
   castDecoded(reader, shadow, { ...blob, start: run.start, end: run.start + blob.end });
   reader.blobs.push(shadow);
   reader.has_had_blobs = true;
@@ -423,7 +423,7 @@ function stepBlob(reader: ReadingTracker, run: OpenRun, is_last: boolean): numbe
 
 /** Returns the end of a run; `null` while it continues. */
 function runEnd(run: OpenRun, tracker: MatchTracker, is_last: boolean): number | null {
-  goOn(run, tracker);
+  advanceProgress(run, tracker);
   const is_over = is_last || !run.state.is_open || run.at - run.start >= run.liveness.units_max;
   return is_over ? run.at : null;
 }

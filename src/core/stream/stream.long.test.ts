@@ -142,7 +142,7 @@ test('a difference is seen', () => {
 });
 
 /** Returns the number of held units after each unit of the text, which must be clean. */
-function heldIn(text: string): number[] {
+function measureHeldUnits(text: string): number[] {
   const { released } = runStream(splitUnits(text));
   let gone = 0;
   return released.slice(0, -1).map((piece, at) => {
@@ -152,14 +152,14 @@ function heldIn(text: string): number[] {
 }
 
 test('of ordinary text a word or so is held back', () => {
-  const held = heldIn(PROSE.repeat(20)).sort((a, b) => a - b);
+  const held = measureHeldUnits(PROSE.repeat(20)).sort((a, b) => a - b);
   assert.ok(held[held.length >> 1]! <= 4 && held.at(-1)! <= 32, `${held[held.length >> 1]} ${held.at(-1)}`);
 });
 
 test('of a document a word or so is held back, and a short value until it has ended', () => {
   const entry = { id: 12, title: 'A plan', tags: ['new', 'open'], note: PROSE.repeat(3) };
   const document = JSON.stringify({ entries: Array.from({ length: 12 }, () => entry) });
-  const held = heldIn(document).sort((a, b) => a - b);
+  const held = measureHeldUnits(document).sort((a, b) => a - b);
   assert.ok(held[held.length >> 1]! <= 8 && held.at(-1)! <= 64, `${held[held.length >> 1]} ${held.at(-1)}`);
 });
 
@@ -305,6 +305,35 @@ test('what can only be judged whole is held whole', () => {
     assert.ok(whole.text.length > 0, what);
   }
   assert.equal(WHOLE.length, 3);
+});
+
+const TOKEN = `${'gh'}p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5`;
+const bytesOf = (write: (byte: number) => string) => [...Buffer.from(TOKEN)].map(write);
+/** Forms that a stream does not hold: whether it masks them, and whether the text says so when it ends. */
+const UNHELD: readonly (readonly [form: string, text: string, in_stream: 'modify' | 'block' | 'allow'])[] = [
+  ['the token itself', TOKEN, 'modify'],
+  ['its base64', Buffer.from(TOKEN).toString('base64'), 'modify'],
+  ['decimal bytes', bytesOf(String).join(', '), 'allow'],
+  ['spaced hexadecimal bytes', bytesOf((byte) => byte.toString(16)).join(' '), 'allow'],
+  ['binary bytes', bytesOf((byte) => byte.toString(2).padStart(8, '0')).join(' '), 'allow'],
+  ['quoted-printable', bytesOf((byte) => `=${byte.toString(16).toUpperCase()}`).join(''), 'allow'],
+  ['two members', `{"a":"${TOKEN.slice(0, 20)}","b":"${TOKEN.slice(20)}"}`, 'allow'],
+  ['two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`, 'block'],
+  ['in reverse', [...TOKEN].reverse().join(''), 'block'],
+];
+
+test('lists of bytes, tokens in parts and text in reverse are found only in text that is held whole', () => {
+  const crossing = buildTestCrossing({ boundary: 'output' });
+  for (const [form, text, in_stream] of UNHELD) {
+    const pieces = splitUnits(`Here it is: ${text} and that is all there is to say about it.`);
+    assert.equal(runStream(pieces, buildTestPolicy(), crossing).verdict.decision, in_stream, form);
+    const rule = { name: 'other', boundary: 'output', data_tags: ['personal'], action: 'redact' };
+    const holding = buildTestPolicy({ rules: [{ ...rule, fallback_template: 'Left out: {redacted}' }] });
+    const held = runStream(pieces, holding, crossing);
+    assert.equal(held.verdict.decision, 'modify', form);
+    assert.ok(!held.text.includes(text), form);
+  }
+  assert.equal(UNHELD.length, 9);
 });
 
 const REFUSED: readonly (readonly [

@@ -71,6 +71,9 @@ export interface StreamGuard {
  * whether it is read as a document or as one text. Some text is held whole: all text at `action`, where contracts
  * apply to the whole; and text for which a rule has a replacement text or a condition.
  *
+ * Text is not held for lists of bytes, for tokens in several parts, or for text in reverse, which would hold every
+ * word: lists of bytes are not found, and the other two end the stream where they are found after all.
+ *
  * Phrases that express a request are scored over several sentences, which are not held for that. If such a finding
  * blocks or would be masked, the stream ends as soon as it is known, and its beginning may have been released. Once
  * a part was released, an exceeded limit, a fault or a late finding ends the stream with a block.
@@ -83,16 +86,16 @@ export function openStream(
 ): StreamGuard {
   const state = startState(policy, crossing, fingerprintOf, conditions);
   const taking = (work: () => StreamRelease): StreamRelease => {
-    if (state.has_ended) return nothing('block');
+    if (state.has_ended) return releaseNothing('block');
     try {
       return work();
     } catch {
-      return ended(state, buildFaultVerdict(policy));
+      return endStream(state, buildFaultVerdict(policy));
     }
   };
   return {
-    push: (piece) => taking(() => push(state, piece)),
-    end: () => taking(() => end(state)),
+    push: (piece) => taking(() => pushPiece(state, piece)),
+    end: () => taking(() => completeStream(state)),
     text: () => state.pieces.join(''),
     released_units: () => (state.has_ended ? state.units : state.look.released_units),
   };
@@ -215,33 +218,33 @@ function needsWholeText(policy: Policy, crossing: Crossing, request: Verdict): b
  */
 const STREAM_WORK_FLOOR = 2 * WORK_FLOOR;
 
-function push(state: StreamState, piece: string | Uint8Array): StreamRelease {
+function pushPiece(state: StreamState, piece: string | Uint8Array): StreamRelease {
   const text = typeof piece === 'string' ? piece : decodeUtf8(state.utf8, piece);
-  if (text === null) return stopped(state, NO_UTF8);
+  if (text === null) return stopStream(state, NO_UTF8);
   const joined = state.half + text;
   const is_half = (joined.charCodeAt(joined.length - 1) & 0xfc00) === 0xd800;
   state.half = is_half ? joined.slice(-1) : '';
-  return take(state, is_half ? joined.slice(0, -1) : joined);
+  return pushText(state, is_half ? joined.slice(0, -1) : joined);
 }
 
-function take(state: StreamState, text: string): StreamRelease {
+function pushText(state: StreamState, text: string): StreamRelease {
   const { policy, meter, document, pieces } = state;
   const { text_bytes_max } = policy.limits;
-  if (state.refused !== null) return ended(state, state.refused);
+  if (state.refused !== null) return endStream(state, state.refused);
   pieces.push(text);
   state.units += text.length;
   state.bytes += countUtf8Bytes(text);
   meter.allowed += text.length * WORK_PER_UNIT;
   if (state.bytes > text_bytes_max)
-    return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
+    return stopStream(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
   if (!state.is_whole) scanNext(state, text);
   const is_document = document.detector.state !== 'none';
   if (state.is_over_work && !is_document)
-    return stopped(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
-  const releaseNext = is_document ? releaseDocument : release;
-  const released = state.is_whole ? nothing('allow') : releaseNext(state);
+    return stopStream(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
+  const releaseNext = is_document ? releaseDocument : releaseReady;
+  const released = state.is_whole ? releaseNothing('allow') : releaseNext(state);
   if (released.verdict === null && state.units - state.look.released_units > HELD_UNITS_MAX)
-    return stopped(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
+    return stopStream(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
   return released;
 }
 
@@ -261,18 +264,18 @@ function scanNext(state: StreamState, text: string): void {
 function releaseDocument(state: StreamState): StreamRelease {
   const { policy, look, document, findings } = state;
   const from = look.released_units;
-  if (document.is_held) return nothing('allow');
+  if (document.is_held) return releaseNothing('allow');
   const most = findReleasableEnd(look, document.scanned_until);
   const text = sliceBuffer(look.text, from, most);
   const here = look.pending.filter(({ start }) => start >= from && start < most);
   const found = resolveMatches(
     policy.detection,
     text,
-    here.map((match) => moved(match, -from)),
-  ).map((match) => findingIn(policy, match, text));
+    here.map((match) => shiftSpan(match, -from)),
+  ).map((match) => buildStreamFinding(policy, match, text));
   const as_text = judgePart(state, text, found)
     .filter(isChange)
-    .map((finding) => moved(finding, from));
+    .map((finding) => shiftSpan(finding, from));
   const as_document = document.changes.filter(({ start }) => start < most);
   const late = [...look.alarms.splice(0), ...look.pending.filter(({ start }) => start < from)];
   const differs_at =
@@ -283,7 +286,7 @@ function releaseDocument(state: StreamState): StreamRelease {
   document.changes.splice(0, masked.length);
   findings.push(...masked);
   for (const each of masked) addMask(state.masked, each);
-  const shifted = masked.map((finding) => moved(finding, -from));
+  const shifted = masked.map((finding) => shiftSpan(finding, -from));
   return {
     text: masked.length === 0 ? part.text : redactPart(part.text, shifted, policy.redaction.typed),
     decision: masked.length === 0 ? 'allow' : 'modify',
@@ -293,30 +296,30 @@ function releaseDocument(state: StreamState): StreamRelease {
 }
 
 /** Releases the text that may be released, unless a finding in it, or an alarm, ends the stream. */
-function release(state: StreamState): StreamRelease {
+function releaseReady(state: StreamState): StreamRelease {
   const { policy, look, findings } = state;
   const from = look.released_units;
   const part = releaseText(look, findReleasableEnd(look));
   const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
-  if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
-  const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
+  if (part.matches.length + alarms.length === 0) return { ...releaseNothing('allow'), text: part.text };
+  const here = part.matches.filter(({ start }) => start >= from).map((match) => shiftSpan(match, -from));
   const found = resolveMatches(policy.detection, part.text, here).map((match) =>
-    findingIn(policy, match, part.text),
+    buildStreamFinding(policy, match, part.text),
   );
   const judged = judgePart(state, part.text, found);
-  findings.push(...found.map((finding) => moved(finding, from)));
+  findings.push(...found.map((finding) => shiftSpan(finding, from)));
   const late = findReleasedFindings(state, alarms);
   if (late.length > 0 || judged.some(({ action }) => STOPPING.has(action)))
-    return blocked(state, [...findings, ...late]);
+    return blockStream(state, [...findings, ...late]);
   const { findings_max } = policy.limits;
   if (findings.length > findings_max)
-    return stopped(state, `There are more findings than scan.findings_max (${findings_max}).`);
+    return stopStream(state, `There are more findings than scan.findings_max (${findings_max}).`);
   const masked = judged.filter(({ action }) => action === 'redact');
-  for (const each of masked) addMask(state.masked, moved(each, from));
+  for (const each of masked) addMask(state.masked, shiftSpan(each, from));
   return {
     text: masked.length === 0 ? part.text : redactPart(part.text, masked, policy.redaction.typed),
     decision: masked.length === 0 ? 'allow' : 'modify',
-    findings: judged.map((finding) => moved(finding, from)),
+    findings: judged.map((finding) => shiftSpan(finding, from)),
     verdict: null,
   };
 }
@@ -339,10 +342,10 @@ function findReleasedFindings(state: StreamState, alarms: readonly Match[]): rea
   if (alarms.length === 0) return [];
   const { base } = look.text;
   const text = readBuffer(look.text);
-  const found = alarms.map((match) => findingIn(policy, moved(match, -base), text));
+  const found = alarms.map((match) => buildStreamFinding(policy, shiftSpan(match, -base), text));
   return judgePart(state, text, found)
     .filter(isChange)
-    .map((finding) => moved(finding, base))
+    .map((finding) => shiftSpan(finding, base))
     .filter((finding) => finding.action !== 'redact' || !isMasked(state, finding));
 }
 
@@ -361,19 +364,19 @@ function findDifference(as_text: readonly JudgedFinding[], as_document: readonly
   return Number.POSITIVE_INFINITY;
 }
 
-function findingIn({ detection }: Policy, match: Match, text: string): Finding {
+function buildStreamFinding({ detection }: Policy, match: Match, text: string): Finding {
   return buildFinding(detection, match, 0, null, text.slice(match.start, match.end));
 }
 
-function moved<Placed extends Span>(placed: Placed, units: number): Placed {
+function shiftSpan<Placed extends Span>(placed: Placed, units: number): Placed {
   return { ...placed, start: placed.start + units, end: placed.end + units };
 }
 
-function end(state: StreamState): StreamRelease {
+function completeStream(state: StreamState): StreamRelease {
   const { policy, crossing, look, utf8, pieces, document } = state;
-  if (state.refused !== null) return ended(state, state.refused);
-  if (utf8.missing > 0) return stopped(state, NO_UTF8);
-  const before = state.half === '' ? nothing('allow') : take(state, state.half);
+  if (state.refused !== null) return endStream(state, state.refused);
+  if (utf8.missing > 0) return stopStream(state, NO_UTF8);
+  const before = state.half === '' ? releaseNothing('allow') : pushText(state, state.half);
   if (before.verdict !== null) return before;
   const text = pieces.join('');
   const is_scanned = !state.is_whole && !state.is_over_work;
@@ -395,18 +398,18 @@ function end(state: StreamState): StreamRelease {
 /** Returns the rest of the text as the verdict on the whole text requires. */
 function finishStream(state: StreamState, text: string, verdict: Verdict): StreamRelease {
   const { released_units } = state.look;
-  if (verdict.decision === 'block') return ended(state, verdict);
+  if (verdict.decision === 'block') return endStream(state, verdict);
   const masked = verdict.findings.filter(({ action }) => action === 'redact');
   const is_late = masked.some((finding) => finding.start < released_units && !isMasked(state, finding));
-  if (is_late) return ended(state, tooLate(verdict));
+  if (is_late) return endStream(state, buildLateVerdict(verdict));
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
   const before = masked.filter(({ start }) => start < released_units);
   // The rest is cut from the whole content, because the mask of a number in a document has quotes of its own.
   const shown = redactPart(text.slice(0, released_units), before, state.policy.redaction.typed);
-  return { ...ended(state, verdict), text: content.slice(shown.length) };
+  return { ...endStream(state, verdict), text: content.slice(shown.length) };
 }
 
-function ended(state: StreamState, verdict: Verdict): StreamRelease {
+function endStream(state: StreamState, verdict: Verdict): StreamRelease {
   state.has_ended = true;
   const { decision, findings } = verdict;
   return {
@@ -417,20 +420,23 @@ function ended(state: StreamState, verdict: Verdict): StreamRelease {
   };
 }
 
-function nothing(decision: Decision): StreamRelease {
+function releaseNothing(decision: Decision): StreamRelease {
   return { text: '', decision, findings: [], verdict: null };
 }
 
-function stopped(state: StreamState, reason: string): StreamRelease {
-  return ended(state, verdictSoFar(state, state.findings, { status: 'partial', reason, bytes: state.bytes }));
+function stopStream(state: StreamState, reason: string): StreamRelease {
+  return endStream(
+    state,
+    judgeSoFar(state, state.findings, { status: 'partial', reason, bytes: state.bytes }),
+  );
 }
 
-function blocked(state: StreamState, findings: readonly Finding[]): StreamRelease {
-  const verdict = verdictSoFar(state, findings, FULL);
-  return ended(state, verdict.decision === 'block' ? verdict : tooLate(verdict));
+function blockStream(state: StreamState, findings: readonly Finding[]): StreamRelease {
+  const verdict = judgeSoFar(state, findings, FULL);
+  return endStream(state, verdict.decision === 'block' ? verdict : buildLateVerdict(verdict));
 }
 
-function verdictSoFar(
+function judgeSoFar(
   { crossing, policy, pieces, fingerprintOf }: StreamState,
   findings: readonly Finding[],
   coverage: Coverage,
@@ -439,7 +445,7 @@ function verdictSoFar(
   return judgeScan(whole, policy, { findings, coverage }, fingerprintOf);
 }
 
-function tooLate(verdict: Verdict): Verdict {
+function buildLateVerdict(verdict: Verdict): Verdict {
   const reason = 'Something was found that had to be masked, in a part of the text that had gone on.';
   return { ...verdict, decision: 'block', action: 'block', reason, content: null };
 }

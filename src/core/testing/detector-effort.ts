@@ -24,7 +24,7 @@ export function countDetector({ weight, validate, ...detector }: Detector): Coun
   const { pattern } = detector;
   if ('find' in pattern) throw new Error(`${detector.id} has no pattern that could be counted.`);
   const matcher = compileCountingMatcher(pattern);
-  const value = valueGroup(pattern);
+  const value = findValueGroups(pattern);
   const find = (text: string, start: number): readonly [number, number] | null => {
     const { end, spans, steps } = matcher(text, start);
     tally.steps += steps;
@@ -38,7 +38,7 @@ export function countDetector({ weight, validate, ...detector }: Detector): Coun
   return { as_is: compileScanner([detector]), counting: compileScanner([counting]), tally };
 }
 
-function valueGroup({ source }: RegExp): readonly number[] {
+function findValueGroups({ source }: RegExp): readonly number[] {
   const opens = [...source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])(\w+)>/g)];
   const groups = opens.filter(([text]) => text.startsWith('('));
   return groups.flatMap(([, name], at) => (/^value[2-9]?$/.test(name ?? '') ? [at + 1] : []));

@@ -28,7 +28,7 @@ const TEXTS = [
   'rm -rf /',
 ];
 
-function some<T>(from: readonly T[], max: number): fc.Arbitrary<T[]> {
+function generateSubset<T>(from: readonly T[], max: number): fc.Arbitrary<T[]> {
   return fc.uniqueArray(fc.constantFrom(...from), { maxLength: max });
 }
 
@@ -46,15 +46,18 @@ const CONDITIONS = [
 /** A rule as an author writes it, without name and tenant. */
 const ruleBody = fc
   .record({
-    boundary: some(BOUNDARIES, 3).filter((list) => list.length > 0),
-    data_tags: some(TAGS, 2),
+    boundary: generateSubset(BOUNDARIES, 3).filter((list) => list.length > 0),
+    data_tags: generateSubset(TAGS, 2),
     action: fc.constantFrom(...ACTIONS),
-    tools: some(TOOLS, 2),
-    agents: some(AGENTS, 2),
-    phase: some(PHASES, 2),
+    tools: generateSubset(TOOLS, 2),
+    agents: generateSubset(AGENTS, 2),
+    phase: generateSubset(PHASES, 2),
     priority: fc.constantFrom(1, 100, 100, 100),
     enforcement: fc.constantFrom('enforce', 'enforce', 'monitor'),
-    session_tags: fc.oneof({ weight: 4, arbitrary: fc.constant<string[]>([]) }, some(SESSION_TAGS, 2)),
+    session_tags: fc.oneof(
+      { weight: 4, arbitrary: fc.constant<string[]>([]) },
+      generateSubset(SESSION_TAGS, 2),
+    ),
     when: fc.oneof(
       { weight: 3, arbitrary: fc.constant<string | null>(null) },
       fc.constantFrom(...CONDITIONS),
@@ -66,7 +69,7 @@ const ruleBody = fc
     priority,
     enforcement,
     ...(data_tags.length > 0 && { data_tags }),
-    condition: written(conditions, boundary.includes('action')),
+    condition: writeConditions(conditions, boundary.includes('action')),
   }));
 
 interface GeneratedConditions {
@@ -78,7 +81,7 @@ interface GeneratedConditions {
 }
 
 /** Returns only the conditions that restrict, because authors do not write empty lists. */
-function written(conditions: GeneratedConditions, is_action: boolean): object {
+function writeConditions(conditions: GeneratedConditions, is_action: boolean): object {
   const { tools, agents, phase, session_tags, when } = conditions;
   return {
     ...(tools.length > 0 && { tools }),
@@ -168,10 +171,10 @@ export const crossingArbitrary: fc.Arbitrary<Crossing> = fc
     agent_id: fc.constantFrom('bot', 'bot-2', 'ann', 'unknown'),
     source_agent_id: fc.constantFrom(null, null, 'ann', 'bot'),
     tool: fc.constantFrom('shell', 'shell.run', 'mail.send', null),
-    declared_tags: some(['own.tag', 'secret', 'personal.pii.email', 'sql.delete', 'Own'], 2),
-    session_tags: some(['untrusted.web', 'personal.pii.email', 'own'], 2),
+    declared_tags: generateSubset(['own.tag', 'secret', 'personal.pii.email', 'sql.delete', 'Own'], 2),
+    session_tags: generateSubset(['untrusted.web', 'personal.pii.email', 'own'], 2),
     calls_last_minute: fc.constantFrom(0, 2, 9),
-    approved_rules: some(['r0', 'r1', 'default.require_approval', 'contract.requires_approval'], 1),
+    approved_rules: generateSubset(['r0', 'r1', 'default.require_approval', 'contract.requires_approval'], 1),
   })
   .map(({ boundary, phase, tool, ...rest }) => {
     const is_action = boundary === 'action';

@@ -40,13 +40,13 @@ export interface PatternParts {
 /** Parses the parts of a pattern. */
 export function splitPattern({ source, flags }: RegExp): PatternParts {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
-  return { pattern, terms: pattern.alternatives.flatMap(termsIn) };
+  return { pattern, terms: pattern.alternatives.flatMap(listTerms) };
 }
 
-function termsIn(node: AST.Alternative): readonly AST.Element[] {
+function listTerms(node: AST.Alternative): readonly AST.Element[] {
   return node.elements.flatMap((element) => {
     const inner = element.type === 'Quantifier' ? element.element : element;
-    const below = 'alternatives' in inner ? inner.alternatives.flatMap(termsIn) : [];
+    const below = 'alternatives' in inner ? inner.alternatives.flatMap(listTerms) : [];
     return [element, ...below];
   });
 }
@@ -60,7 +60,7 @@ export function generateMatch({ pattern }: PatternParts, below: RandomBelow): st
 export function generateHostilePiece(parts: PatternParts, below: RandomBelow): string {
   const whole = generateMatch(parts, below);
   const head = whole.slice(0, below(3) === 0 ? whole.length : 1 + below(whole.length + 1));
-  return head + tail(parts, below);
+  return head + generateTail(parts, below);
 }
 
 /** Returns the piece with one small change. */
@@ -69,19 +69,19 @@ export function mutatePiece(piece: string, parts: PatternParts, below: RandomBel
   const from = below(at + 1);
   switch (below(5)) {
     case 0:
-      return piece.slice(0, at) + tail(parts, below) + piece.slice(at);
+      return piece.slice(0, at) + generateTail(parts, below) + piece.slice(at);
     case 1:
       return piece.slice(0, at) + piece.slice(from, at).repeat(1 + below(8)) + piece.slice(at);
     case 2:
       return piece.slice(0, from) + piece.slice(at);
     case 3:
-      return piece.slice(0, at) + tail(parts, below);
+      return piece.slice(0, at) + generateTail(parts, below);
     default:
-      return piece.slice(0, from) + tail(parts, below) + piece.slice(at);
+      return piece.slice(0, from) + generateTail(parts, below) + piece.slice(at);
   }
 }
 
-function tail({ terms }: PatternParts, below: RandomBelow): string {
+function generateTail({ terms }: PatternParts, below: RandomBelow): string {
   const part = (): string => {
     if (below(2) === 0) return SEPARATORS[below(SEPARATORS.length)]!;
     return getElement(terms[below(terms.length)]!, below);

@@ -15,7 +15,7 @@ export function createSessionJudge(judge: (crossing: Crossing) => Verdict): Sess
       const is_message = crossing.phase === 'message';
       const key = getKey(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
       const known = sessions.get(key) ?? [];
-      sessions.set(key, changed(known, taint_change));
+      sessions.set(key, applyTaintChange(known, taint_change));
     }
     return verdict;
   };
@@ -25,7 +25,7 @@ function getKey({ tenant_id, session_id }: Crossing, agent_id: string): string {
   return JSON.stringify([tenant_id, session_id, agent_id]);
 }
 
-function changed(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
+function applyTaintChange(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
   const left = tags.filter((tag) => remove !== 'all' && !remove.some((ancestor) => covers(ancestor, tag)));
   return [...new Set([...left, ...add])];
 }

@@ -27,7 +27,7 @@ const PATTERNS: readonly RegExp[] = [
 ];
 const UNITS = [...'aaabbbcccdABC-\n 😀', '\ud83d'];
 
-function agree(pattern: RegExp, text: string, at: number): boolean {
+function compareMatchers(pattern: RegExp, text: string, at: number): boolean {
   const sticky = new RegExp(pattern.source, `${pattern.flags.replace(/[dgy]/g, '')}dy`);
   sticky.lastIndex = at;
   const found = sticky.exec(text);
@@ -45,7 +45,7 @@ test('what counts finds what V8 finds: the same ends, the same groups', () => {
     let found = 0;
     fc.assert(
       fc.property(texts, (text) => {
-        for (let at = 0; at <= text.length; at++) if (agree(pattern, text, at)) found += 1;
+        for (let at = 0; at <= text.length; at++) if (compareMatchers(pattern, text, at)) found += 1;
       }),
       { numRuns: 500, seed: 1 },
     );
@@ -60,7 +60,7 @@ test('built-in patterns are counted as V8 reads them', () => {
     if ('find' in pattern) continue;
     const parts = splitPattern(pattern);
     for (let piece = 0; piece < 6; piece++)
-      if (agree(pattern, generateHostilePiece(parts, below), 0)) found += 1;
+      if (compareMatchers(pattern, generateHostilePiece(parts, below), 0)) found += 1;
   }
   assert.ok(found > 100, `${found}`);
 });

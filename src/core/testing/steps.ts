@@ -63,13 +63,13 @@ export function compileCountingMatcher({ source, flags }: RegExp): CountingMatch
   };
 }
 
-function count(attempt: Try): void {
+function countStep(attempt: Try): void {
   attempt.steps += 1;
   if (attempt.steps > STEPS_MAX) throw new Error(`A try takes more than ${STEPS_MAX} steps.`);
 }
 
 function getAny(alternatives: readonly AST.Alternative[], reader: Reader): Node {
-  const nodes = alternatives.map(({ elements }) => inTurn(elements, reader));
+  const nodes = alternatives.map(({ elements }) => buildSequenceNode(elements, reader));
   if (nodes.length === 1) return nodes[0]!;
   return (attempt, at, then) =>
     nodes.some((node) => {
@@ -80,7 +80,7 @@ function getAny(alternatives: readonly AST.Alternative[], reader: Reader): Node 
     });
 }
 
-function inTurn(elements: readonly AST.Element[], reader: Reader): Node {
+function buildSequenceNode(elements: readonly AST.Element[], reader: Reader): Node {
   const nodes = elements.map((element) => getNode(element, reader));
   if (reader.is_backward) nodes.reverse();
   const from = (index: number): Node => {
@@ -98,18 +98,18 @@ function getNode(element: AST.Element, reader: Reader): Node {
     case 'Character':
     case 'CharacterClass':
     case 'CharacterSet':
-      return one(getUnit(element.raw, reader), reader);
+      return buildUnitNode(getUnit(element.raw, reader), reader);
     case 'Group':
       if (element.modifiers !== null) throw new Error(`Not counted: ${element.raw}`);
       return getAny(element.alternatives, reader);
     case 'CapturingGroup':
-      return group(element, reader);
+      return buildGroupNode(element, reader);
     case 'Quantifier':
       return repeat(element, reader);
     case 'Assertion':
-      return assertion(element, reader);
+      return buildAssertionNode(element, reader);
     case 'Backreference':
-      return backreference(element, reader);
+      return buildBackreferenceNode(element, reader);
     default:
       throw new Error(`Not counted: ${element.raw}`);
   }
@@ -135,7 +135,7 @@ function getUnit(raw: string, { flags }: Reader): Unit {
 
 /** Returns the position after one unit (before it in a backward match) if the unit is in the class; otherwise -1. */
 function step(attempt: Try, at: number, unit: Unit, { is_backward, flags }: Reader): number {
-  count(attempt);
+  countStep(attempt);
   const { text } = attempt;
   const from = is_backward ? at - 1 : at;
   if (from < 0 || from >= text.length) return -1;
@@ -147,14 +147,14 @@ function step(attempt: Try, at: number, unit: Unit, { is_backward, flags }: Read
   return is_backward ? start : at + (code > 0xffff ? 2 : 1);
 }
 
-function one(unit: Unit, reader: Reader): Node {
+function buildUnitNode(unit: Unit, reader: Reader): Node {
   return (attempt, at, then) => {
     const next = step(attempt, at, unit, reader);
     return next !== -1 && then(next);
   };
 }
 
-function group(element: AST.CapturingGroup, reader: Reader): Node {
+function buildGroupNode(element: AST.CapturingGroup, reader: Reader): Node {
   const node = getAny(element.alternatives, reader);
   const number = getNumber(element);
   return (attempt, at, then) => {
@@ -175,14 +175,14 @@ function group(element: AST.CapturingGroup, reader: Reader): Node {
 function getNumber(element: AST.CapturingGroup): number {
   let top: AST.Node = element;
   while (top.parent !== null) top = top.parent;
-  return groupsIn(top).indexOf(element) + 1;
+  return listGroups(top).indexOf(element) + 1;
 }
 
-function groupsIn(node: AST.Node): readonly AST.CapturingGroup[] {
+function listGroups(node: AST.Node): readonly AST.CapturingGroup[] {
   const own = node.type === 'CapturingGroup' ? [node] : [];
-  if (node.type === 'Quantifier') return groupsIn(node.element);
+  if (node.type === 'Quantifier') return listGroups(node.element);
   const below = 'alternatives' in node ? node.alternatives : node.type === 'Alternative' ? node.elements : [];
-  return [...own, ...(below as readonly AST.Node[]).flatMap(groupsIn)];
+  return [...own, ...(below as readonly AST.Node[]).flatMap(listGroups)];
 }
 
 function repeat(element: AST.Quantifier, reader: Reader): Node {
@@ -211,7 +211,7 @@ function repeatUnit({ min, max, greedy }: AST.Quantifier, unit: Unit, reader: Re
     }
     while (more());
     for (; places.length > min; places.pop()) {
-      count(attempt);
+      countStep(attempt);
       if (then(places.at(-1)!)) return true;
     }
     return false;
@@ -220,9 +220,9 @@ function repeatUnit({ min, max, greedy }: AST.Quantifier, unit: Unit, reader: Re
 
 function repeatNode({ element, min, max, greedy }: AST.Quantifier, reader: Reader): Node {
   const node = getNode(element, reader);
-  const inner = groupsIn(element).map(getNumber);
+  const inner = listGroups(element).map(getNumber);
   const turn = (attempt: Try, at: number, done: number, then: Then): boolean => {
-    count(attempt);
+    countStep(attempt);
     const again = (): boolean => {
       if (done >= max) return false;
       const before = attempt.spans.slice();
@@ -239,18 +239,19 @@ function repeatNode({ element, min, max, greedy }: AST.Quantifier, reader: Reade
   return (attempt, at, then) => turn(attempt, at, 0, then);
 }
 
-function assertion(element: AST.Assertion, reader: Reader): Node {
-  if (element.kind === 'lookahead' || element.kind === 'lookbehind') return look(element, reader);
+function buildAssertionNode(element: AST.Assertion, reader: Reader): Node {
+  if (element.kind === 'lookahead' || element.kind === 'lookbehind')
+    return buildLookaroundNode(element, reader);
   const pattern = new RegExp(element.raw, `${reader.flags}y`);
   return (attempt, at, then) => {
-    count(attempt);
+    countStep(attempt);
     pattern.lastIndex = at;
     return pattern.test(attempt.text) && then(at);
   };
 }
 
 /** Matches a lookaround. Once it has matched, it is not tried in another way. */
-function look(element: AST.LookaroundAssertion, { flags }: Reader): Node {
+function buildLookaroundNode(element: AST.LookaroundAssertion, { flags }: Reader): Node {
   const node = getAny(element.alternatives, { is_backward: element.kind === 'lookbehind', flags });
   return (attempt, at, then) => {
     const before = attempt.spans.slice();
@@ -261,7 +262,7 @@ function look(element: AST.LookaroundAssertion, { flags }: Reader): Node {
   };
 }
 
-function backreference(element: AST.Backreference, { is_backward, flags }: Reader): Node {
+function buildBackreferenceNode(element: AST.Backreference, { is_backward, flags }: Reader): Node {
   if (is_backward || flags.includes('i')) throw new Error(`Not counted: ${element.raw}`);
   const numbers = [element.resolved].flat().map(getNumber);
   return (attempt, at, then) => {
@@ -270,7 +271,7 @@ function backreference(element: AST.Backreference, { is_backward, flags }: Reade
       number === undefined
         ? ''
         : attempt.text.slice(attempt.spans[number * 2]!, attempt.spans[number * 2 + 1]!);
-    for (let units_left = stated.length; units_left >= 0; units_left--) count(attempt);
+    for (let units_left = stated.length; units_left >= 0; units_left--) countStep(attempt);
     return attempt.text.startsWith(stated, at) && then(at + stated.length);
   };
 }

@@ -11,7 +11,7 @@ function read(bytes: Uint8Array, cut: number): string | null {
   return second === null || reader.missing > 0 ? null : first + second;
 }
 
-function expected(bytes: Uint8Array): string | null {
+function decodeWithPlatform(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -50,7 +50,7 @@ test('bytes are read as the platform reads them, wherever they are cut', () => {
     .map((bytes) => Uint8Array.from(bytes));
   fc.assert(
     fc.property(fc.oneof(text, edges, fc.uint8Array({ maxLength: 4 })), (bytes) => {
-      const whole = expected(bytes);
+      const whole = decodeWithPlatform(bytes);
       if (whole === null) refused += 1;
       for (let cut = 0; cut <= bytes.length; cut++) assert.equal(read(bytes, cut), whole, `${bytes}`);
     }),

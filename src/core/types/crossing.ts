@@ -1,5 +1,5 @@
 import type { Boundary, Json, Phase, Tag } from './enums.ts';
-import type { Finding } from './finding.ts';
+import type { Classification, Finding } from './finding.ts';
 import type { JsonSource } from './json.ts';
 import type { MemorySchema } from './policy.ts';
 
@@ -46,6 +46,10 @@ export interface Crossing {
   readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];
   /** `true` if the sender cannot accept changed content. The content is passed on unchanged or blocked. */
   readonly is_unchangeable?: boolean;
+  /** The answers of classifiers on the content; absent if none was called. */
+  readonly classification?: Classification;
+  /** `true` for a file, whose instructions are not those of the user. The result of a tool needs no such flag. */
+  readonly is_from_outside?: true;
   /** Base folder of the agent's relative paths, if the caller provides it. */
   readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */

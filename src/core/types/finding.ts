@@ -19,6 +19,19 @@ export interface Finding {
   readonly path: string | null;
   /** Set for a documented example secret, on which no rule acts more strictly than `flag`. */
   readonly example?: true;
+  /** Set for a finding of a classifier that the operator configured; absent for a finding of a detector. */
+  readonly source?: 'classifier';
+  /** Set if a classifier's finding is about the whole content. It then has no place that could be masked. */
+  readonly is_whole?: true;
+}
+
+/** The answers of the configured classifiers on a content. They make a decision stricter, never milder. */
+export interface Classification {
+  readonly findings: readonly Finding[];
+  /** `partial` if a classifier gave no valid answer and its `on_failure` is `block`. */
+  readonly coverage: Coverage;
+  /** Names of the classifiers that gave no valid answer. */
+  readonly failed: readonly string[];
 }
 
 /** A finding with the decision of the policy. */

@@ -10,7 +10,7 @@ import type { MemberMeaning, WireVocabulary } from './vocabulary.ts';
  * one.
  */
 export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boolean {
-  const folded = foldedKeys(vocabulary);
+  const folded = getFoldedKeys(vocabulary);
   const ahead: { readonly node: JsonNode; readonly meaning: MemberMeaning }[] = [
     { node: root, meaning: 'said' },
   ];
@@ -25,7 +25,7 @@ export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boole
     for (const { key, value } of node.members) {
       const known = meaning === 'map' ? 'said' : vocabulary.get(key.value);
       if (known === undefined) {
-        if (key.value === '__proto__' || folded.has(fold(key.value))) return false;
+        if (key.value === '__proto__' || folded.has(foldKey(key.value))) return false;
         continue;
       }
       const name = toCamelCase(key.value);
@@ -41,15 +41,15 @@ export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boole
 const folds = new WeakMap<WireVocabulary, ReadonlySet<string>>();
 
 /** Returns the keys of a protocol in lower case, as a parser that ignores case reads them. */
-function foldedKeys(vocabulary: WireVocabulary): ReadonlySet<string> {
+function getFoldedKeys(vocabulary: WireVocabulary): ReadonlySet<string> {
   let folded = folds.get(vocabulary);
   if (folded === undefined) {
-    folded = new Set([...vocabulary.keys()].map(fold));
+    folded = new Set([...vocabulary.keys()].map(foldKey));
     folds.set(vocabulary, folded);
   }
   return folded;
 }
 
-function fold(key: string): string {
+function foldKey(key: string): string {
   return key.normalize('NFKC').toLowerCase();
 }

@@ -146,7 +146,7 @@ export function addRepeat(
  */
 function nameCall(draft: AnswerDraft, channel: string, call: CallIdentity): Required<CallIdentity> {
   const known = draft.channels.calls.get(channel) ?? NO_CALL;
-  if (differs(known.tool, call.tool) || differs(known.call_id, call.call_id)) failAnswer(draft);
+  if (isDifferent(known.tool, call.tool) || isDifferent(known.call_id, call.call_id)) failAnswer(draft);
   return {
     tool: known.tool ?? call.tool,
     call_id: known.call_id ?? call.call_id,
@@ -154,7 +154,7 @@ function nameCall(draft: AnswerDraft, channel: string, call: CallIdentity): Requ
   };
 }
 
-function differs(one: string | null, other: string | null): boolean {
+function isDifferent(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && one !== other;
 }
 
@@ -164,7 +164,7 @@ function hasEnded({ channels: { ended } }: AnswerDraft, channel: string): boolea
 
 /** Adds texts that belong to no other text; each is judged whole. */
 export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: MemberMeaning = 'said'): void {
-  visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), null, onWord(draft));
+  visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), null, createWordVisitor(draft));
 }
 
 /** Adds the texts of a member as `addTexts` does, with its key if the protocol does not know it. */
@@ -175,7 +175,7 @@ export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNo
     draft.vocabulary,
     addOnOwnChannel(draft, member.key.value),
     null,
-    onWord(draft),
+    createWordVisitor(draft),
   );
 }
 
@@ -192,7 +192,7 @@ export function addMemberUnless(
   const unlessSaid: TextVisitor = (text, path) => {
     if (!stated.has(text.value)) take(text, path);
   };
-  visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, onWord(draft));
+  visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, createWordVisitor(draft));
 }
 
 /** Adds the texts of a member that continue from event to event. Each place in the member is a channel. */
@@ -205,7 +205,7 @@ export function addMemberPieces(
 ): void {
   const path = `${root}.${member.key.value}`;
   const take: TextVisitor = (text, at) => add(draft, at, 'text', text);
-  visitMemberTexts(member, holder, draft.vocabulary, take, path, onWord(draft));
+  visitMemberTexts(member, holder, draft.vocabulary, take, path, createWordVisitor(draft));
 }
 
 /**
@@ -240,12 +240,15 @@ export function nameChannelRun({ channels: { closed } }: AnswerDraft, channel: s
 
 /** Closes a channel and the channels below it. */
 export function closeChannels(draft: AnswerDraft, root: string): void {
-  close(draft, (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`));
+  closeMatchingChannels(
+    draft,
+    (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`),
+  );
 }
 
 /** Closes all open channels. */
 export function closeAllChannels(draft: AnswerDraft): void {
-  close(draft, () => true);
+  closeMatchingChannels(draft, () => true);
 }
 
 /** Ends all channels below this name; a later piece on one of them is a fault. */
@@ -284,12 +287,12 @@ export function buildWireAnswer(draft: AnswerDraft): WireAnswer | null {
       of: all.flatMap(({ channel, node }) => (channel === of && node.kind === 'string' ? [node] : [])),
       splice,
     })),
-    joined: joinedIn(all),
+    joined: groupJoined(all),
     words: draft.words,
   };
 }
 
-function joinedIn(pieces: readonly EventPiece[]): readonly (readonly StringNode[])[] {
+function groupJoined(pieces: readonly EventPiece[]): readonly (readonly StringNode[])[] {
   const by_join = new Map<string, StringNode[]>();
   for (const { kind, node, joins } of pieces) {
     if (kind !== 'text' || node.kind !== 'string') continue;
@@ -311,13 +314,13 @@ function addOnOwnChannel(draft: AnswerDraft, key: string): TextVisitor {
   return (text) => addRepeat(draft, channel, 'text', text);
 }
 
-function onWord({ words }: AnswerDraft): TextVisitor {
+function createWordVisitor({ words }: AnswerDraft): TextVisitor {
   return (word) => {
     if (word.value !== '') words.push(word);
   };
 }
 
-function close({ channels, closed }: AnswerDraft, concerns: (name: string) => boolean): void {
+function closeMatchingChannels({ channels, closed }: AnswerDraft, concerns: (name: string) => boolean): void {
   for (const name of channels.open) {
     if (!concerns(name)) continue;
     channels.open.delete(name);

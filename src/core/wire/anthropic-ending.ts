@@ -10,10 +10,10 @@ export function openAnthropicEnding(): StreamEnding {
   const sent = { is_started: false, open: new Set<number>(), next: 0 };
   return {
     forward: (data) => {
-      if (MARKS.test(data)) note(sent, data);
+      if (MARKS.test(data)) noteSentEvent(sent, data);
       return data;
     },
-    denialEvents: (error) => finishedMessage(sent, error),
+    denialEvents: (error) => writeFinishedMessage(sent, error),
     errorEvents: writeAnthropicErrorEvents,
   };
 }
@@ -30,8 +30,8 @@ interface SentBlocks {
  */
 const MARKS = /"(?:message_start|content_block_start|content_block_stop)"/;
 
-function note(sent: SentBlocks, data: string): void {
-  const event = parsed(data);
+function noteSentEvent(sent: SentBlocks, data: string): void {
+  const event = tryParseJson(data);
   const index = typeof event?.index === 'number' ? event.index : 0;
   if (event?.type === 'message_start') sent.is_started = true;
   if (event?.type === 'content_block_stop') sent.open.delete(index);
@@ -40,7 +40,7 @@ function note(sent: SentBlocks, data: string): void {
   sent.next = Math.max(sent.next, index + 1);
 }
 
-function parsed(data: string): { readonly type?: unknown; readonly index?: unknown } | null {
+function tryParseJson(data: string): { readonly type?: unknown; readonly index?: unknown } | null {
   try {
     return JSON.parse(data);
   } catch {
@@ -48,12 +48,12 @@ function parsed(data: string): { readonly type?: unknown; readonly index?: unkno
   }
 }
 
-function finishedMessage(
+function writeFinishedMessage(
   { is_started, open, next: index }: SentBlocks,
   { message, code, request_id, extra }: WireError,
 ): string {
   const events = [
-    ...(is_started ? [] : [{ type: 'message_start', message: startedMessage(request_id) }]),
+    ...(is_started ? [] : [{ type: 'message_start', message: buildStartedMessage(request_id) }]),
     ...[...open].map((each) => ({ type: 'content_block_stop', index: each })),
     { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
     { type: 'content_block_delta', index, delta: { type: 'text_delta', text: message } },
@@ -70,7 +70,7 @@ function finishedMessage(
   return events.map((event) => writeSseEvent(event.type, JSON.stringify(event))).join('');
 }
 
-function startedMessage(request_id: string): object {
+function buildStartedMessage(request_id: string): object {
   return {
     id: `msg_${request_id}`,
     type: 'message',

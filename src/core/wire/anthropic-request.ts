@@ -104,7 +104,7 @@ function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
     draft,
     { tool: null, call_id },
     contents.map((each) => each.value),
-    (notice) => contents.map(({ value }) => replaceNodeText(value, noticeFor(type, notice))),
+    (notice) => contents.map(({ value }) => replaceNodeText(value, buildNotice(type, notice))),
   );
   for (const member of getMembers(block)) {
     if (member.key.value !== 'content') addRequestMember(draft, 'other', member, block);
@@ -115,7 +115,7 @@ function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
  * Returns a notice in the form of a result. The provider's own tools have different forms of results; the form that
  * fits them all is their error.
  */
-function noticeFor(type: string, notice: string): string {
+function buildNotice(type: string, notice: string): string {
   if (type === 'tool_result' || type === 'mcp_tool_result') return quoteJson(notice);
   return JSON.stringify({ type: `${type}_error`, error_code: 'unavailable' });
 }

@@ -13,12 +13,12 @@ export function openGeminiEnding(): StreamEnding {
       is_begun = true;
       return data;
     },
-    denialEvents: (error) => lastPiece(error, is_begun) + writeSseEvent('', writeGeminiErrorBody(error)),
+    denialEvents: (error) => writeLastPiece(error, is_begun) + writeSseEvent('', writeGeminiErrorBody(error)),
     errorEvents: writeGeminiErrorEvents,
   };
 }
 
-function lastPiece({ message }: WireError, is_begun: boolean): string {
+function writeLastPiece({ message }: WireError, is_begun: boolean): string {
   const text = is_begun ? `\n\n${message}` : message;
   const content = { role: 'model', parts: [{ text }] };
   return writeSseEvent('', JSON.stringify({ candidates: [{ index: 0, content, finishReason: 'STOP' }] }));

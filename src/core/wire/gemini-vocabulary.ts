@@ -31,11 +31,11 @@ const KEYS: Readonly<Record<MemberMeaning, string>> = {
  */
 export const GEMINI: WireVocabulary = buildVocabulary(
   Object.fromEntries(
-    Object.entries(KEYS).map(([meaning, keys]) => [meaning, `${keys} ${underscored(keys)}`]),
+    Object.entries(KEYS).map(([meaning, keys]) => [meaning, `${keys} ${toSnakeCase(keys)}`]),
   ),
 );
 
-function underscored(keys: string): string {
+function toSnakeCase(keys: string): string {
   return keys.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -65,7 +65,7 @@ export function findCallPlace(
     open.tool ??= stated.tool;
     open.call_id ??= stated.call_id;
   }
-  if (index !== open.at) sayPlace(draft, call, open.at);
+  if (index !== open.at) writeCallIndex(draft, call, open.at);
   return { at: open.at, name: { tool: open.tool, call_id: open.call_id } };
 }
 
@@ -78,7 +78,7 @@ function isAnother(open: OpenCall, stated: CallIdentity): boolean {
   );
 }
 
-function sayPlace({ repairs }: AnswerDraft, call: JsonNode, at: number): void {
+function writeCallIndex({ repairs }: AnswerDraft, call: JsonNode, at: number): void {
   const index = getMember(call, 'index');
   if (index !== null) repairs.push({ start: index.start, end: index.end, text: `${at}` });
   else {

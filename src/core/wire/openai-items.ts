@@ -23,12 +23,13 @@ export function readInputItem(draft: RequestDraft, item: JsonNode): void {
   const result = RESULTS.get(type);
   if (item.kind !== 'object') addRequestText(draft, 'user', item);
   else if (result !== undefined) readResult(draft, type, item, result);
-  else if (type === 'mcp_list_tools' || type === 'additional_tools') sayAll(draft, 'tool_definition', item);
+  else if (type === 'mcp_list_tools' || type === 'additional_tools')
+    addAllMembers(draft, 'tool_definition', item);
   else {
     const call_id = getText(item, 'call_id');
     const name = getText(item, 'name');
     if (call_id !== null) draft.calls.set(call_id, name ?? type.replace(/_call$/, ''));
-    sayAll(
+    addAllMembers(
       draft,
       type === 'message' ? (ROLES.get(getUniqueText(item, 'role')) ?? 'other') : 'assistant',
       item,
@@ -36,7 +37,7 @@ export function readInputItem(draft: RequestDraft, item: JsonNode): void {
   }
 }
 
-function sayAll(draft: RequestDraft, role: WireText['role'], item: JsonNode): void {
+function addAllMembers(draft: RequestDraft, role: WireText['role'], item: JsonNode): void {
   const is_picture = getUniqueText(item, 'type') === 'image_generation_call';
   for (const member of getMembers(item)) {
     if (is_picture && member.key.value === 'result') addRequestText(draft, role, member.value, 'sealed');

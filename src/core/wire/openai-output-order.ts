@@ -89,7 +89,7 @@ export function checkEventOrder(
 ): number | null {
   const output = getMember(getMember(event, 'response'), 'output');
   if (BEGINNINGS.has(type)) return getItems(output).length === 0 ? 0 : null;
-  if (FINAL_EVENTS.has(type)) return getIsEnd(draft, output, list) ? 0 : null;
+  if (FINAL_EVENTS.has(type)) return endsList(draft, output, list) ? 0 : null;
   const name = NAME.exec(type)?.[1] ?? '';
   if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name)))
     return getCount(event, 'output_index') ?? 0;
@@ -100,13 +100,13 @@ export function checkEventOrder(
   if (at === list.length) beginItem(list, name, item);
   const known = list[at];
   if (known === undefined || known.is_done) return null;
-  sayIndex(draft, event, at);
+  writeOutputIndex(draft, event, at);
   if (is_new) return getItems(getMember(item, 'content')).length === 0 ? at : null;
   if (type === 'response.output_item.done') {
     known.is_done = true;
     return known.type === (getUniqueText(item, 'type') ?? '') ? at : null;
   }
-  return isAbout(name, type, event, known) && sayId(draft, type, event, known) ? at : null;
+  return isAbout(name, type, event, known) && writeItemId(draft, type, event, known) ? at : null;
 }
 
 const PLACED = /\.(?:added|delta|done)$/;
@@ -143,7 +143,7 @@ function beginItem(list: Item[], name: string, item: JsonNode | null): void {
   });
 }
 
-function sayIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
+function writeOutputIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
   const index = getMember(event, 'output_index');
   if (index === null) {
     const comma = getMembers(event).length === 0 ? '' : ',';
@@ -159,7 +159,12 @@ function isId(id: string): boolean {
 }
 
 /** Makes an event state the id of its item; returns `false` if only some events about a text state one. */
-function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNode, item: Item): boolean {
+function writeItemId(
+  { repairs, put_words }: AnswerDraft,
+  type: string,
+  event: JsonNode,
+  item: Item,
+): boolean {
   const stated = getStringNode(event, 'item_id');
   if (stated === null && (getMember(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
   if (stated !== null) {
@@ -195,7 +200,7 @@ function isAbout(name: string, type: string, event: JsonNode, item: Item): boole
  * Returns whether the final list repeats the items that were sent, in order, possibly not all of them. If no item
  * was sent, it may have any, but only if no text was sent either.
  */
-function getIsEnd({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
+function endsList({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
   const items = getItems(output);
   if (list.length === 0) return channels.whole.size + channels.open.size === 0;
   return (

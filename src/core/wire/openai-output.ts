@@ -196,7 +196,7 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
   const type = getUniqueText(item, 'type') ?? '';
   // Some clients convert a list with one type to a string and read it as that type.
   requireText(draft, getMember(item, 'type') ?? item);
-  const call = callIn(draft, root, item, add);
+  const call = addCall(draft, root, item, add);
   for (const member of item.members) {
     const { key, value } = member;
     const is_list = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
@@ -217,7 +217,7 @@ const STRING_CALLS = new Set(['function_call', 'custom_tool_call', 'mcp_approval
 /**
  * Adds and returns the arguments of a call that the client has to execute; `null` if the item is not such a call.
  */
-function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
+function addCall(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
   const call = findClientCall(item);
   if (call === null) return null;
   const named: CallIdentity = {

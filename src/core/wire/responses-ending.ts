@@ -30,8 +30,8 @@ export function openResponsesEnding(): StreamEnding {
   };
   return {
     forward: (data) => {
-      if (data.includes('"response.created"')) response = createdResponse(data) ?? response;
-      const number = sequenceNumber(data);
+      if (data.includes('"response.created"')) response = parseCreatedResponse(data) ?? response;
+      const number = findSequenceNumber(data);
       if (number === null) return data;
       const { start, end: until, value } = number;
       last = Math.max(last + 1, value);
@@ -48,7 +48,7 @@ const LIMITS = { depth_max: 200, nodes_max: 1_000_000 };
 /**
  * Returns the sequence number of an event. The event is parsed only if the key occurs more than once in it.
  */
-function sequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value'> | null {
+function findSequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value'> | null {
   const at = data.indexOf(KEY);
   if (at === -1) return null;
   if (at === data.lastIndexOf(KEY)) {
@@ -63,7 +63,7 @@ function sequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value
   return number?.kind === 'number' && Number.isSafeInteger(number.value) ? number : null;
 }
 
-function createdResponse(data: string): object | null {
+function parseCreatedResponse(data: string): object | null {
   try {
     const { type, response } = JSON.parse(data);
     return type === 'response.created' && typeof response === 'object' ? response : null;

@@ -35,7 +35,7 @@ export function createSseReader(limits: { readonly event_units_max: number }): S
     const text = typeof piece === 'string' ? piece : decodeUtf8(utf8, piece);
     if (text === null) lines.problem = 'utf8';
     return {
-      events: text === null ? [] : readLines(lines, withoutLastCr(lines, text)),
+      events: text === null ? [] : readLines(lines, holdLastCr(lines, text)),
       problem: lines.problem,
     };
   };
@@ -50,7 +50,7 @@ export function createSseReader(limits: { readonly event_units_max: number }): S
       const { event, line } = lines;
       if (event.units + line.units === 0) return { events, problem: null };
       if (line.units > 0) endLine(lines, '');
-      return { events: [...events, take(lines)], problem: null };
+      return { events: [...events, takeEvent(lines)], problem: null };
     },
   };
 }
@@ -72,7 +72,7 @@ export function replaceData(event: SseEvent, data: string): string {
  */
 export function writeSseEvent(name: string, data: string): string {
   if (data.trim() === '') return ':\n\n';
-  const line = BREAKING.test(data) ? data.replace(BREAKS, escaped) : data;
+  const line = BREAKING.test(data) ? data.replace(BREAKS, escapeUnit) : data;
   return name === '' ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 }
 
@@ -80,7 +80,7 @@ export function writeSseEvent(name: string, data: string): string {
 const BREAKING = /[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]/;
 const BREAKS = new RegExp(BREAKING, 'g');
 
-function escaped(unit: string): string {
+function escapeUnit(unit: string): string {
   return unit === '\r' || unit === '\n' ? ' ' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
@@ -117,7 +117,7 @@ function startEvent(): EventSoFar {
 }
 
 /** Returns the piece with the pending CR before it, and without a final CR, which becomes pending. */
-function withoutLastCr(lines: Lines, piece: string): string {
+function holdLastCr(lines: Lines, piece: string): string {
   const text = lines.cr + piece;
   lines.cr = text.endsWith('\r') ? '\r' : '';
   return lines.cr === '' ? text : text.slice(0, -1);
@@ -145,7 +145,7 @@ function readLines(lines: Lines, text: string): SseEvent[] {
     at = end + (is_crlf ? 2 : 1);
     const is_blank = lines.line.units === 0;
     endLine(lines, text.slice(end, at));
-    if (is_blank) events.push(take(lines));
+    if (is_blank) events.push(takeEvent(lines));
   }
   return events;
 }
@@ -178,7 +178,7 @@ function endLine(lines: Lines, ending: string): void {
   event.units += whole.length + ending.length;
 }
 
-function take(lines: Lines): SseEvent {
+function takeEvent(lines: Lines): SseEvent {
   const { raw, name, data, data_start } = lines.event;
   lines.event = startEvent();
   return {

@@ -100,15 +100,15 @@ export function createPayloadReader(
   const reader: PayloadReaderState = { guard, give, open: [], nesting, root, told: new Set() };
   return {
     visit: (leaf) => {
-      synchronize(reader, leaf.frames);
+      synchronizeFrames(reader, leaf.frames);
       if (leaf.kind !== 'key') addValue(reader, reader.open.at(-1), leaf);
     },
-    end: () => synchronize(reader, []),
+    end: () => synchronizeFrames(reader, []),
   };
 }
 
 /** Closes the containers that have ended, and opens new ones. */
-function synchronize(reader: PayloadReaderState, frames: readonly WalkFrame[]): void {
+function synchronizeFrames(reader: PayloadReaderState, frames: readonly WalkFrame[]): void {
   const { open } = reader;
   if (open.length === frames.length && open.at(-1)?.frame === frames.at(-1)) return;
   while (open.length > 0 && frames[open.length - 1] !== open.at(-1)!.frame)
@@ -145,7 +145,7 @@ function addValue(reader: PayloadReaderState, group: Container | undefined, leaf
   const path = has_json || group?.is_list !== true || group.words.length === 0 ? leaf.path() : null;
   const { index, text } = leaf;
   const place = { index, last_index: index, path, units: text.length };
-  const value = has_json && !meaning.is_code ? parsed(text) : undefined;
+  const value = has_json && !meaning.is_code ? tryParseJson(text) : undefined;
   if (value !== undefined) readNested(reader, meaning, place, value);
   const part = { place, text: value === undefined ? text : joinScalars(value), is_words: true };
   if (is_collected) addWord(group, part);
@@ -214,7 +214,7 @@ function addToOuter(
   if (is_cut) around.is_cut = true;
   if (around.is_list) return;
   const place = { ...first.place, last_index: words.at(-1)!.place.last_index };
-  const part = { place, text: joined(words), is_words: is_list };
+  const part = { place, text: joinQuoted(words), is_words: is_list };
   if (meaning.is_script && is_list && !meaning.is_code) addPart(around, around.programs, part);
   if (meaning.is_list) addPart(around, around.lists, part);
 }
@@ -227,10 +227,10 @@ function judgeList(
   { words, meaning, is_cut }: Container,
   first: CommandPart,
 ): void {
-  const line = joined(words);
+  const line = joinQuoted(words);
   if (meaning.is_loose && !isCommandLine(line)) return;
   const has_blank = /\s/.test(first.text);
-  const readings = [has_blank ? `${first.text} ${joined(words.slice(1))}` : line];
+  const readings = [has_blank ? `${first.text} ${joinQuoted(words.slice(1))}` : line];
   if (has_blank || meaning.is_plural) readings.push(words.map(({ text }) => text).join('\n'));
   // Arguments without a program can be a script of a shell that is not named here.
   const last_index = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
@@ -263,7 +263,7 @@ function judgePairs(
   }
   if (folder === null || !decidesOnCommands(folder.text, reader.guard)) return;
   for (const script of scripts) {
-    const there = `cd ${quoted(folder.text)}\n${script.text}`;
+    const there = `cd ${quoteWord(folder.text)}\n${script.text}`;
     reportMatches(reader, script, judgeScript(there, 0, reader.guard), { is_whole: true, is_cut });
   }
 }
@@ -291,7 +291,7 @@ function readNested(reader: PayloadReaderState, meaning: KeyMeaning, place: Leaf
   if (end !== null) giveInner({ matches: [], is_cut: true });
 }
 
-function parsed(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
     return typeof value === 'object' && value !== null ? value : undefined;
@@ -304,7 +304,7 @@ function parsed(text: string): Json | undefined {
 function joinScalars(value: Json): string {
   const words: string[] = [];
   walkJson(value, NESTED_LIMITS, ({ kind, text }) => {
-    if (kind !== 'key') words.push(quoted(text));
+    if (kind !== 'key') words.push(quoteWord(text));
   });
   return words.join(' ');
 }
@@ -324,7 +324,7 @@ function reportMatches(
   const { told: reported } = reader;
   const isNew = (id: string) => !reported.has(`${id} ${place.index}`) && !reported.has(`${id} ${of?.index}`);
   const found = is_whole
-    ? onceEach(judgement.matches)
+    ? removeDuplicateRules(judgement.matches)
         .filter(({ rule }) => isNew(rule.id))
         .map(({ rule }) => ({ rule, start: 0, end: place.units }))
     : judgement.matches;
@@ -339,7 +339,10 @@ function judgeValue(text: string, meaning: KeyMeaning, guard: GuardView): Payloa
   if (meaning.is_loose && !(text.includes(' ') && isCommandLine(text))) return NOTHING;
   if (meaning.is_code && !CODE_CUE.test(text)) return NOTHING;
   const { matches, is_cut } = judgeScript(text, 0, guard);
-  return { matches: meaning.is_code ? onceEach([...matches, ...judgeCode(text, guard)]) : matches, is_cut };
+  return {
+    matches: meaning.is_code ? removeDuplicateRules([...matches, ...judgeCode(text, guard)]) : matches,
+    is_cut,
+  };
 }
 
 const NOTHING: PayloadJudgement = { matches: [], is_cut: false };
@@ -363,15 +366,15 @@ export function isCommandLine(text: string): boolean {
   return words.length < 6 || plain < words.length * 0.7;
 }
 
-function joined(words: readonly CommandPart[]): string {
-  return words.map(({ text }) => quoted(text)).join(' ');
+function joinQuoted(words: readonly CommandPart[]): string {
+  return words.map(({ text }) => quoteWord(text)).join(' ');
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return /^[\w@%+=:,./~*$-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function onceEach(matches: readonly CommandMatch[]): readonly CommandMatch[] {
+function removeDuplicateRules(matches: readonly CommandMatch[]): readonly CommandMatch[] {
   const ids = new Set<string>();
   return matches.filter(({ rule }) => !ids.has(rule.id) && ids.add(rule.id));
 }

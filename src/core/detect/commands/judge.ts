@@ -60,7 +60,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
   for (const command of commands) {
     if (!tryToSpend(work, COMMAND_WORK + UNIT_WORK * countUnits(command))) break;
     const views = viewsOf(command);
-    for (const rule of rulesFor(command)) {
+    for (const rule of listRulesFor(command)) {
       if (!views.some((view) => rule.saw(command, view))) continue;
       // The two dialects can give one command different ends.
       const key = `${rule.id} ${command.start}`;
@@ -74,7 +74,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
       const rule = by_flow.get(effect);
       if (rule !== undefined) matches.push({ rule, start: offset + start, end: offset + end });
     }
-  matches.sort((a, b) => a.start - b.start || rank(b) - rank(a) || b.end - a.end);
+  matches.sort((a, b) => a.start - b.start || rankMatch(b) - rankMatch(a) || b.end - a.end);
   return { matches, is_cut: is_cut || work.left < 0, work: getSpentWork(reading) + getSpentWork(work) };
 }
 
@@ -108,12 +108,12 @@ const unitsOfTargets = memoize((redirections: readonly Redirection[]): number =>
   redirections.reduce((sum, { target }) => sum + target.length + 1, 0),
 );
 
-function rulesFor({ name }: Command): readonly CommandRule[] {
-  const plain = name.replace(/\.(?:sh|py|ps1)$|(?<=python)[\d.]+$/, '');
+function listRulesFor({ name }: Command): readonly CommandRule[] {
+  const plain = name.replace(/\.(?:sh|py|ps1|vbs|wsf)$|(?<=python)[\d.]+$/, '');
   const own = by_program.get(name === '' ? 'read' : name) ?? by_program.get(plain);
   return own === undefined ? for_all : [...own, ...for_all];
 }
 
-function rank({ rule }: CommandMatch): number {
+function rankMatch({ rule }: CommandMatch): number {
   return SEVERITIES.indexOf(rule.severity);
 }

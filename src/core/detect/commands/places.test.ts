@@ -7,7 +7,7 @@ import { commandTextDetectors, findSevereRules } from './in-text.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 64, nodes_max: 10_000, findings_max: 100 };
 
-function found(content: Content): readonly string[] {
+function detectDangerousCommands(content: Content): readonly string[] {
   return detect(content, DETECTION, LIMITS)
     .findings.filter(({ type }) => type === 'dangerous_command')
     .map(({ rule_id, severity, path, start, end }) => `${rule_id} ${severity} ${path} ${start}-${end}`);
@@ -61,7 +61,7 @@ const VALUES: readonly { says: string; value: Json; expected: readonly string[] 
 
 test('commands are found where arguments hold them', () => {
   for (const { says, value, expected } of VALUES)
-    assert.deepEqual(found({ kind: 'json', value }), expected, says);
+    assert.deepEqual(detectDangerousCommands({ kind: 'json', value }), expected, says);
   assert.equal(VALUES.length, 11);
 });
 
@@ -69,11 +69,12 @@ test('in a text, commands are found only at the beginning of a line, a quotation
   const [detector] = commandTextDetectors;
   for (const marked of detector!.examples.hits) {
     const text = marked.replace(/[«»]/g, '');
-    assert.deepEqual(found({ kind: 'text', text }), [
+    assert.deepEqual(detectDangerousCommands({ kind: 'text', text }), [
       `command.in_text high null ${marked.indexOf('«')}-${marked.indexOf('»') - 1}`,
     ]);
   }
-  for (const text of detector!.examples.misses) assert.deepEqual(found({ kind: 'text', text }), [], text);
+  for (const text of detector!.examples.misses)
+    assert.deepEqual(detectDangerousCommands({ kind: 'text', text }), [], text);
 });
 
 test('a rule that is switched off by its id is off in texts too', () => {

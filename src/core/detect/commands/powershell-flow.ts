@@ -6,7 +6,13 @@ import { isCredentialPath } from '../facts/credential-files.ts';
 
 /** The end of a flow: what is done with which value. UTF-16 offsets, end exclusive. */
 export interface PowerShellFlow {
-  readonly effect: 'runs_fetched' | 'runs_decoded' | 'sends_private' | 'sends_file';
+  readonly effect:
+    | 'runs_fetched'
+    | 'runs_decoded'
+    | 'sends_private'
+    | 'sends_file'
+    | 'hides_name'
+    | 'deletes_traces';
   readonly start: number;
   readonly end: number;
 }
@@ -26,7 +32,7 @@ const VARIABLES_MAX = 64;
 
 /** Words that only PowerShell has; without one of them there is nothing to follow. */
 const POWERSHELL =
-  /\$\w{1,40}\s{0,4}=|Invoke-(?:WebRequest|RestMethod|Expression)|\b(?:iex|irm|iwr)\b|Net\.(?:WebClient|Http)|Get-Content/i;
+  /\$\w{1,40}\s{0,4}=|\s-f\s|\[char|&\s{0,2}\(\s{0,2}['"]|historysavepath|Invoke-(?:WebRequest|RestMethod|Expression)|\b(?:iex|irm|iwr)\b|Net\.(?:WebClient|Http)|Get-Content/i;
 const FETCH = /\.(?:download(?:string|data)|get(?:string|bytearray)async)\s{0,2}\(/i;
 const WEB = /\b(?:irm|iwr|invoke-restmethod|invoke-webrequest)\b/i;
 const WEB_BODY =
@@ -37,10 +43,16 @@ const ENVIRONMENT =
   /\b(?:get-childitem|gci|dir|ls|get-item)\s{1,4}(?:-path\s{1,4})?env:|getenvironmentvariables\s{0,2}\(|\bget-clipboard\b/i;
 const RUN =
   /\b(?:iex|invoke-expression)\b|\[scriptblock\]::create|invokescript\s{0,2}\(|\[(?:system\.)?reflection\.assembly\]::load\s{0,2}\(|(?:^|[\s|;])[&.]\s{0,4}\(?\s{0,4}\$\w/i;
+/** Names that a script puts together from numbers or pieces, where a program or a text to run is expected. */
+const HIDDEN_NAME =
+  /(?:^|[\s|;])[&.]\s{0,2}\(\s{0,2}(?:['"](?:\{\d\}){2,12}['"]\s{0,2}-f|['"][\w.-]{1,12}['"]\s{0,2}\+|-join|\$(?:pshome|shellid|env:\w{1,40})\[)|\[char\[\]\]\s{0,2}\(\s{0,2}\d{2,3}\s{0,2},|(?:\[char\]\s{0,2}\(?\d{2,3}\)?\s{0,2}\+\s{0,2}){2}/i;
+const TRACES_DELETED =
+  /\b(?:remove-item|ri|rm|del|clear-content|clc|set-content)\b[^\n]{0,80}\.historysavepath/i;
 const SEND =
   /\.upload(?:string|file|data|values)(?:async|taskasync)?\s{0,2}\(|\.(?:post|put|patch|send)async\s{0,2}\(|\bsend-mailmessage\b|-transfertype\s{1,4}upload/i;
 const LOCAL = /\b(?:localhost|127\.0\.0\.1|\[::1\])/i;
 const ASSIGNMENT = /^\s{0,40}(?:\[[\w.[\]]{1,60}\]\s{0,4})?\$(?:\w{1,10}:)?(\w{1,40})\s{0,8}\+?=(?!=)/;
+const TABLE = /\$(\w{1,40})\s{0,8}=\s{0,8}(?:\[\w{1,40}\]\s{0,4})?@$/;
 const WRITING = /^\s{0,40}\$(\w{1,40})\.(?:\w{1,30}\.)?(?:add|append|write|copyto)\w{0,20}\s{0,2}\(/i;
 /** A pipeline whose values the block behind it has as `$_`, and a loop with a name for each value. */
 const EACH = /\|\s{0,8}(?:%|\?|foreach(?:-object)?|where(?:-object)?)\s{0,8}$/i;
@@ -55,13 +67,19 @@ export function followPowerShell(text: string): readonly PowerShellFlow[] {
   const origins = new Map<string, number>();
   const flows: PowerShellFlow[] = [];
   let read = 0;
+  /** The variable whose table (`$body = @{ ... }`) the statements fill. */
+  let table: string | undefined;
   for (const { start, statement } of splitStatements(text.slice(0, SCRIPT_UNITS_MAX))) {
     read += 1;
     if (read > STATEMENTS_MAX) break;
     const bits = findOrigins(statement, origins);
-    const effect = findEffect(statement, bits, origins);
+    const effect = findEffect(statement, bits, origins) ?? findConcealment(statement);
     if (effect !== null) flows.push({ effect, start, end: start + statement.length });
-    keepOrigins(statement, bits, origins);
+    if (table === undefined) keepOrigins(statement, bits, origins);
+    else origins.set(table, (origins.get(table) ?? 0) | bits);
+    table =
+      TABLE.exec(statement)?.[1]?.toLowerCase() ??
+      (text[start + statement.length] === '}' ? undefined : table);
   }
   return flows;
 }
@@ -107,6 +125,11 @@ function findEffect(
   if (!is_sent || LOCAL.test(statement)) return null;
   if (bits & PRIVATE) return 'sends_private';
   return bits & FILE ? 'sends_file' : null;
+}
+
+function findConcealment(statement: string): PowerShellFlow['effect'] | null {
+  if (HIDDEN_NAME.test(statement)) return 'hides_name';
+  return TRACES_DELETED.test(statement) ? 'deletes_traces' : null;
 }
 
 /** Notes the origins of the variable that a statement assigns, or into which it writes. */

@@ -47,7 +47,7 @@ git add build && git commit -m "Build the site" || echo 'nothing to commit'
 curl -fsS https://example.test/health | jq -r .status > build/status.txt
 `;
 
-function repeated(piece: string, units: number): string {
+function repeatPiece(piece: string, units: number): string {
   return piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
 }
 
@@ -74,9 +74,9 @@ test('twice the script is at most 2.2 times the work, whatever it is made of', (
 
 test('no script takes more than 8 times the work of an ordinary one as long', () => {
   const units = 32_768;
-  const ordinary = getWork(repeated(ORDINARY, units));
+  const ordinary = getWork(repeatPiece(ORDINARY, units));
   const made = Object.entries(SHAPES).map(([name, make]) => [name, make(units)] as const);
-  const scripts = [...PIECES.map((piece) => [piece, repeated(piece, units)] as const), ...made];
+  const scripts = [...PIECES.map((piece) => [piece, repeatPiece(piece, units)] as const), ...made];
   for (const [name, text] of scripts) {
     const least = text.length / 2;
     const work = getWork(text);
@@ -88,7 +88,7 @@ test('no script takes more than 8 times the work of an ordinary one as long', ()
 });
 
 test('an ordinary script is read and judged to its end, however long it may be', () => {
-  const { is_cut, matches } = judgeScript(repeated(ORDINARY, SHELL_LIMITS.script_units_max));
+  const { is_cut, matches } = judgeScript(repeatPiece(ORDINARY, SHELL_LIMITS.script_units_max));
   assert.equal(is_cut, false);
   assert.deepEqual(matches, []);
 });

@@ -20,7 +20,7 @@ const GROWTH_UNITS = 8000;
 const STEPS_PER_UNIT_MIN = 8;
 
 /** Returns one detector of each form, because many differ only in a name, a prefix or the length limits of a run. */
-function oneOfEachForm(): readonly Detector[] {
+function pickOneOfEachForm(): readonly Detector[] {
   const form = ({ id, pattern }: Detector): string =>
     id.endsWith('.named_key')
       ? `named ${pattern.source.length % 3}`
@@ -34,7 +34,7 @@ function getSteps(detector: Detector, piece: string, units: number): number {
 }
 
 test('the meter charges for each try of a pattern what it may cost', () => {
-  const forms = oneOfEachForm();
+  const forms = pickOneOfEachForm();
   let grown = 0;
   for (const [seed, detector] of forms.entries()) {
     const { piece, steps, charged } = findHardestText(detector, { seed, texts: TEXTS, units: UNITS });

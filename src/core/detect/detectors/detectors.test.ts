@@ -25,10 +25,10 @@ function unmark(marked: string): { text: string; spans: [number, number][] } {
 }
 
 /** Every detector without its weight as a phrase. The record of a detector identifies its findings. */
-const alone = new Map(allDetectors.map((detector) => [detector, withoutWeight(detector)]));
+const alone = new Map(allDetectors.map((detector) => [detector, omitWeight(detector)]));
 const scanner = compileScanner([...alone.values()]);
 
-function withoutWeight({ weight: _, ...detector }: Detector): Detector {
+function omitWeight({ weight: _, ...detector }: Detector): Detector {
   return detector;
 }
 

@@ -46,7 +46,7 @@ function getPieces(hit: string): readonly string[] {
 }
 
 /** Returns one detector of each form, because hundreds of patterns differ only in the vendor's name or prefix. */
-function oneOfEachForm(): readonly Detector[] {
+function pickOneOfEachForm(): readonly Detector[] {
   const form = ({ pattern }: Detector): string => pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '');
   return [...new Map(allDetectors.map((detector) => [form(detector), detector])).values()];
 }
@@ -54,7 +54,7 @@ function oneOfEachForm(): readonly Detector[] {
 const scanner = compileScanner(allDetectors);
 
 /** Returns the counted work per unit of a text that repeats the piece. */
-function work(piece: string, units: number): number {
+function measureWork(piece: string, units: number): number {
   const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
   const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   scanDecoded(scanner, text, [], LIMITS.findings_max, meter);
@@ -62,10 +62,10 @@ function work(piece: string, units: number): number {
 }
 
 test('text made of a detector’s own pieces takes work in proportion to its length', () => {
-  const hits = oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(getPieces));
+  const hits = pickOneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(getPieces));
   const pieces = new Set([...hits, ...DISGUISES, ...BLOBS, ...DISGUISES.map((disguise) => `${disguise}sk-`)]);
   for (const piece of pieces) {
-    const growth = work(piece, LONG) / work(piece, SHORT);
+    const growth = measureWork(piece, LONG) / measureWork(piece, SHORT);
     assert.ok(growth <= GROWTH_MAX, `${growth.toFixed(1)} times per unit: ${JSON.stringify(piece)}`);
   }
   assert.ok(pieces.size > 200, `${pieces.size} pieces`);
@@ -116,7 +116,7 @@ test('rejected candidate values count by the work that they need', () => {
 test('text with a finding every 2 KB is far from the bound', () => {
   const prose = 'The meeting is moved to Thursday, and the room is the same as it was last week. '.repeat(25);
   const text = `${prose}write to jane.doe@acme-corp.com or use sk-ABCDEF1234567890\n`.repeat(50);
-  assert.ok(work(text, text.length) < 4);
+  assert.ok(measureWork(text, text.length) < 4);
   assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'full');
 });
 
@@ -158,4 +158,31 @@ test('dense files are scanned to their end', () => {
     assert.deepEqual(coverage, { status: 'full' }, name);
   }
   assert.equal(Object.keys(DENSE).length, 12);
+});
+
+/** Ordinary sentences. Their letters are also those of phrases that detectors look for. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  Arabic:
+    'ذهبنا أمس إلى السوق القديم واشترينا الخبز والفواكه من البائع الذي نعرفه منذ سنوات، ثم عدنا إلى البيت. ',
+  Bengali: 'গতকাল বিকেলে আমরা পুরনো শহরে হাঁটতে গিয়েছিলাম এবং নদীর ধারে চা খেয়েছিলাম। ',
+  Chinese: '昨天下午我们去了城外的公园散步，那里的树已经开始变黄了，孩子们在草地上跑来跑去。',
+  Farsi: 'دیروز عصر مدت زیادی در شهر قدیمی قدم زدیم و درباره کار و برنامه‌های تابستان صحبت کردیم. ',
+  Greek: 'Χθες το βράδυ περπατήσαμε πολλή ώρα στην παλιά πόλη και μιλήσαμε για τη δουλειά. ',
+  Hebrew: 'אתמול בערב טיילנו זמן רב בעיר העתיקה ודיברנו על העבודה ועל התוכניות לקיץ. ',
+  Hindi: 'कल शाम को हम पुराने शहर में घूमने गए और वहाँ एक छोटी दुकान पर चाय पी। ',
+  Japanese: '昨日は家族と一緒に山へ行きました。天気がよくて、遠くの海まで見えました。',
+  Korean: '어제 저녁에 우리는 오래된 도시를 걸으며 일과 여름 계획에 대해 이야기했습니다. ',
+  Russian: 'Вчера вечером мы долго гуляли по старому городу, разговаривали о работе и о планах на лето. ',
+  Thai: 'เมื่อวานตอนเย็นเราเดินเล่นในเมืองเก่าเป็นเวลานานและคุยกันเรื่องงานและแผนสำหรับฤดูร้อน ',
+  Ukrainian: 'Учора ввечері ми довго гуляли старим містом, розмовляли про роботу та плани на літо. ',
+};
+/** The most work per unit, a quarter of the limit of a scan. English takes 1.4. */
+const SENTENCE_WORK_MAX = 2;
+
+test('ordinary text of any script is far from the limit of work', () => {
+  for (const [name, sentence] of Object.entries(SENTENCES)) {
+    const work = measureWork(sentence, LONG);
+    assert.ok(work < SENTENCE_WORK_MAX, `${name}: ${work.toFixed(1)} units of work for each unit`);
+  }
+  assert.equal(Object.keys(SENTENCES).length, 12);
 });

@@ -2,13 +2,17 @@ import type { Detector } from '../matching/detector.ts';
 import { hiddenText } from './content/hidden-text.ts';
 import { authority } from './injection/authority.ts';
 import { concealment } from './injection/concealment.ts';
+import { dataRequests } from './injection/data-requests.ts';
 import { dataTask } from './injection/data-task.ts';
+import { disguisedWords } from './injection/disguised-words.ts';
 import { encoding } from './injection/encoding.ts';
 import { exfiltration } from './injection/exfiltration.ts';
 import { extraction } from './injection/extraction.ts';
+import { harmPretext } from './injection/harm-pretext.ts';
 import { jailbreak } from './injection/jailbreak.ts';
 import { joinedWords } from './injection/joined-words.ts';
 import { languages } from './injection/languages.ts';
+import { languagesAuthority } from './injection/languages-authority.ts';
 import { languagesFurther } from './injection/languages-further.ts';
 import { languagesRomanised } from './injection/languages-romanised.ts';
 import { override } from './injection/override.ts';
@@ -28,6 +32,7 @@ import { creditCard } from './personal/credit-card.ts';
 import { cryptoWallet } from './personal/crypto-wallet.ts';
 import { devices } from './personal/devices.ts';
 import { documents } from './personal/documents.ts';
+import { documentsLocal } from './personal/documents-local.ts';
 import { eastAsia } from './personal/east-asia.ts';
 import { easternEurope } from './personal/eastern-europe.ts';
 import { email } from './personal/email.ts';
@@ -116,12 +121,16 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => hiddenText,
   () => authority,
   () => concealment,
+  () => dataRequests,
   () => dataTask,
+  () => disguisedWords,
   () => encoding,
   () => exfiltration,
   () => extraction,
+  () => harmPretext,
   () => jailbreak,
   () => joinedWords,
+  () => languagesAuthority,
   () => languagesFurther,
   () => languagesRomanised,
   () => languages,
@@ -141,6 +150,7 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => creditCard,
   () => cryptoWallet,
   () => devices,
+  () => documentsLocal,
   () => documents,
   () => eastAsia,
   () => easternEurope,

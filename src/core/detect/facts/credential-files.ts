@@ -284,11 +284,11 @@ const ENTRIES: readonly Entry[] = CREDENTIAL_FILES.flatMap(
 });
 
 const PLAIN = new RegExp(
-  `(?:^|[/\\s"'])(?:${ENTRIES.map(({ parts, covers_below }) => `${parts.map(partSource).join('/')}${covers_below ? '(?:/.*)?' : ''}`).join('|')})(?:$|[\\s"'])`,
+  `(?:^|[/\\s"'])(?:${ENTRIES.map(({ parts, covers_below }) => `${parts.map(buildPartSource).join('/')}${covers_below ? '(?:/.*)?' : ''}`).join('|')})(?:$|[\\s"'])`,
 );
 
 /** Returns the source of a pattern for one part of a path. In the table, `[*]` is the character itself. */
-function partSource(part: string): string {
+function buildPartSource(part: string): string {
   return part.replace(/\[\*\]|\*|[.+?^${}()|[\]\\]/g, (sign) => {
     if (sign === '[*]') return '\\*?';
     return sign === '*' ? '[^/\\s"\']{0,100}' : `\\${sign}`;
@@ -333,7 +333,7 @@ const GLOB_PARTS_MAX = 32;
 function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
   const last = parts.length - 1;
   for (let end = last; end >= (entry.covers_below ? 0 : last); end -= 1)
-    if (endsWith(parts, end, entry, entry.parts.length - 1)) return true;
+    if (endsWithEntry(parts, end, entry, entry.parts.length - 1)) return true;
   return false;
 }
 
@@ -341,15 +341,17 @@ function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
  * Returns whether the parts up to `at` can end with the entry's parts up to `name`. `**` stands for any
  * number of parts, and names none.
  */
-function endsWith(parts: readonly string[], at: number, entry: Entry, name: number): boolean {
+function endsWithEntry(parts: readonly string[], at: number, entry: Entry, name: number): boolean {
   if (name < 0) return true;
   if (at < 0) return false;
   const is_core = name === entry.core_part;
   if (parts[at] === '**')
-    return endsWith(parts, at - 1, entry, name) || (!is_core && endsWith(parts, at, entry, name - 1));
+    return (
+      endsWithEntry(parts, at - 1, entry, name) || (!is_core && endsWithEntry(parts, at, entry, name - 1))
+    );
   const least = is_core ? entry.named_units_min : 0;
   return (
     intersectsGlob(parts[at]!, entry.parts[name]!, is_core ? entry.core_units : 0, least) &&
-    endsWith(parts, at - 1, entry, name - 1)
+    endsWithEntry(parts, at - 1, entry, name - 1)
   );
 }

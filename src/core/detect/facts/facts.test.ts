@@ -5,7 +5,7 @@ import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../testi
 import type { Json, Tag } from '../../types/index.ts';
 import { collectToolFacts } from './facts.ts';
 
-function factsIn(value: Json, named: readonly Tag[] = []): readonly Tag[] {
+function collectFacts(value: Json, named: readonly Tag[] = []): readonly Tag[] {
   return collectToolFacts({ kind: 'json', value }, named, POLICY_SETTINGS.limits);
 }
 
@@ -69,23 +69,23 @@ const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [
 ];
 
 test('addresses, paths and statements in arguments are facts', () => {
-  for (const [value, ...tags] of CASES) assert.deepEqual(factsIn(value), tags, JSON.stringify(value));
+  for (const [value, ...tags] of CASES) assert.deepEqual(collectFacts(value), tags, JSON.stringify(value));
   assert.equal(CASES.length, 34);
 });
 
 test('a host is a fact only if a rule names it or one of its parent domains', () => {
   const value = { url: 'https://API.Example.com/x' };
-  assert.deepEqual(factsIn(value, ['host.com.example']), ['egress.url', 'host.com.example']);
-  assert.deepEqual(factsIn(value, ['host.com.example.api', 'host.org']), [
+  assert.deepEqual(collectFacts(value, ['host.com.example']), ['egress.url', 'host.com.example']);
+  assert.deepEqual(collectFacts(value, ['host.com.example.api', 'host.org']), [
     'egress.url',
     'host.com.example.api',
   ]);
-  assert.deepEqual(factsIn({ url: 'https://badexample.com' }, ['host.com.example']), ['egress.url']);
+  assert.deepEqual(collectFacts({ url: 'https://badexample.com' }, ['host.com.example']), ['egress.url']);
 });
 
 const METADATA = { url: 'http://169.254.169.254/latest/' };
 
-function called(value: Json, data_tags: readonly Tag[], action: string) {
+function judgeCall(value: Json, data_tags: readonly Tag[], action: string) {
   const policy = buildTestPolicy({
     rules: data_tags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags, action }],
   });
@@ -98,16 +98,16 @@ function called(value: Json, data_tags: readonly Tag[], action: string) {
 }
 
 test('a rule that names a fact decides on it', () => {
-  const { decision, rule, data_tags, findings } = called(METADATA, ['egress.metadata_endpoint'], 'block');
+  const { decision, rule, data_tags, findings } = judgeCall(METADATA, ['egress.metadata_endpoint'], 'block');
   assert.deepEqual({ decision, rule, findings }, { decision: 'block', rule: 'facts', findings: [] });
   assert.ok(data_tags.includes('egress.metadata_endpoint'));
-  assert.equal(called(METADATA, ['egress'], 'require_approval').action, 'require_approval');
-  assert.equal(called({ path: '../a' }, ['path.outside_workspace'], 'block').decision, 'block');
-  assert.equal(called({ path: 'a/b' }, ['path.outside_workspace'], 'block').decision, 'allow');
+  assert.equal(judgeCall(METADATA, ['egress'], 'require_approval').action, 'require_approval');
+  assert.equal(judgeCall({ path: '../a' }, ['path.outside_workspace'], 'block').decision, 'block');
+  assert.equal(judgeCall({ path: 'a/b' }, ['path.outside_workspace'], 'block').decision, 'allow');
 });
 
 test('without such a rule a fact decides nothing, whatever the default action is', () => {
-  const { decision, data_tags } = called(METADATA, [], 'block');
+  const { decision, data_tags } = judgeCall(METADATA, [], 'block');
   assert.deepEqual({ decision, data_tags }, { decision: 'allow', data_tags: [] });
-  assert.equal(called(METADATA, ['sql'], 'block').decision, 'allow');
+  assert.equal(judgeCall(METADATA, ['sql'], 'block').decision, 'allow');
 });

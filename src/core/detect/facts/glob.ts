@@ -11,7 +11,7 @@ export function hasWildcard(text: string): boolean {
  */
 export function expandBraces(glob: string, most: number): readonly string[] | null {
   let done: string[] = [''];
-  for (const { alternatives } of braceGroups(glob)) {
+  for (const { alternatives } of parseBraceGroups(glob)) {
     if (done.length * alternatives.length > most) return null;
     done = done.flatMap((head) => alternatives.map((alternative) => head + alternative));
   }
@@ -26,7 +26,7 @@ interface BraceGroup {
  * Splits a glob at its braces: plain text, or the alternatives of one pair of braces. Nested braces are
  * expanded too.
  */
-function braceGroups(glob: string): readonly BraceGroup[] {
+function parseBraceGroups(glob: string): readonly BraceGroup[] {
   const groups: BraceGroup[] = [];
   let rest = 0;
   for (const { 0: found, index } of glob.matchAll(
@@ -70,12 +70,12 @@ export function intersectsGlob(glob: string, pattern: string, core_units: number
     for (let at = 0; at < right.length; at += 1) {
       const other = right[at]!;
       const before = sign.is_run ? next[at]! : row[at]!;
-      if (sign.is_run) raise(next, at + 1, before);
-      else if (other.is_run) raise(next, at, row[at]!);
-      else if (before >= 0 && meet(sign, other))
-        raise(next, at + 1, before + (sign.literal !== null && at < core_units ? 1 : 0));
+      if (sign.is_run) raiseCell(next, at + 1, before);
+      else if (other.is_run) raiseCell(next, at, row[at]!);
+      else if (before >= 0 && canMatchSameUnit(sign, other))
+        raiseCell(next, at + 1, before + (sign.literal !== null && at < core_units ? 1 : 0));
     }
-    if (!sign.is_run && right.at(-1)?.is_run === true) raise(next, right.length, row[right.length]!);
+    if (!sign.is_run && right.at(-1)?.is_run === true) raiseCell(next, right.length, row[right.length]!);
     closeRuns(next, right);
     row = next;
   }
@@ -84,14 +84,14 @@ export function intersectsGlob(glob: string, pattern: string, core_units: number
 
 /** Closes over `*` in the pattern, which can match an empty text. */
 function closeRuns(row: Int16Array, right: readonly Sign[]): void {
-  for (const [at, sign] of right.entries()) if (sign.is_run) raise(row, at + 1, row[at]!);
+  for (const [at, sign] of right.entries()) if (sign.is_run) raiseCell(row, at + 1, row[at]!);
 }
 
-function raise(row: Int16Array, at: number, units: number): void {
+function raiseCell(row: Int16Array, at: number, units: number): void {
   if (units > row[at]!) row[at] = units;
 }
 
-function meet(one: Sign, other: Sign): boolean {
+function canMatchSameUnit(one: Sign, other: Sign): boolean {
   if (one.literal !== null) return other.accepts?.(one.literal) ?? other.literal === one.literal;
   return other.literal === null || (one.accepts?.(other.literal) ?? true);
 }
@@ -117,11 +117,11 @@ function parseSet(inner: string): Sign {
   const is_negated = /^[!^]/.test(inner);
   const body = is_negated ? inner.slice(1) : inner;
   if (body.length === 1 && !is_negated) return { is_run: false, accepts: null, literal: body };
-  const accepts = (unit: string): boolean => inSet(body, unit) !== is_negated;
+  const accepts = (unit: string): boolean => isInSet(body, unit) !== is_negated;
   return { is_run: false, accepts, literal: null };
 }
 
-function inSet(body: string, unit: string): boolean {
+function isInSet(body: string, unit: string): boolean {
   for (const { 0: part } of body.matchAll(/[\s\S]-[\s\S]|[\s\S]/g))
     if (part.length === 3 ? part[0]! <= unit && unit <= part[2]! : part === unit) return true;
   return false;

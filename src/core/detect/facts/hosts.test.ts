@@ -7,7 +7,7 @@ import { collectToolFacts } from './facts.ts';
 import { namesMetadataService } from './hosts.ts';
 import { isMetadataAddress, isMetadataOrLinkLocal } from './metadata-addresses.ts';
 
-function tagsIn(value: Json) {
+function collectTags(value: Json) {
   return collectToolFacts({ kind: 'json', value }, [], POLICY_SETTINGS.limits);
 }
 
@@ -127,8 +127,8 @@ const OTHERS = [
 
 test('an address of a metadata service is seen in every spelling', () => {
   for (const text of METADATA) {
-    assert.ok(tagsIn({ note: text }).includes('egress.metadata_endpoint'), text);
-    assert.ok(tagsIn({ command: `curl '${text}'` }).includes('egress.metadata_endpoint'), text);
+    assert.ok(collectTags({ note: text }).includes('egress.metadata_endpoint'), text);
+    assert.ok(collectTags({ command: `curl '${text}'` }).includes('egress.metadata_endpoint'), text);
     assert.ok(namesMetadataService(text.trim()) || text.startsWith('see'), text);
   }
   assert.equal(METADATA.length, 61);
@@ -136,7 +136,7 @@ test('an address of a metadata service is seen in every spelling', () => {
 
 test('other addresses and words are none', () => {
   for (const text of OTHERS) {
-    assert.ok(!tagsIn({ note: text }).includes('egress.metadata_endpoint'), text);
+    assert.ok(!collectTags({ note: text }).includes('egress.metadata_endpoint'), text);
     assert.ok(text === '2852039166' || !namesMetadataService(text), text);
   }
   assert.equal(OTHERS.length, 16);
@@ -152,9 +152,9 @@ test('under the key of an address a number, a host with a path and a broken line
     ['base_url', 'ht\ntp://169.254.169.254/'],
     ['endpoint', 'http://169.254.169.\t254/'],
   ] as const)
-    assert.ok(tagsIn({ [key]: text }).includes('egress.metadata_endpoint'), text);
-  assert.deepEqual(tagsIn({ port: '2852039166', count: '8080' }), []);
-  assert.ok(tagsIn({ command: 'curl 2852039166/latest' }).includes('egress.metadata_endpoint'));
+    assert.ok(collectTags({ [key]: text }).includes('egress.metadata_endpoint'), text);
+  assert.deepEqual(collectTags({ port: '2852039166', count: '8080' }), []);
+  assert.ok(collectTags({ command: 'curl 2852039166/latest' }).includes('egress.metadata_endpoint'));
 });
 
 test('one list says where credentials are handed out; networks guard against all link-local addresses', () => {

@@ -48,12 +48,12 @@ const UNSEEN = /[\u0000-\u0020\u007f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
 /** Decodes percent encoding and look-alike digits and dots, and removes invisible characters. */
 function decodeHost(host: string): string {
-  const decoded = host.replace(PERCENT, decodedRun);
+  const decoded = host.replace(PERCENT, decodeRun);
   const plain = /^[\x21-\x7e]*$/.test(decoded) ? decoded : decoded.replace(UNSEEN, '').normalize('NFKC');
   return plain.replace(/[\u3002\uff0e\uff61]/g, '.');
 }
 
-function decodedRun(run: string): string {
+function decodeRun(run: string): string {
   try {
     return decodeURIComponent(run);
   } catch {
@@ -73,7 +73,7 @@ export function buildAddressTags({ host, scheme }: NamedAddress): readonly Tag[]
   const is_metadata = address === null ? isMetadataName(host) : isMetadataAddress(address);
   if (is_metadata) tags.push('egress.metadata_endpoint');
   if (address === null)
-    return isLocalName(host) ? [...tags, 'egress.loopback'] : [...tags, ...privateName(host)];
+    return isLocalName(host) ? [...tags, 'egress.loopback'] : [...tags, ...tagPrivateName(host)];
   const range = address.range();
   if (range === 'loopback' || range === 'unspecified') tags.push('egress.loopback');
   else if (range === 'unicast') tags.push('egress.public_address');
@@ -120,7 +120,7 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-function privateName(host: string): readonly Tag[] {
+function tagPrivateName(host: string): readonly Tag[] {
   return /\.(?:internal|local|lan|home|corp|intranet|private|home\.arpa)$/.test(host)
     ? ['egress.private_name']
     : [];

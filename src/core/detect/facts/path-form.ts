@@ -16,10 +16,10 @@ const SCHEME =
 export function listCanonicalPaths(written: string): readonly string[] {
   const found = new Set<string>();
   for (const text of [written, ...cutAtNul(written)]) {
-    const clean = cleaned(text);
-    found.add(canonical(clean));
-    const decoded = percentDecoded(clean);
-    if (decoded !== clean) found.add(canonical(decoded));
+    const clean = cleanText(text);
+    found.add(canonicalizePath(clean));
+    const decoded = decodePercent(clean);
+    if (decoded !== clean) found.add(canonicalizePath(decoded));
   }
   return [...found];
 }
@@ -30,7 +30,7 @@ function cutAtNul(text: string): readonly string[] {
   return at < 0 ? [] : [text.slice(0, at)];
 }
 
-function cleaned(text: string): string {
+function cleanText(text: string): string {
   const visible = text.replaceAll('\0', '').replace(INVISIBLE, '');
   const plain = /^[\x00-\x7f]*$/.test(visible) ? visible : visible.normalize('NFKC');
   return plain
@@ -39,14 +39,14 @@ function cleaned(text: string): string {
     .trim();
 }
 
-function percentDecoded(text: string): string {
+function decodePercent(text: string): string {
   let decoded = text;
   for (let times = 0; times < DECODINGS_MAX && /%[\da-f]{2}/i.test(decoded); times += 1)
-    decoded = cleaned(decoded.replace(/(?:%[\da-f]{2})+/gi, decodedRun));
+    decoded = cleanText(decoded.replace(/(?:%[\da-f]{2})+/gi, decodeRun));
   return decoded;
 }
 
-function decodedRun(run: string): string {
+function decodeRun(run: string): string {
   try {
     return decodeURIComponent(run);
   } catch {
@@ -54,7 +54,7 @@ function decodedRun(run: string): string {
   }
 }
 
-function canonical(text: string): string {
+function canonicalizePath(text: string): string {
   const bare = text.replace(SCHEME, '').replace(/^\/(?=[a-z]:[/\\]|~)/i, '');
   const slashed = bare.replaceAll('\\', '/').replace(/^\/\/[?.]\/(?:unc\/)?(?=[a-z]:)/i, '');
   const home = slashed.replace(

@@ -55,7 +55,7 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
       at = skipped;
       continue;
     }
-    const { token, next } = tokenAt(source, at, reading);
+    const { token, next } = readToken(source, at, reading);
     tokens.push(token);
     at = next;
   }
@@ -91,13 +91,13 @@ export function removeSqlText(text: string): string {
 function skipBlank(text: string, at: number, { has_hash_comments }: SqlReading): number {
   const space = matchEnd(SPACE, text, at);
   if (space > at) return space;
-  if (text.startsWith('--', at) || (has_hash_comments && text[at] === '#')) return lineEnd(text, at);
+  if (text.startsWith('--', at) || (has_hash_comments && text[at] === '#')) return findLineEnd(text, at);
   if (text.startsWith('/*!', at)) return at + /^\/\*!\d{0,6}/.exec(text.slice(at, at + 12))![0].length;
   if (text.startsWith('*/', at)) return at + 2;
-  return text.startsWith('/*', at) ? commentEnd(text, at) : at;
+  return text.startsWith('/*', at) ? findCommentEnd(text, at) : at;
 }
 
-function lineEnd(text: string, at: number): number {
+function findLineEnd(text: string, at: number): number {
   const found = text.indexOf('\n', at);
   return found < 0 ? text.length : found + 1;
 }
@@ -106,7 +106,7 @@ function lineEnd(text: string, at: number): number {
  * Returns the end of a comment. Comments nest in PostgreSQL and T-SQL. A comment that is never closed hides
  * nothing.
  */
-function commentEnd(text: string, start: number): number {
+function findCommentEnd(text: string, start: number): number {
   const first_end = text.indexOf('*/', start + 2);
   if (first_end < 0) return start + 2;
   return first_end + 2;
@@ -117,13 +117,13 @@ interface TokenRead {
   readonly next: number;
 }
 
-function tokenAt(text: string, at: number, reading: SqlReading): TokenRead {
+function readToken(text: string, at: number, reading: SqlReading): TokenRead {
   const unit = text[at]!;
-  if (unit === "'") return quotedAt(text, at, "'", 'string', reading);
-  if (unit === '"') return quotedAt(text, at, '"', 'name', reading);
-  if (unit === '`') return quotedAt(text, at, '`', 'name', reading);
+  if (unit === "'") return readQuoted(text, at, "'", 'string', reading);
+  if (unit === '"') return readQuoted(text, at, '"', 'name', reading);
+  if (unit === '`') return readQuoted(text, at, '`', 'name', reading);
   if (unit === '$') {
-    const dollar = dollarQuotedAt(text, at);
+    const dollar = readDollarQuoted(text, at);
     if (dollar !== null) return dollar;
   }
   if (unit === '[') {
@@ -138,14 +138,14 @@ function tokenAt(text: string, at: number, reading: SqlReading): TokenRead {
   if (word_end === at) return { token: { kind: 'sign', text: unit }, next: at + 1 };
   // `N'...'`, `E'...'`, `X'...'`: the letter belongs to the string.
   if (word_end === at + 1 && text[word_end] === "'" && /[benx]/i.test(unit))
-    return quotedAt(text, word_end, "'", 'string', {
+    return readQuoted(text, word_end, "'", 'string', {
       ...reading,
       has_backslashes: reading.has_backslashes || /e/i.test(unit),
     });
   return { token: { kind: 'word', text: text.slice(at, word_end).toLowerCase() }, next: word_end };
 }
 
-function quotedAt(
+function readQuoted(
   text: string,
   at: number,
   quote: string,
@@ -174,7 +174,7 @@ function findQuoteEnd(text: string, at: number, quote: string, has_backslashes: 
   return -1;
 }
 
-function dollarQuotedAt(text: string, at: number): TokenRead | null {
+function readDollarQuoted(text: string, at: number): TokenRead | null {
   const open_end = matchEnd(DOLLAR, text, at);
   if (open_end === at) return null;
   const end = text.indexOf(text.slice(at, open_end), open_end);

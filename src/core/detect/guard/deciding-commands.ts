@@ -81,18 +81,18 @@ function isOwnFile(text: string): boolean {
 export function isDecidingCommand(words: readonly string[]): boolean {
   if (isHarmless(words)) return false;
   const command = words.find((word) => !word.startsWith('-'));
-  return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
+  return DECIDING_COMMANDS.some((each) => each.command === command && matchesCommand(each, words));
 }
 
 /** Returns whether the command line itself refuses this command inside a coding agent. */
 export function requiresOperator(words: readonly string[]): boolean {
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some(
-    (each) => each.needs_operator && each.command === command && matches(each, words),
+    (each) => each.needs_operator && each.command === command && matchesCommand(each, words),
   );
 }
 
-function matches({ verbs, flags, command }: DecidingCommand, words: readonly string[]): boolean {
+function matchesCommand({ verbs, flags, command }: DecidingCommand, words: readonly string[]): boolean {
   const rest = words.slice(words.indexOf(command) + 1);
   if (flags !== undefined && !rest.some((word) => flags.includes(word))) return false;
   if (verbs.length === 0) return true;

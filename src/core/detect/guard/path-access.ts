@@ -57,13 +57,13 @@ const PATH_UNITS_MAX = 1_024;
 
 /** Returns the paths that a command names, with what it does to them. */
 export const listPathAccesses: (command: Command) => readonly PathAccess[] = memoize((command) => [
-  ...redirected(command),
-  ...ofWords(command),
+  ...listRedirectionAccesses(command),
+  ...listWordAccesses(command),
   ...listCodePaths(command),
   ...listPatchPaths(command),
 ]);
 
-function redirected({ redirections }: Command): readonly PathAccess[] {
+function listRedirectionAccesses({ redirections }: Command): readonly PathAccess[] {
   return redirections.flatMap(({ operator, target }): readonly PathAccess[] => {
     if (operator.startsWith('<<') || target.length > PATH_UNITS_MAX) return [];
     const writes = operator.includes('>') && !(operator === '>&' && /^[\d-]$/.test(target));
@@ -71,10 +71,10 @@ function redirected({ redirections }: Command): readonly PathAccess[] {
   });
 }
 
-function ofWords(command: Command): readonly PathAccess[] {
+function listWordAccesses(command: Command): readonly PathAccess[] {
   const { name, code } = command;
   if (code !== null || PRINTERS.has(name)) return [];
-  const words = pathWords(command);
+  const words = listPathWords(command);
   if (COPIERS.has(name) || MOVERS.has(name)) return listCopyAccesses(command, words);
   const use = getPathUse(command);
   const named = words.flatMap((word) => findWordPaths(word).map((path) => ({ path, use })));
@@ -116,23 +116,23 @@ function getPathUse(command: Command): PathUse {
   const in_place = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
-  if (name === 'git') return useByGit(listOperands(command)[0] ?? '');
-  if (name === 'find' || name === 'fd') return useByFind(command);
+  if (name === 'git') return getGitUse(listOperands(command)[0] ?? '');
+  if (name === 'find' || name === 'fd') return getFindUse(command);
   if (LISTERS.has(name)) return 'list';
   if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
   if (name === 'dd') return 'write';
-  if (/^(?:tar|bsdtar|unzip|7z|cpio)$/.test(name)) return extracts(command) ? 'write' : 'unknown';
+  if (/^(?:tar|bsdtar|unzip|7z|cpio)$/.test(name)) return extractsArchive(command) ? 'write' : 'unknown';
   if (!in_place) return 'unknown';
   const only_formats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
   return only_formats && !EDITORS.test(name) ? 'format' : 'write';
 }
 
-function useByGit(verb: string): PathUse {
+function getGitUse(verb: string): PathUse {
   if (GIT_WRITES.test(verb)) return verb === 'rm' || verb === 'mv' || verb === 'clean' ? 'remove' : 'write';
   return GIT_LISTS.test(verb) ? 'list' : 'unknown';
 }
 
-function useByFind(command: Command): PathUse {
+function getFindUse(command: Command): PathUse {
   // Tests limit which files below the folder it deletes.
   if (hasFlag(command, '-delete')) return 'write';
   return hasFlag(command, '-exec', '-execdir', '-ok', '-okdir', '-fprint', '-fls', '-x', '-X')
@@ -140,7 +140,7 @@ function useByFind(command: Command): PathUse {
     : 'list';
 }
 
-function extracts(command: Command): boolean {
+function extractsArchive(command: Command): boolean {
   return command.name !== 'tar' && command.name !== 'bsdtar'
     ? true
     : /^-?[a-zA-Z]*x/.test(command.words[0]?.text ?? '') || hasFlag(command, '-x', '--extract');
@@ -150,7 +150,7 @@ function extracts(command: Command): boolean {
 const PROSE = /^[^/\\]{0,1024}\s[^/\\]|[\n<>|]/;
 
 /** Returns the words that can be paths, without search patterns and excluded names. */
-function pathWords({ name, words }: Command): readonly string[] {
+function listPathWords({ name, words }: Command): readonly string[] {
   const texts = words.map(({ text }) => text);
   const pattern =
     SEARCHERS.test(name) && !texts.some((text) => /^(?:-e|-f|--regexp|--file|--files)$/.test(text));
@@ -193,12 +193,12 @@ function listCopyAccesses(command: Command, words: readonly string[]): readonly 
     ...(target === undefined ? [] : findWordPaths(target)).flatMap((path) => [
       { path, use: 'write' } as const,
       // The target may be a folder.
-      ...sources.map((source) => ({ path: `${path}/${baseName(source)}`, use: 'write' }) as const),
+      ...sources.map((source) => ({ path: `${path}/${getBaseName(source)}`, use: 'write' }) as const),
     ]),
   ];
 }
 
-function baseName(path: string): string {
+function getBaseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 

@@ -42,7 +42,7 @@ function listComparablePaths(written: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-function comparablePath(written: string): string | null {
+function toComparablePath(written: string): string | null {
   return listComparablePaths(written)[0] ?? null;
 }
 
@@ -58,7 +58,7 @@ export function findGuardedGroup(written: string, view: GuardView): GuardedGroup
 function getGroup(path: string, view: GuardView): GuardedGroup | null {
   if (hasStateSegment(path)) return 'state';
   const compiled = compiledPaths(view.paths);
-  const candidates = absolutePaths(path, view);
+  const candidates = listAbsolutePaths(path, view);
   if (candidates.some((each) => isBelowAny(each, compiled.state_dirs))) return 'state';
   if (candidates.some(hasStateSegment)) return 'state';
   if (candidates.some((each) => matchesFile(each, compiled))) return 'configuration';
@@ -68,21 +68,21 @@ function getGroup(path: string, view: GuardView): GuardedGroup | null {
 
 /** Returns the group of a folder whose content is deleted or moved with it; other rules protect whole systems. */
 export function findGroupOfFolder(written: string, view: GuardView): GuardedGroup | null {
-  const path = comparablePath(written);
+  const path = toComparablePath(written);
   if (path === null || isWholeSystemPath(path) || !/[a-z\d]/.test(path)) return null;
   if (SETTINGS_FOLDER.test(path)) return 'agent_settings';
   const { state_dirs, folders } = compiledPaths(view.paths);
-  const candidates = absolutePaths(path, view);
+  const candidates = listAbsolutePaths(path, view);
   if (candidates.some((each) => state_dirs.some((dir) => isBelow(dir, each)))) return 'state';
   return candidates.some((each) => folders.some((folder) => isBelow(folder, each))) ? 'configuration' : null;
 }
 
 /** Returns whether a path is a folder of this service's documents. */
 export function isDocumentFolder(written: string, view: GuardView): boolean {
-  const path = comparablePath(written);
+  const path = toComparablePath(written);
   if (path === null || !mayBeGuarded(path, view)) return false;
   const { folders } = compiledPaths(view.paths);
-  return absolutePaths(path, view).some((each) => folders.includes(each));
+  return listAbsolutePaths(path, view).some((each) => folders.includes(each));
 }
 
 /** A quick test. Most paths contain none of these, and so need no further test. */
@@ -94,7 +94,7 @@ const CUE = new RegExp(
       [...AGENT_TRACES.guarded_files, ...AGENT_TRACES.guarded_folders.map((path) => `${path}/`)]
         .map(findCue)
         .filter((cue) => !/^\.?$/.test(cue))
-        .map(escaped),
+        .map(escapePattern),
     ),
   ].join('|'),
 );
@@ -120,7 +120,7 @@ const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[
  */
 function isStatePattern(segment: string): boolean {
   if (!/[*?[]/.test(segment) || !/^[.[]/.test(segment)) return false;
-  return segment !== '.*' && globPattern(segment).test(STATE_NAME);
+  return segment !== '.*' && compileGlob(segment).test(STATE_NAME);
 }
 
 /**
@@ -128,11 +128,11 @@ function isStatePattern(segment: string): boolean {
  * log.
  */
 export function isStateRecord(written: string): boolean {
-  return /(?:^|\/)(?:journal(?:\/|$)|daemon\.log$)/.test(comparablePath(written) ?? '');
+  return /(?:^|\/)(?:journal(?:\/|$)|daemon\.log$)/.test(toComparablePath(written) ?? '');
 }
 
 /** Returns the absolute paths that a path may mean. */
-function absolutePaths(path: string, view: GuardView): readonly string[] {
+function listAbsolutePaths(path: string, view: GuardView): readonly string[] {
   if (/^(?:\/|[a-z]:)/.test(path)) return [path];
   const { home, bases } = compiledPaths(view.paths);
   if (path === '~' || path.startsWith('~/')) return home === null ? [] : [home + path.slice(1)];
@@ -149,7 +149,7 @@ function absolutePaths(path: string, view: GuardView): readonly string[] {
 
 /** Returns the view after a `cd`; `null` is a folder that the script does not state literally. */
 export function enterFolder(view: GuardView, target: string | null): GuardView {
-  const path = target === null ? null : comparablePath(target);
+  const path = target === null ? null : toComparablePath(target);
   if (path === null) return { paths: view.paths, folders: null };
   const { home, bases } = compiledPaths(view.paths);
   const rest = path.startsWith('~') && home !== null ? home + path.slice(1) : path;
@@ -163,7 +163,7 @@ export function enterFolder(view: GuardView, target: string | null): GuardView {
  * names.
  */
 export function buildGuardView(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
-  const folder = working_dir === undefined ? null : comparablePath(working_dir);
+  const folder = working_dir === undefined ? null : toComparablePath(working_dir);
   if (folder === null && paths === DEFAULT_GUARDED_PATHS) return DEFAULT_GUARD_VIEW;
   return { paths, folders: folder === null || !/^(?:\/|[a-z]:)/.test(folder) ? null : [folder] };
 }
@@ -182,16 +182,16 @@ interface CompiledPaths {
 }
 
 const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
-  const home = paths.home === null ? null : comparablePath(paths.home);
-  const state_dirs = paths.state_dirs.map((dir) => comparablePath(dir) ?? dir);
-  const files = paths.files.map((file) => comparablePath(file) ?? file);
-  const base = comparablePath(paths.base_dir) ?? paths.base_dir;
-  const folders = [...new Set(files.map(literalFolder))].filter((folder) => folder !== base);
-  const bases = [...new Set([base, ...ancestors(base)])];
+  const home = paths.home === null ? null : toComparablePath(paths.home);
+  const state_dirs = paths.state_dirs.map((dir) => toComparablePath(dir) ?? dir);
+  const files = paths.files.map((file) => toComparablePath(file) ?? file);
+  const base = toComparablePath(paths.base_dir) ?? paths.base_dir;
+  const folders = [...new Set(files.map(getLiteralFolder))].filter((folder) => folder !== base);
+  const bases = [...new Set([base, ...listAncestors(base)])];
   return {
     home,
     state_dirs,
-    files: files.map(globPattern),
+    files: files.map(compileGlob),
     samples: files.map((file) => file.replace(/\*\*\/?|\*|\?/g, 'x').replace(/\{([^,}]*)[^}]*\}/g, '$1')),
     folders,
     bases: bases.slice(0, FOLDERS_MAX),
@@ -203,8 +203,8 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
   if (!/[*?[]/.test(path)) return false;
   // A bare `*` matches every file of a folder. It means the guarded ones only in a folder of documents.
   const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
-  if (names_all && !isBelowAny(literalFolder(path), folders)) return false;
-  const pattern = globPattern(path);
+  if (names_all && !isBelowAny(getLiteralFolder(path), folders)) return false;
+  const pattern = compileGlob(path);
   return samples.some((sample) => pattern.test(sample));
 }
 
@@ -213,15 +213,15 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
  * `*.yaml`) and is not in a folder of documents.
  */
 export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'format'): boolean {
-  const path = comparablePath(written);
+  const path = toComparablePath(written);
   if (path === null || !/[*?[]/.test(path)) return false;
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (!/^\*+(?:\.(?:[a-z\d*]{1,16}|\{[^{}]{1,200}\}|\[[^\]]{1,40}\]))*$/.test(name)) return false;
   if (use === 'write' && !/(?:^|\/)\*\*(?:\/|$)/.test(path)) return false;
   const { folders } = compiledPaths(view.paths);
-  const literal = literalFolder(path);
+  const literal = getLiteralFolder(path);
   return (
-    ![literal, ...absolutePaths(literal, view)].some((each) => isBelowAny(each, folders)) &&
+    ![literal, ...listAbsolutePaths(literal, view)].some((each) => isBelowAny(each, folders)) &&
     !hasFolderName(path)
   );
 }
@@ -235,19 +235,19 @@ function hasFolderName(path: string): boolean {
 }
 
 /** Returns the folder of a file; for a pattern, the folder of its literal part. */
-function literalFolder(file: string): string {
+function getLiteralFolder(file: string): string {
   const wild = file.search(/[*?[{]/);
   const literal = wild < 0 ? file : file.slice(0, wild);
   return literal.slice(0, Math.max(literal.lastIndexOf('/'), 0));
 }
 
-function ancestors(folder: string): readonly string[] {
+function listAncestors(folder: string): readonly string[] {
   const parts = folder.split('/');
   return parts.slice(1, -1).map((_, at) => parts.slice(0, parts.length - 1 - at).join('/'));
 }
 
 /** Compiles a glob: `**` for any folders, `*`, `?`, `[abc]`, `{a,b}`. Other constructs match themselves. */
-function globPattern(glob: string): RegExp {
+function compileGlob(glob: string): RegExp {
   const source = glob.replace(
     /\*\*\/?|\*|\?|\[[!^]?[^\]/]{1,40}\]|\{[^{}/]{1,200}\}|[.+^${}()|\\/[\]]/g,
     (part) => {
@@ -255,8 +255,8 @@ function globPattern(glob: string): RegExp {
       if (part === '*') return '[^/]*';
       if (part === '?') return '[^/]';
       if (part.length > 1 && part.startsWith('[')) return getClass(part.slice(1, -1));
-      if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escaped).join('|')})`;
-      return escaped(part);
+      if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escapePattern).join('|')})`;
+      return escapePattern(part);
     },
   );
   return new RegExp(`^${source}$`);
@@ -268,14 +268,14 @@ function getClass(inner: string): string {
   // Shells reject a backward range as well.
   return /.-./.test(letters) && !/^(?:[\w.]-[\w.]|[\w.])+$/.test(letters)
     ? '[^/]'
-    : `[${negated ? '^' : ''}${safeRanges(letters)}]`;
+    : `[${negated ? '^' : ''}${sanitizeRanges(letters)}]`;
 }
 
-function safeRanges(letters: string): string {
+function sanitizeRanges(letters: string): string {
   return letters.replace(/(.)-(.)/g, (range, from: string, to: string) => (from <= to ? range : from + to));
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
@@ -295,7 +295,7 @@ const SETTINGS_FOLDER = compileAlternatives([...AGENT_TRACES.guarded_folders, 'n
 /** Compiles the notation of `AgentTraces.guarded_files` into one expression. */
 function compileAlternatives(paths: readonly string[]): RegExp {
   const sources = paths.map((path) => {
-    const source = escaped(path.replace(/^\.\//, '')).replace(/\/\\\*\\\*$/, '/.+');
+    const source = escapePattern(path.replace(/^\.\//, '')).replace(/\/\\\*\\\*$/, '/.+');
     if (path.startsWith('./')) return `^(?:/-/|\\./)?${source}$`;
     return `${path.startsWith('/') ? '^' : '(?:^|/)'}${source}$`;
   });

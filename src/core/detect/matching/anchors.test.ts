@@ -23,7 +23,7 @@ function asPattern(notation: string): RegExp {
 const hits = createAnchorHits();
 
 /** Returns where each anchor ends in the text, as `anchor@end`. The text is walked in parts of the given size. */
-function endingsByAutomaton(
+function findEndingsByAutomaton(
   automaton: Automaton,
   text: string,
   part_units = PART_UNITS,
@@ -48,7 +48,7 @@ function endingsByAutomaton(
 }
 
 /** Computes the same by trying each pattern at each offset. */
-function endingsByPatterns(notations: readonly string[], text: string): string[] {
+function findEndingsByPatterns(notations: readonly string[], text: string): string[] {
   const found = new Set<string>();
   notations.forEach((notation, index) => {
     for (const shorter of getLengths(notation)) {
@@ -98,9 +98,9 @@ test('the automaton of all detectors agrees with patterns tried at every place',
   let endings = 0;
   fc.assert(
     fc.property(text, (parts) => {
-      const expected = endingsByPatterns(notations, parts.join(''));
+      const expected = findEndingsByPatterns(notations, parts.join(''));
       endings += expected.length;
-      const found = endingsByAutomaton(automaton, parts.join('')).map((ending) =>
+      const found = findEndingsByAutomaton(automaton, parts.join('')).map((ending) =>
         ending.replace(/^\d+/, (anchor) => `${anchors[Number(anchor)]!.index}`),
       );
       assert.deepEqual([...new Set(found)].sort(), expected);
@@ -115,21 +115,34 @@ const EXAMPLES = allDetectors.flatMap(({ examples }) => [...examples.hits, ...ex
 test('a walk at four positions, in parts, or with rebuilt states finds the same', () => {
   const text = EXAMPLES.slice(0, 60_000);
   const whole = createAutomaton(buildTrie(tree));
-  const expected = endingsByAutomaton(whole, text, 200);
+  const expected = findEndingsByAutomaton(whole, text, 200);
   const few = createAutomaton(buildTrie(tree), 1_000);
-  assert.deepEqual(endingsByAutomaton(whole, text), expected);
-  assert.deepEqual(endingsByAutomaton(whole, text, 1_111), expected);
-  assert.deepEqual(endingsByAutomaton(few, text, 700), expected);
+  assert.deepEqual(findEndingsByAutomaton(whole, text), expected);
+  assert.deepEqual(findEndingsByAutomaton(whole, text, 1_111), expected);
+  assert.deepEqual(findEndingsByAutomaton(few, text, 700), expected);
   assert.ok(expected.length > 5_000, `${expected.length} endings`);
   assert.ok(whole.nodes_of.length > 3_000 && few.nodes_of.length <= 1_000, `${few.nodes_of.length} states`);
+});
+
+test('a part of only ASCII units and a part with others find the same', () => {
+  const text = EXAMPLES.replace(/[^\0-\x7f]/g, ' ').slice(0, 60_000);
+  const with_others = text.replace(/ (?=.{0,400}$)/gm, 'é');
+  const automaton = createAutomaton(buildTrie(tree));
+  for (const each of [text, with_others]) {
+    const expected = findEndingsByAutomaton(automaton, each, 200);
+    assert.deepEqual(findEndingsByAutomaton(automaton, each), expected);
+    assert.deepEqual(findEndingsByAutomaton(automaton, ` ${each}`.slice(1), 4_096), expected);
+    assert.ok(expected.length > 2_000, `${expected.length} endings`);
+  }
+  assert.ok(text.isWellFormed() && with_others.split('é').length > 1_000);
 });
 
 test('the number of states stays within its limit for every text', () => {
   const automaton = createAutomaton(buildTrie(tree));
   const { length } = automaton.table;
   for (let round = 0; round < 2; round++) {
-    endingsByAutomaton(automaton, EXAMPLES);
-    endingsByAutomaton(automaton, [...EXAMPLES].reverse().join(''));
+    findEndingsByAutomaton(automaton, EXAMPLES);
+    findEndingsByAutomaton(automaton, [...EXAMPLES].reverse().join(''));
     assert.ok(automaton.nodes_of.length > 500 && automaton.nodes_of.length << 7 <= length);
   }
   assert.equal(automaton.table.length, length);
@@ -138,7 +151,7 @@ test('the number of states stays within its limit for every text', () => {
 test('ways that are worked out again and again are work', () => {
   const workOf = (states_max?: number): number => {
     const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
-    endingsByAutomaton(
+    findEndingsByAutomaton(
       createAutomaton(buildTrie(tree), states_max),
       EXAMPLES.slice(0, 200_000).repeat(4),
       700,

@@ -50,12 +50,13 @@ const ESCAPE_LETTERS: UnitSet = [
 /** Parses one anchor. Throws an `Error` that names the offset if the notation is malformed. */
 export function parseAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
-  const fold = take(reader, '(?i)');
+  const fold = takeLiteral(reader, '(?i)');
   const not_after = readBefore(reader);
   const atoms: Atom[] = [];
   while (reader.at < notation.length) atoms.push(readAtom(reader, fold));
-  const sequences = expand(atoms);
-  if (sequences.length > EXPANSIONS_MAX) throw wrong(reader, `more than ${EXPANSIONS_MAX} lengths`);
+  const sequences = expandAtoms(atoms);
+  if (sequences.length > EXPANSIONS_MAX)
+    throw buildNotationError(reader, `more than ${EXPANSIONS_MAX} lengths`);
   return sequences.flatMap((sets) => withBefore(sets, not_after));
 }
 
@@ -63,7 +64,7 @@ export function parseAnchor(notation: string): readonly Anchor[] {
 export function parseUnits(notation: string): UnitSet {
   const reader = { notation, at: 0 };
   const { set } = readAtom(reader, false);
-  if (reader.at < notation.length) throw wrong(reader, 'one class and no more');
+  if (reader.at < notation.length) throw buildNotationError(reader, 'one class and no more');
   return set;
 }
 
@@ -78,21 +79,21 @@ interface Reader {
   at: number;
 }
 
-function wrong(reader: Reader, what: string): Error {
+function buildNotationError(reader: Reader, what: string): Error {
   return new Error(`the anchor \`${reader.notation}\` is not in the notation at ${reader.at}: ${what}`);
 }
 
-function take(reader: Reader, literal: string): boolean {
+function takeLiteral(reader: Reader, literal: string): boolean {
   if (!reader.notation.startsWith(literal, reader.at)) return false;
   reader.at += literal.length;
   return true;
 }
 
 function readBefore(reader: Reader): UnitSet | null {
-  if (take(reader, '\\b')) return WORD;
-  if (!take(reader, '(?<!')) return null;
+  if (takeLiteral(reader, '\\b')) return WORD;
+  if (!takeLiteral(reader, '(?<!')) return null;
   const { set } = readAtom(reader, false);
-  if (!take(reader, ')')) throw wrong(reader, 'a class and `)`');
+  if (!takeLiteral(reader, ')')) throw buildNotationError(reader, 'a class and `)`');
   return set;
 }
 
@@ -109,31 +110,31 @@ function readAtom(reader: Reader, fold: boolean): Atom {
 }
 
 function readUnits(reader: Reader): UnitSet {
-  if (take(reader, '[')) return readSet(reader);
+  if (takeLiteral(reader, '[')) return readSet(reader);
   return readUnit(reader);
 }
 
 function readUnit(reader: Reader): UnitSet {
-  if (reader.at >= reader.notation.length) throw wrong(reader, 'it ends too early');
+  if (reader.at >= reader.notation.length) throw buildNotationError(reader, 'it ends too early');
   const char = reader.notation[reader.at++]!;
   if (char !== '\\') {
-    if ('(){}*+?|.^$'.includes(char)) throw wrong(reader, `\`${char}\` needs a backslash`);
-    return single(char);
+    if ('(){}*+?|.^$'.includes(char)) throw buildNotationError(reader, `\`${char}\` needs a backslash`);
+    return buildSingleSet(char);
   }
   const escaped = reader.notation[reader.at++];
-  if (escaped === undefined) throw wrong(reader, 'it ends too early');
-  return { d: DIGIT, w: WORD, s: SPACE }[escaped] ?? escapedUnit(escaped);
+  if (escaped === undefined) throw buildNotationError(reader, 'it ends too early');
+  return { d: DIGIT, w: WORD, s: SPACE }[escaped] ?? parseEscapedUnit(escaped);
 }
 
-function escapedUnit(escaped: string): UnitSet {
+function parseEscapedUnit(escaped: string): UnitSet {
   const named = { n: '\n', r: '\r', t: '\t' }[escaped];
-  return single(named ?? escaped);
+  return buildSingleSet(named ?? escaped);
 }
 
 function readSet(reader: Reader): UnitSet {
-  const negated = take(reader, '^');
+  const negated = takeLiteral(reader, '^');
   const ranges: (readonly [number, number])[] = [];
-  while (!take(reader, ']')) {
+  while (!takeLiteral(reader, ']')) {
     const low = readSetUnit(reader);
     const is_range = low.length === 1 && low[0]![0] === low[0]![1] && isDash(reader);
     if (!is_range) {
@@ -144,8 +145,8 @@ function readSet(reader: Reader): UnitSet {
     const high = readSetUnit(reader);
     ranges.push([low[0]![0], high[0]![1]]);
   }
-  const set = normalise(ranges);
-  return negated ? complement(set) : set;
+  const set = normalizeRanges(ranges);
+  return negated ? computeComplement(set) : set;
 }
 
 function isDash(reader: Reader): boolean {
@@ -156,12 +157,12 @@ function isDash(reader: Reader): boolean {
 function readSetUnit(reader: Reader): UnitSet {
   if (reader.notation[reader.at] === '\\') return readUnit(reader);
   const char = reader.notation[reader.at++];
-  if (char === undefined) throw wrong(reader, 'the class is not closed');
-  return single(char);
+  if (char === undefined) throw buildNotationError(reader, 'the class is not closed');
+  return buildSingleSet(char);
 }
 
 function readCount(reader: Reader): { least: number; most: number } {
-  if (take(reader, '?')) return { least: 0, most: 1 };
+  if (takeLiteral(reader, '?')) return { least: 0, most: 1 };
   const found = /\{(\d+)(?:,(\d+))?\}/y;
   found.lastIndex = reader.at;
   const match = found.exec(reader.notation);
@@ -170,26 +171,32 @@ function readCount(reader: Reader): { least: number; most: number } {
   return { least: Number(match[1]), most: Number(match[2] ?? match[1]) };
 }
 
-function single(char: string): UnitSet {
+function buildSingleSet(char: string): UnitSet {
   const unit = char.charCodeAt(0);
   return [[unit, unit]];
 }
 
 function foldCase(set: UnitSet): UnitSet {
   const other = set.flatMap(([low, high]) => [
-    ...overlap(low, high, 65, 90, 32),
-    ...overlap(low, high, 97, 122, -32),
+    ...intersectRanges(low, high, 65, 90, 32),
+    ...intersectRanges(low, high, 97, 122, -32),
   ]);
-  return normalise([...set, ...other]);
+  return normalizeRanges([...set, ...other]);
 }
 
-function overlap(low: number, high: number, from: number, to: number, shift: number): [number, number][] {
+function intersectRanges(
+  low: number,
+  high: number,
+  from: number,
+  to: number,
+  shift: number,
+): [number, number][] {
   const start = Math.max(low, from);
   const end = Math.min(high, to);
   return start <= end ? [[start + shift, end + shift]] : [];
 }
 
-function normalise(ranges: readonly (readonly [number, number])[]): UnitSet {
+function normalizeRanges(ranges: readonly (readonly [number, number])[]): UnitSet {
   const merged: [number, number][] = [];
   for (const [low, high] of [...ranges].sort((a, b) => a[0] - b[0])) {
     const last = merged.at(-1);
@@ -201,13 +208,13 @@ function normalise(ranges: readonly (readonly [number, number])[]): UnitSet {
 
 const others = new WeakMap<UnitSet, UnitSet>();
 
-function unitsBesides(set: UnitSet): UnitSet {
-  const known = others.get(set) ?? complement(set);
+function getComplement(set: UnitSet): UnitSet {
+  const known = others.get(set) ?? computeComplement(set);
   others.set(set, known);
   return known;
 }
 
-function complement(set: UnitSet): UnitSet {
+function computeComplement(set: UnitSet): UnitSet {
   const gaps: [number, number][] = [];
   let from = 0;
   for (const [low, high] of set) {
@@ -218,7 +225,7 @@ function complement(set: UnitSet): UnitSet {
   return gaps;
 }
 
-function expand(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
+function expandAtoms(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
   let sequences: (readonly UnitSet[])[] = [[]];
   for (const { set, least, most } of atoms) {
     const longer: (readonly UnitSet[])[] = [];
@@ -235,7 +242,7 @@ function expand(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
 function withBefore(sets: readonly UnitSet[], not_after: UnitSet | null): readonly Anchor[] {
   const length = sets.length;
   if (not_after === null) return [{ sets, length }];
-  const plain = { sets: [unitsBesides(not_after), ...sets], length };
+  const plain = { sets: [getComplement(not_after), ...sets], length };
   if (!hasUnit(not_after, 110)) return [plain];
   return [plain, { sets: [BACKSLASH, ESCAPE_LETTERS, ...sets], length }];
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeBase64 } from '../../text/base64.ts';
 import { isLuhn, isMod97 } from './checksums.ts';
-import { base62, crc32 } from './crc32.ts';
+import { computeCrc32, encodeBase62 } from './crc32.ts';
 import { measureEntropy } from './entropy.ts';
 import { isCodeName, isDocumentedExample, isPlaceholder, isUnmasked, isWordLike } from './placeholders.ts';
 import { sampleBody } from './sample-text.ts';
@@ -79,10 +79,10 @@ test('sizes are those of the encoded text, and a head is whole characters', () =
 });
 
 test('the CRC-32 is that of the standard, and base 62 has the digits first', () => {
-  assert.equal(crc32('123456789'), 0xcbf43926);
-  assert.equal(crc32(''), 0);
+  assert.equal(computeCrc32('123456789'), 0xcbf43926);
+  assert.equal(computeCrc32(''), 0);
   assert.deepEqual(
-    [base62(0, 6), base62(61, 2), base62(62, 1), base62(0xffffffff, 6)],
+    [encodeBase62(0, 6), encodeBase62(61, 2), encodeBase62(62, 1), encodeBase62(0xffffffff, 6)],
     ['000000', '0z', '10', '4gfFC3'],
   );
 });

@@ -26,22 +26,22 @@ export function sumWeightedDigits(code: string, weights: readonly number[]): num
 }
 
 /** Returns the digit at an offset, counted from the end if negative. */
-export function digitAt(code: string, at: number): number {
+export function readDigit(code: string, at: number): number {
   return code.charCodeAt(at < 0 ? code.length + at : at) - DIGIT_ZERO;
 }
 
 /** Returns the remainder of a decimal number of any length. */
 export function computeRemainder(digits: string, modulus: number): number {
   let rest = 0;
-  for (let at = 0; at < digits.length; at++) rest = (rest * 10 + digitAt(digits, at)) % modulus;
+  for (let at = 0; at < digits.length; at++) rest = (rest * 10 + readDigit(digits, at)) % modulus;
   return rest;
 }
 
 /** Checks ISO 7064 mod 11-2: the last character is the check digit, `X` means 10. */
 export function hasMod11Radix2(code: string): boolean {
   let sum = 0;
-  for (let at = 0; at < code.length - 1; at++) sum = ((sum + digitAt(code, at)) * 2) % 11;
-  const last = code.at(-1)!.toUpperCase() === 'X' ? 10 : digitAt(code, -1);
+  for (let at = 0; at < code.length - 1; at++) sum = ((sum + readDigit(code, at)) * 2) % 11;
+  const last = code.at(-1)!.toUpperCase() === 'X' ? 10 : readDigit(code, -1);
   return (sum + last) % 11 === 1;
 }
 
@@ -49,10 +49,10 @@ export function hasMod11Radix2(code: string): boolean {
 export function hasMod11And10(digits: string): boolean {
   let product = 10;
   for (let at = 0; at < digits.length - 1; at++) {
-    const sum = (product + digitAt(digits, at)) % 10;
+    const sum = (product + readDigit(digits, at)) % 10;
     product = ((sum === 0 ? 10 : sum) * 2) % 11;
   }
-  return (product + digitAt(digits, -1)) % 10 === 1;
+  return (product + readDigit(digits, -1)) % 10 === 1;
 }
 
 const DIHEDRAL = [
@@ -83,9 +83,9 @@ const PERMUTED = [
 export function hasVerhoeff(digits: string): boolean {
   let check = 0;
   for (let at = 0; at < digits.length; at++) {
-    const digit = digitAt(digits, -1 - at);
+    const digit = readDigit(digits, -1 - at);
     if (!(digit >= 0 && digit <= 9)) return false;
-    check = digitAt(DIHEDRAL[check]!, digitAt(PERMUTED[at % PERMUTED.length]!, digit));
+    check = readDigit(DIHEDRAL[check]!, readDigit(PERMUTED[at % PERMUTED.length]!, digit));
   }
   return check === 0 && digits.length > 1;
 }
@@ -104,7 +104,7 @@ export function hasValidDay(code: string, month_at: number, day_at: number): boo
 
 /** Returns the number written by two digits at an offset. */
 export function parseTwoDigits(code: string, at: number): number {
-  return digitAt(code, at) * 10 + digitAt(code, at + 1);
+  return readDigit(code, at) * 10 + readDigit(code, at + 1);
 }
 
 /** Returns whether the characters differ: `00000000` passes most sums. */

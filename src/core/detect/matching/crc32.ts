@@ -6,7 +6,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** Returns the CRC-32 (ISO-HDLC) of ASCII text, as an unsigned number. */
-export function crc32(text: string): number {
+export function computeCrc32(text: string): number {
   let rest = -1;
   for (let at = 0; at < text.length; at++) rest = (rest >>> 8) ^ TABLE[(rest ^ text.charCodeAt(at)) & 0xff]!;
   return ~rest >>> 0;
@@ -15,7 +15,7 @@ export function crc32(text: string): number {
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Writes a number below 2^32 in base 62, digits before capitals before small letters, padded with zeros. */
-export function base62(number: number, width: number): string {
+export function encodeBase62(number: number, width: number): string {
   let digits = '';
   for (let rest = number; rest > 0; rest = Math.floor(rest / 62)) digits = DIGITS[rest % 62]! + digits;
   return digits.padStart(width, '0');

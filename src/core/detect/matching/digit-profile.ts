@@ -37,7 +37,7 @@ KINDS_OF.forEach((units, kind) => {
 });
 
 /** Returns the kind of a UTF-16 unit. */
-export function unitKind(unit: number): number {
+export function classifyUnit(unit: number): number {
   return unit < KINDS.length ? KINDS[unit]! : OTHER;
 }
 
@@ -56,25 +56,25 @@ const STRICT_REPEATS_MAX = 8;
 const DIGITS: PatternFold<DigitProfile> = {
   none: NONE,
   atom: (atom) => {
-    const kinds = atomKinds(atom);
+    const kinds = classifyAtom(atom);
     const can = kinds & DIGIT;
     return { digits_max: can, plain_lengths: can ? [1] : [], other_kinds: kinds & ~DIGIT, is_strict: true };
   },
   both: (a, b) => ({
     digits_max: a.digits_max + b.digits_max,
-    plain_lengths: rising(a.plain_lengths.flatMap((some) => b.plain_lengths.map((more) => some + more))),
+    plain_lengths: sortLengths(a.plain_lengths.flatMap((some) => b.plain_lengths.map((more) => some + more))),
     other_kinds: a.other_kinds | b.other_kinds,
     is_strict: a.is_strict && b.is_strict,
   }),
   either: (a, b) => ({
     digits_max: Math.max(a.digits_max, b.digits_max),
-    plain_lengths: rising([...a.plain_lengths, ...b.plain_lengths]),
+    plain_lengths: sortLengths([...a.plain_lengths, ...b.plain_lengths]),
     other_kinds: a.other_kinds | b.other_kinds,
     is_strict: a.is_strict && b.is_strict,
   }),
   repeat: (one, fewest, most) => ({
     digits_max: one.digits_max === 0 ? 0 : one.digits_max * most,
-    plain_lengths: repeated(one.plain_lengths, fewest, most),
+    plain_lengths: repeatLengths(one.plain_lengths, fewest, most),
     other_kinds: one.other_kinds,
     is_strict: one.is_strict && (most <= STRICT_REPEATS_MAX || one.digits_max === 0 || one.other_kinds === 0),
   }),
@@ -86,28 +86,28 @@ const atoms = new Map<string, number>();
 const WIDE_ATOM = /^\[\^|[^\0-\x7f]|\\(?![dw])[A-Za-z]/;
 
 /** Returns the kinds of the units that an atom of a pattern matches. */
-export function atomKinds(atom: string): number {
+export function classifyAtom(atom: string): number {
   let kinds = atoms.get(atom);
   if (kinds !== undefined) return kinds;
   const one = new RegExp(`^${atom}$`, 'i');
   kinds = WIDE_ATOM.test(atom) ? OTHER : 0;
   for (let unit = 0; unit < KINDS.length; unit++)
-    if (one.test(String.fromCharCode(unit))) kinds |= unitKind(unit);
+    if (one.test(String.fromCharCode(unit))) kinds |= classifyUnit(unit);
   atoms.set(atom, kinds);
   return kinds;
 }
 
-function repeated(one: readonly number[], fewest: number, most: number): readonly number[] {
+function repeatLengths(one: readonly number[], fewest: number, most: number): readonly number[] {
   const all: number[] = fewest === 0 ? [0] : [];
   let sum: readonly number[] = [0];
   for (let times = 1; times <= Math.min(most, RUN_UNITS_MAX) && sum.length > 0; times++) {
-    sum = rising(sum.flatMap((some) => one.map((more) => some + more)));
+    sum = sortLengths(sum.flatMap((some) => one.map((more) => some + more)));
     if (times >= fewest) all.push(...sum);
   }
-  return rising(all);
+  return sortLengths(all);
 }
 
-function rising(lengths: readonly number[]): readonly number[] {
+function sortLengths(lengths: readonly number[]): readonly number[] {
   const known = lengths.filter((length) => length <= RUN_UNITS_MAX);
   return [...new Set(known)].sort((a, b) => a - b);
 }

@@ -1,16 +1,17 @@
 import type { Severity, Tag } from '../../types/index.ts';
 import type { Detector } from './detector.ts';
 import { buildDigitProfile } from './digit-profile.ts';
-import { lazyValue } from './lazy-value.ts';
+import { memoizeValue } from './lazy-value.ts';
 import {
-  anchorNames,
   buildExactNamedPattern,
   buildKeyPattern,
+  buildNameAnchors,
   buildNamedPattern,
   buildWholeMatcher,
   spellName,
 } from './named-value.ts';
 import { normalizeCode } from './normalize-code.ts';
+import { getNumberCheck } from './number-checks.ts';
 
 interface StandaloneForm {
   readonly anchors: readonly string[];
@@ -31,6 +32,7 @@ export interface Identifier {
   readonly description: string;
   /** Source of a pattern without capturing groups, anchored at both ends and case-insensitive. */
   readonly value: string;
+  /** A condition in addition to the check digits that `number-checks.ts` has for this id. */
   readonly check?: IdentifierCheck;
   /** The most that a try next to the name costs, if the value has many forms; see `Detector`. */
   readonly try_work?: number;
@@ -71,6 +73,17 @@ const FAMILY_TAGS = {
   crypto_wallet: 'financial',
 } as const;
 
+/**
+ * Words for a number of something else, before a number without separators. A sum that one of ten or eleven numbers
+ * passes is no evidence after them.
+ */
+const OTHER_NUMBER =
+  '(?<!\\b(?:build|batch|run|job|task|order|invoice|ticket|issue|case|commit|revision|rev|version|release|seed|offset|size|length|count|total|bytes|timestamp|ts|epoch|duration|timeout|port|pid|inode|block|slot|sku|ean|upc|gtin|barcode|lot|part|serial|model|product|item|article|tracking|shipment|parcel|transaction|txn|trace|span|request|event|sequence|seq|index|hash|crc|checksum|nonce|bestellung|rechnung|commande|facture|pedido|factura|ordine|fattura|zam[oó]wienie|заказ)' +
+  '["\'`]?[ \\t]{0,2}(?:[:=#]|no\\.?|nr\\.?|number|id|is)?[ \\t]{0,2}["\'#]?)';
+/** A unit or an operator makes a number without separators a quantity. */
+const QUANTITY =
+  '(?! ?(?:ms|ns|us|\u00b5s|sec(?:ond)?s?|bytes?|[KMGT]i?B|[kmgt]b|rows|items|%|[*^]|<<|>>|&)(?![A-Za-z]))';
+
 /** After a name, a value is tried between any two of a dozen words and signs. */
 const TRY_WORK = 48;
 /** Default cost of a check, which weighs and adds up digits. */
@@ -85,20 +98,25 @@ const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
  */
 export function buildIdentifierDetectors(kind: Identifier): readonly Detector[] {
   return kind.standalone === undefined
-    ? [besideName(kind, `${kind.id}`)]
-    : [alone(kind, kind.standalone), besideName(kind, `${kind.id}_beside_its_name`)];
+    ? [buildNamedDetector(kind, `${kind.id}`)]
+    : [
+        buildStandaloneDetector(kind, kind.standalone),
+        buildNamedDetector(kind, `${kind.id}_beside_its_name`),
+      ];
 }
 
-function alone(
-  kind: Identifier,
-  { anchors, value = kind.value, check = kind.check }: StandaloneForm,
-): Detector {
-  const pattern = lazyValue(
-    () => new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
-  );
-  const digits = lazyValue(() => buildDigitProfile({ source: value }));
+function buildStandaloneDetector(kind: Identifier, form: StandaloneForm): Detector {
+  const { anchors, value = kind.value } = form;
+  const check = addNumberCheck(kind.id, form.check ?? kind.check);
+  const validate = getValidate(check);
+  const pattern = memoizeValue(() => {
+    const is_bare = digits().plain_lengths.some((length) => length > 0);
+    const [before, after] = is_bare ? [OTHER_NUMBER, QUANTITY] : ['', ''];
+    return new RegExp(`${before}(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})${after}`, 'i');
+  });
+  const digits = memoizeValue(() => buildDigitProfile({ source: value }));
   return {
-    ...shared(kind),
+    ...buildSharedFields(kind),
     id: kind.id,
     strength: 'proof',
     description: kind.description,
@@ -109,9 +127,11 @@ function alone(
     get digit_profile() {
       return digits();
     },
-    validate: getValidate(check),
+    validate: (written) => !isConstant(written) && validate(written),
     validate_work: kind.check_work ?? CHECK_WORK,
-    ...(check?.length === 1 && { validateDigits: (digits: string) => check(digits, digits) }),
+    ...(check?.length === 1 && {
+      validateDigits: (digits: string) => !isConstant(digits) && check(digits, digits),
+    }),
     examples: {
       hits: [`row «${kind.valid[0]}» of it`, `("«${kind.valid[0]}»")`],
       misses: [...kind.invalid, `X${kind.valid[0]}`, `${kind.valid[0]}77`],
@@ -119,24 +139,25 @@ function alone(
   };
 }
 
-function besideName(kind: Identifier, id: string): Detector {
-  const validate = getValidate(kind.check);
-  const pattern = lazyValue(() =>
+function buildNamedDetector(kind: Identifier, id: string): Detector {
+  const check = addNumberCheck(kind.id, kind.check);
+  const validate = getValidate(check);
+  const pattern = memoizeValue(() =>
     kind.is_exact_case === true
       ? buildExactNamedPattern(kind.names, kind.value)
       : buildNamedPattern(kind.names, kind.value),
   );
-  const member = lazyValue(() => {
+  const member = memoizeValue(() => {
     const is_whole = buildWholeMatcher(kind.value, kind.is_exact_case === true ? '' : 'i');
     return { key: buildKeyPattern(kind.names), validate: (text: string) => is_whole(text) && validate(text) };
   });
   return {
-    ...shared(kind),
+    ...buildSharedFields(kind),
     id,
-    strength: kind.check === undefined ? 'cue' : 'shape',
+    strength: check === undefined ? 'cue' : 'shape',
     description: `${kind.description.slice(0, -1)}; next to its name.`,
     get anchors() {
-      return anchorNames(kind.names);
+      return buildNameAnchors(kind.names);
     },
     get pattern() {
       return pattern();
@@ -148,12 +169,12 @@ function besideName(kind: Identifier, id: string): Detector {
       return member();
     },
     get examples() {
-      return examplesBesideName(kind);
+      return buildNamedExamples(kind);
     },
   };
 }
 
-function examplesBesideName(kind: Identifier): Detector['examples'] {
+function buildNamedExamples(kind: Identifier): Detector['examples'] {
   const name = spellName(kind.names[0]);
   return {
     hits: kind.valid.flatMap((value) => [
@@ -164,7 +185,7 @@ function examplesBesideName(kind: Identifier): Detector['examples'] {
   };
 }
 
-function shared({
+function buildSharedFields({
   id,
   detector,
   severity = 'high',
@@ -176,6 +197,28 @@ function shared({
   const tags: [Tag, ...Tag[]] = [`personal.pii.${kind}`];
   if (realm !== null) tags.push(`personal.${realm}.${kind}`);
   return { detector, tags, severity };
+}
+
+/** Adds the check digits of the kind of number to a check. A check of one argument needs no separators. */
+function addNumberCheck(id: string, check: IdentifierCheck | undefined): IdentifierCheck | undefined {
+  const hasDigits = getNumberCheck(id);
+  if (hasDigits === null) return check;
+  if (check === undefined) return hasDigits;
+  return check.length === 1
+    ? (code) => check(code, code) && hasDigits(code)
+    : (code, written) => check(code, written) && hasDigits(code);
+}
+
+/** A date and a time of day in 12 or 14 digits. */
+const TIMESTAMP =
+  /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?$/;
+
+/** Returns whether a number is a constant of programs: round, of two digits, a power of two, or a time. */
+function isConstant(digits: string): boolean {
+  if (!/^\d+$/.test(digits)) return false;
+  const number = Number(digits);
+  const is_power = [-1, 0, 1].some((more) => Number.isInteger(Math.log2(number + more)));
+  return is_power || /0{5}$/.test(digits) || new Set(digits).size < 3 || TIMESTAMP.test(digits);
 }
 
 function getValidate(check: IdentifierCheck | undefined): (value: string) => boolean {

@@ -1,5 +1,5 @@
 /** Matches an instruction whose words are joined without spaces, or with signs between them. */
-import { lazyValue } from './lazy-value.ts';
+import { memoizeValue } from './lazy-value.ts';
 
 /** Names in code join as many words with `_` or capitals as a short instruction has. */
 const NAME_WORDS_MIN = 5;
@@ -10,7 +10,7 @@ const EARLIER = '(?:previously|previous|prior|above|earlier|original|initial|pre
 const RULES =
   '(?:instructions?|rules?|guidelines?|directives?|prompts?|policy|policies|restrictions?|constraints?|commands?|guardrails?|orders)';
 const KIND = '(?:given|system|safety|user|developer|content|hidden|security|ethical){0,2}';
-const INSTRUCTION = lazyValue(
+const INSTRUCTION = memoizeValue(
   () =>
     new RegExp(
       `(?:ignore|disregard|forget|override|bypass|disobey)${SMALL}(?:${EARLIER}${SMALL}${KIND}${RULES}|${KIND}${RULES}${SMALL}(?:givento(?:you)?|yougot|youweregiven|youhave|givenbefore|before|${EARLIER})|(?<=your)${KIND}${RULES}|everything(?:above|before|you))|` +

@@ -22,10 +22,10 @@ const ANCHOR_ATOMS_MAX = 8;
 const FIRST_WORD_ATOMS_MIN = 4;
 const SECOND_WORD_ATOMS = 2;
 /** The limit for other alphabets, because every letter of an anchor is its own class in the automaton. */
-const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
+const ANCHOR_ATOMS_MAX_ELSEWHERE = 5;
 
 /** Builds anchors for names: the beginning of each, in either case, not after a letter or digit. */
-export function anchorNames(names: readonly string[]): readonly string[] {
+export function buildNameAnchors(names: readonly string[]): readonly string[] {
   return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${getHead(joinWords(name))}`))];
 }
 
@@ -34,7 +34,9 @@ function joinWords(name: string): string {
   return name.replace(/\[[^\]]*\]| \??/g, (part) => (part.startsWith('[') ? part : '[ _-]?'));
 }
 
-function getHead(name: string): string {
+function getHead(written: string): string {
+  // An anchor has no groups, so it ends before the first one.
+  const name = written.replace(/\(\?:.*$/, '');
   const atoms = name.match(/(?:\[(?:\\.|[^\]\\])*\]|\\.|[^\\])(?:\?|\{\d+(?:,\d+)?\})?/g) ?? [];
   const is_elsewhere = /^\[?[^\0-\u024f]/.test(name);
   if (is_elsewhere) return atoms.slice(0, ANCHOR_ATOMS_MAX_ELSEWHERE).join('');
@@ -65,13 +67,13 @@ export function buildNamedPattern(names: readonly string[], value: string): RegE
 
 /** Builds a pattern like `buildNamedPattern` for case-sensitive values: only the name is case-insensitive. */
 export function buildExactNamedPattern(names: readonly string[], value: string): RegExp {
-  const any = names.map((name) => inEitherCase(joinWords(name))).join('|');
+  const any = names.map((name) => matchEitherCase(joinWords(name))).join('|');
   return new RegExp(
     `(?:${any})[\\s:=#"'(,*_-]{0,6}(?:(?:is|of|est|es|ist|to|at|on file|code|number|no)[\\s:=#"'(.]{1,4}){0,2}(?<![A-Za-z0-9])(?<value>${value})(?![\\w\\u00c0-\\u024f(]|\\.[A-Za-z])`,
   );
 }
 
-function inEitherCase(name: string): string {
+function matchEitherCase(name: string): string {
   return name.replace(/\\.|\[[^\]]*\]|[a-z]/gi, (part) =>
     part.length > 1 ? part : `[${part.toLowerCase()}${part.toUpperCase()}]`,
   );

@@ -70,7 +70,7 @@ function readAlternatives<Answer>(reader: Reader<Answer>): Answer {
 
 function readTerm<Answer>(reader: Reader<Answer>): Answer {
   const one = readAtom(reader);
-  const count = take(reader, COUNT);
+  const count = takeMatch(reader, COUNT);
   if (count === null) return one;
   if (count[0].startsWith('?')) return reader.question.repeat(one, 0, 1);
   const fewest = count[1] === undefined ? (count[0].startsWith('+') ? 1 : 0) : Number(count[1]);
@@ -84,22 +84,22 @@ function getMost(count: RegExpExecArray): number {
 
 function readAtom<Answer>(reader: Reader<Answer>): Answer {
   const { question } = reader;
-  const opening = take(reader, OPENING);
+  const opening = takeMatch(reader, OPENING);
   if (opening !== null) {
     const inside = readAlternatives(reader);
     reader.at += 1;
     return /[=!]$/.test(opening[0]) ? question.assertion(inside) : inside;
   }
-  const escaped = take(reader, ESCAPE);
+  const escaped = takeMatch(reader, ESCAPE);
   if (escaped !== null) return /^\\[bB]/.test(escaped[0]) ? question.none : question.atom(escaped[0]);
-  const one_of = take(reader, CLASS);
+  const one_of = takeMatch(reader, CLASS);
   if (one_of !== null) return question.atom(one_of[0]);
   const char = reader.source[reader.at]!;
   reader.at += 1;
   return char === '^' || char === '$' ? question.none : question.atom(char);
 }
 
-function take<Answer>(reader: Reader<Answer>, pattern: RegExp): RegExpExecArray | null {
+function takeMatch<Answer>(reader: Reader<Answer>, pattern: RegExp): RegExpExecArray | null {
   pattern.lastIndex = reader.at;
   const found = pattern.exec(reader.source);
   if (found !== null) reader.at = pattern.lastIndex;

@@ -3,8 +3,9 @@
  * separate words, and a phrase stays within one sentence, so that every pattern is bounded.
  */
 import type { Severity, Tag } from '../../types/index.ts';
+import { hasUnit, parseAnchor, type UnitSet } from './anchors.ts';
 import type { Detector } from './detector.ts';
-import { lazyValue } from './lazy-value.ts';
+import { memoizeValue } from './lazy-value.ts';
 
 /** Separators between two words, including a sign without white space if it joins all the words. */
 export const WORD_GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
@@ -14,7 +15,7 @@ export const OPTIONAL_WORD_GAP: string = WORD_GAP.replace('{1,3}', '{0,3}');
  * Returns a pattern for up to `most` words that do not reverse the sentence (`but`, `then`, ...), as few as
  * possible. Separators contain no word characters, so that a text can be split in one way only.
  */
-export function anyWords(most: number): string {
+export function buildAnyWordsPattern(most: number): string {
   return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${WORD_GAP}){0,${most}}?`;
 }
 
@@ -29,7 +30,7 @@ export const RULE_NOUNS =
   '(?:instructions?|instruction (?:hierarchy|set)|directives?|directions|rules?|guidelines?|guidance|guard-?rails?|polic(?:y|ies)|constraints?|restrictions?|limitations?|prompts?|orders|commands|programming|training|protocols?|safeguards?|alignment|filters?)';
 
 /** Builds case-insensitive anchors for words and beginnings of words. */
-export function anchorWords(...beginnings: readonly string[]): readonly string[] {
+export function buildWordAnchors(...beginnings: readonly string[]): readonly string[] {
   return beginnings.map((beginning) => String.raw`(?i)\b${beginning}`);
 }
 
@@ -41,7 +42,7 @@ const NO_WORD = '[^<>(){}=&#]';
  * Builds anchors for words that another word follows, with one of the given beginnings if there are some. Words of
  * requests are also words of code (`export`, `start`, `new`); one or two more units exclude most of those.
  */
-export function anchorWordsBefore(
+export function buildWordAnchorsBefore(
   words: readonly string[],
   beginnings: readonly string[] = [],
 ): readonly string[] {
@@ -86,8 +87,8 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
       hits,
       misses,
     }) => {
-      const made = lazyValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
-      const check = precheck ?? (back === undefined ? checkWidened(anchors) : undefined);
+      const made = memoizeValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
+      const anchorCheck = buildAnchorCheck(anchors);
       return {
         id: `injection.${name}`,
         detector: `prompt_${kind}`,
@@ -104,7 +105,8 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
         },
         ...(back === undefined ? {} : { back }),
         ...(try_work === undefined ? {} : { try_work }),
-        ...(check === undefined ? {} : { precheck: check }),
+        ...(precheck === undefined ? {} : { precheck }),
+        ...(anchorCheck === undefined ? {} : { anchorCheck }),
         ...(validate === undefined ? {} : { validate }),
         examples: { hits, misses },
       };
@@ -114,18 +116,47 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
 
 /**
  * Returns a check for the anchors as written, if they are widened; `undefined` for anchors of ASCII alone. Texts in
- * Japanese or Chinese are full of places that only the wider anchors admit.
+ * other scripts are full of places that only the wider anchors admit.
  */
-function checkWidened(anchors: readonly string[]): Detector['precheck'] {
+function buildAnchorCheck(anchors: readonly string[]): Detector['anchorCheck'] {
   if (anchors.every((anchor) => /^[\0-\x7f]*$/.test(anchor))) return undefined;
-  const exact = lazyValue(
-    () => new RegExp(anchors.map((anchor) => anchor.replace('(?i)', '')).join('|'), 'iy'),
-  );
-  return (text, start) => {
-    exact().lastIndex = start;
-    return exact().test(text);
-  };
+  const getSequences = memoizeValue(() => groupByFirstUnit(anchors));
+  return (text, start) =>
+    getSequences()
+      .get(text.charCodeAt(start))
+      ?.some((sets) => sets.every((set, at) => hasUnit(set, text.charCodeAt(start + at)))) === true;
 }
+
+/** Returns the sets of units of each anchor in both cases, by each unit with which an anchor can begin. */
+function groupByFirstUnit(anchors: readonly string[]): ReadonlyMap<number, readonly (readonly UnitSet[])[]> {
+  const groups = new Map<number, (readonly UnitSet[])[]>();
+  for (const { sets, length } of anchors.flatMap(parseAnchor)) {
+    const own = sets.slice(sets.length - length).map(addOtherCase);
+    const first = own[0] ?? [];
+    for (const [low, high] of first)
+      for (let unit = low; unit <= high; unit++) {
+        const group = groups.get(unit);
+        if (group === undefined) groups.set(unit, [own]);
+        else group.push(own);
+      }
+  }
+  return groups;
+}
+
+/** Adds the other case of each letter beyond ASCII. Ranges are of letters with the same case, or of no letters. */
+function addOtherCase(set: UnitSet): UnitSet {
+  const added = set.flatMap(([low, high]) => {
+    if (low < 0x80 || high - low > CASED_UNITS_MAX) return [];
+    const units = Array.from({ length: high - low + 1 }, (_, at) => String.fromCharCode(low + at));
+    return units.flatMap((unit) =>
+      [unit.toLowerCase(), unit.toUpperCase()].filter((each) => each.length === 1),
+    );
+  });
+  return [...set, ...added.map((unit) => [unit.charCodeAt(0), unit.charCodeAt(0)] as const)];
+}
+
+/** The longest range whose letters get their other case. Longer ones are whole scripts, which contain both. */
+const CASED_UNITS_MAX = 64;
 
 /**
  * Widens each letter beyond ASCII to a range of neighbours. The automaton has a class for every set of
@@ -140,7 +171,7 @@ function widenAnchor(anchor: string): string {
     if (unit === '[') is_class = true;
     if (unit === ']') is_class = false;
     const code = unit.charCodeAt(0);
-    const neighbours = code < 0x80 ? 1 : code < 0x2e80 ? 16 : 256;
+    const neighbours = code < 0x80 ? 1 : code < 0x3100 ? 16 : 256;
     const low = code - (code % neighbours);
     const range = `${String.fromCharCode(low)}-${String.fromCharCode(low + neighbours - 1)}`;
     if (neighbours === 1) text += unit;

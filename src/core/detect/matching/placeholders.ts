@@ -114,7 +114,7 @@ const WORDS = new Set(
 
 /** A variable, a template or a lookup: the value is stored elsewhere. */
 const REFERENCE =
-  /^(?:\$|(?:op|ssm|arn|vault|secretsmanager|aws-sm|gcp-?sm|azurekv|keyvault|keychain|sops|bws|file|env):|ref\+|%[A-Za-z(]|#\{|<[^>]{0,80}>?$|\{\{?|\[|@[A-Za-z]|&[a-z]|\*+$|!|\/\/|(?:process|os|sys|env|environ|config|settings|self|this|ctx|secrets|vars?|params?|args?|data|request|req|options|opts|props|state|window|import\.meta)[.[(]|(?:get|read|load|fetch|input|prompt|require|decrypt|ref|vault|env|ENV|Fn|System)[\w.]{0,40}[(:[])|\$\{|\{\{|^[\w.]{1,80}\(|^https?:\/\/[^\s:@]{1,200}$/;
+  /^(?:\$|(?:op|ssm|arn|vault|secretsmanager|aws-sm|gcp-?sm|azurekv|keyvault|keychain|sops|bws|file|env):|ref\+|%[A-Za-z(]|#\{|<[^>]{0,80}>?$|\{\{?|\[|@[A-Za-z]|&[a-z]|\*+$|!{1,2}(?:[A-Z][A-Za-z]+|[a-z]+)(?![\w#$%^&*!?])|\/\/|(?:process|os|sys|env|environ|config|settings|self|this|ctx|secrets|vars?|params?|args?|data|request|req|options|opts|props|state|window|import\.meta)[.[(]|(?:get|read|load|fetch|input|prompt|require|decrypt|ref|vault|env|ENV|Fn|System)[\w.]{0,40}[(:[])|\$\{|\{\{|^[\w.]{1,80}\(|^https?:\/\/[^\s:@]{1,200}$/;
 
 /** Words that documentation writes into a value. */
 const EXAMPLE =

@@ -8,7 +8,9 @@ import { type Detector, STRENGTHS } from './detector.ts';
  */
 export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches;
-  const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end || rank(b) - rank(a));
+  const sorted = [...matches].sort(
+    (a, b) => a.start - b.start || b.end - a.end || rankStrength(b) - rankStrength(a),
+  );
   const kept: Match[] = [];
   /**
    * Kept matches that reach beyond the current start; few at a time, because matches of one detector are disjoint.
@@ -16,8 +18,8 @@ export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
   let open: Match[] = [];
   for (const match of sorted) {
     open = open.filter((other) => other.end > match.start);
-    if (open.some((other) => covers(other, match))) continue;
-    const beaten = open.filter((other) => sameSpan(other, match) && covers(match, other));
+    if (open.some((other) => coversMatch(other, match))) continue;
+    const beaten = open.filter((other) => isSameSpan(other, match) && coversMatch(match, other));
     for (const other of beaten) kept.splice(kept.lastIndexOf(other), 1);
     open = open.filter((other) => !beaten.includes(other));
     kept.push(match);
@@ -26,21 +28,21 @@ export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
   return kept;
 }
 
-function covers(outer: Match, inner: Match): boolean {
+function coversMatch(outer: Match, inner: Match): boolean {
   if (outer.end < inner.end || outer.start > inner.start) return false;
   if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
   if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
   if (isUserPattern(inner.detector) !== isUserPattern(outer.detector)) return false;
   if (isContent(inner.detector) !== isContent(outer.detector)) return false;
-  return rank(outer) >= rank(inner);
+  return rankStrength(outer) >= rankStrength(inner);
 }
 
-function sameSpan(a: Match, b: Match): boolean {
+function isSameSpan(a: Match, b: Match): boolean {
   return a.start === b.start && a.end === b.end;
 }
 
-function rank({ detector }: Match): number {
+function rankStrength({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
 }
 

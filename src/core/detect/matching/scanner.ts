@@ -21,7 +21,7 @@ import { buildTrie } from './trie.ts';
 import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
 import { decodingSignals } from './views/decoding-signals.ts';
-import { spellingSignals } from './views/spelling.ts';
+import { listSpellingSignals } from './views/spelling.ts';
 import { addWindow, type Windows } from './views/windows.ts';
 import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
 
@@ -70,6 +70,8 @@ const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL];
 
 /** The work of scoring one phrase. */
 const PHRASE_WORK = 512;
+/** The cost of an anchor that only its wider notation admits. */
+const ANCHOR_CHECK_WORK = 4;
 
 /** Phrases are scored after this many; those on both sides of such a cut are not added up. */
 const PHRASES_MAX = 512;
@@ -91,7 +93,7 @@ export function isDetectorEnabled({ table, enabled_states, isEnabled }: Scanner,
 
 /** Returns the anchors of each detector, then those of the signals, in the order of their numbers. */
 export function collectNotations(detectors: readonly Detector[]): AnchorNotations {
-  return [...detectors.map(({ anchors }) => anchors), decodingSignals, blobSignals, spellingSignals()];
+  return [...detectors.map(({ anchors }) => anchors), decodingSignals, blobSignals, listSpellingSignals()];
 }
 
 /** Compiles the anchors of notations. Throws if one is malformed. */
@@ -136,7 +138,7 @@ export function buildScanner(
     automaton: createAutomaton(trie),
     tree,
     table,
-    compiled_detectors: emptyList(count),
+    compiled_detectors: createEmptyList(count),
     rows: createShapeFilter(table, anchor_detector, lengths),
     enabled_states: new Uint8Array(count),
     isEnabled: () => true,
@@ -149,7 +151,7 @@ export function buildScanner(
 }
 
 /** Returns a list with one entry per detector, which the engine stores as one block of memory. */
-function emptyList<Value>(count: number): (Value | undefined)[] {
+function createEmptyList<Value>(count: number): (Value | undefined)[] {
   return new Array<Value | undefined>(count).fill(undefined);
 }
 
@@ -186,11 +188,22 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
     automaton: createAutomaton(buildTrie(tree)),
     tree: () => tree,
     table,
-    compiled_detectors: [...scanner.compiled_detectors, ...emptyList<CompiledDetector>(more.length)],
+    compiled_detectors: [...scanner.compiled_detectors, ...createEmptyList<CompiledDetector>(more.length)],
     rows: createShapeFilter(table, anchor_detector, tree.lengths),
     anchor_detector,
     anchor_length: tree.lengths,
   };
+}
+
+/** Returns where the try at an anchor starts; -1 if only the wider notation of the anchor admits it. */
+function findTryStart(compiled: CompiledDetector, text: string, from: number, meter: WorkMeter): number {
+  if (compiled.detector.anchorCheck?.(text, from) === false) {
+    meter.work += ANCHOR_CHECK_WORK;
+    return -1;
+  }
+  return compiled.back_over === null
+    ? from
+    : findMatchStart(text, from, compiled.back_over, compiled.back_units_max);
 }
 
 /**
@@ -306,10 +319,7 @@ export function tryAnchors(
     }
     if (scanner.enabled_states[index] !== ENABLED && !isDetectorEnabled(scanner, index)) continue;
     const compiled = scanner.compiled_detectors[index] ?? getCompiledDetector(scanner, index);
-    const start =
-      compiled.back_over === null
-        ? from
-        : findMatchStart(text, from, compiled.back_over, compiled.back_units_max);
+    const start = findTryStart(compiled, text, from, meter);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     if (units[at]! > 0 && units[at] !== digits_units) {
       digits_units = units[at]!;

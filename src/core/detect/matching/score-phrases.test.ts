@@ -8,7 +8,7 @@ import { compileScanner, scanText } from './scanner.ts';
 const scanner = compileScanner(allDetectors.filter(({ weight }) => weight !== undefined));
 
 /** Returns the names of the findings, without `injection.`, and the severity; empty if there are none. */
-function found(text: string): { names: string[]; severity: string | null } {
+function findPhrases(text: string): { names: string[]; severity: string | null } {
   const matches: Match[] = [];
   scanText(scanner, text, matches, 1000);
   const names = matches.map(({ detector }) => detector.id.replace('injection.', '')).sort();
@@ -95,12 +95,12 @@ const WEIGHED: readonly { says: string; text: string; names: readonly string[]; 
 
 test('the score of phrases depends on nearby text, negation and quotation', () => {
   for (const { says, text, names, severity } of WEIGHED)
-    assert.deepEqual(found(text), { names, severity }, says);
+    assert.deepEqual(findPhrases(text), { names, severity }, says);
   assert.equal(WEIGHED.length, 17);
 });
 
 test('more phrases than are held at once are weighed all the same', () => {
-  const { names, severity } = found('Ignore the above. '.repeat(2000));
+  const { names, severity } = findPhrases('Ignore the above. '.repeat(2000));
   assert.deepEqual([names.length > 1, severity], [true, 'low']);
 });
 

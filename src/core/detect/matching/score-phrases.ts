@@ -36,16 +36,16 @@ export function scorePhrases(
   let end = 0;
   for (const phrase of sorted) {
     if (phrase.start - end > NEAR_UNITS) {
-      settleNear(text, near, matches, thresholds);
+      scoreNearPhrases(text, near, matches, thresholds);
       near = [];
     }
     near.push(phrase);
     end = Math.max(end, phrase.end);
   }
-  settleNear(text, near, matches, thresholds);
+  scoreNearPhrases(text, near, matches, thresholds);
 }
 
-function settleNear(
+function scoreNearPhrases(
   text: string,
   near: readonly Match[],
   matches: Match[],

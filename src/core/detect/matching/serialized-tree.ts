@@ -63,10 +63,10 @@ export function serializeAnchorTree(
   { counts, classes, tree }: CompiledAnchorTree,
 ): SerializedAnchorTree {
   const { sets, parents, ends, lengths, depth } = tree;
-  const branches = inOrder(parents, (parent, node) =>
+  const branches = sortPairs(parents, (parent, node) =>
     node > 0 && parent !== node - 1 ? [[parent, node]] : [],
   );
-  const endings = inOrder(ends, (end, anchor) => [[end, anchor]]);
+  const endings = sortPairs(ends, (end, anchor) => [[end, anchor]]);
   return {
     hash: hashNotations(notations),
     class_count: classes.class_count,
@@ -105,7 +105,7 @@ export function serializeAnchorTree(
 
 type Pair = readonly [number, number];
 
-function inOrder(
+function sortPairs(
   list: Int32Array,
   pairsOf: (value: number, index: number) => readonly Pair[],
 ): readonly Pair[] {
@@ -143,7 +143,7 @@ export function isSerializedFrom(notations: AnchorNotations, { hash }: Serialize
 /** Returns the anchors of a tree, which are read on demand. */
 export function readAnchorSet(written: SerializedAnchorTree): AnchorSet {
   const lengths = new Int32Array(written.anchor_count);
-  const nodeAt = (node: number): number => numberAt(written.nodes, NODE_DIGITS, node);
+  const nodeAt = (node: number): number => decodeNumber(written.nodes, NODE_DIGITS, node);
   return {
     counts: Int32Array.from(toNumbers(written.counts, COUNT_DIGITS)),
     lengths,
@@ -156,7 +156,7 @@ export function readAnchorSet(written: SerializedAnchorTree): AnchorSet {
         if ((nodeAt(node) & NODE_HAS_ENDS) === 0) return NONE;
         const anchors = findPairedNumbers(written.end_nodes, written.end_anchors, node);
         // The length of an anchor is needed only after it was seen to end somewhere.
-        for (const anchor of anchors) lengths[anchor] = numberAt(written.lengths, 1, anchor);
+        for (const anchor of anchors) lengths[anchor] = decodeNumber(written.lengths, 1, anchor);
         return anchors;
       },
       setAt: (node) => nodeAt(node) & (NODE_SET - 1),
@@ -183,7 +183,7 @@ function readClasses({
   }
   const held = new Uint8Array(set_count * class_count);
   for (let at = 0, place = 0; at < holds.length / STEP_DIGITS; at++) {
-    place += numberAt(holds, STEP_DIGITS, at);
+    place += decodeNumber(holds, STEP_DIGITS, at);
     held[place] = 1;
   }
   return { classes, class_count, wide_count, holds: held };
@@ -197,12 +197,12 @@ function findPairedNumbers(keys: string, values: string, key: number): readonly 
   let low = 0;
   for (let high = count; low < high; ) {
     const middle = (low + high) >> 1;
-    if (numberAt(keys, DIGITS_PER_NUMBER, middle) < key) low = middle + 1;
+    if (decodeNumber(keys, DIGITS_PER_NUMBER, middle) < key) low = middle + 1;
     else high = middle;
   }
   const found: number[] = [];
-  for (; low < count && numberAt(keys, DIGITS_PER_NUMBER, low) === key; low++)
-    found.push(numberAt(values, DIGITS_PER_NUMBER, low));
+  for (; low < count && decodeNumber(keys, DIGITS_PER_NUMBER, low) === key; low++)
+    found.push(decodeNumber(values, DIGITS_PER_NUMBER, low));
   return found;
 }
 
@@ -273,7 +273,7 @@ function getDigits(number: number, digits: number): string {
   ).join('');
 }
 
-function numberAt(text: string, digits: number, index: number): number {
+function decodeNumber(text: string, digits: number, index: number): number {
   let number = 0;
   for (let at = digits - 1; at >= 0; at--)
     number = (number << BITS) | values[text.charCodeAt(index * digits + at)]!;
@@ -281,7 +281,7 @@ function numberAt(text: string, digits: number, index: number): number {
 }
 
 function toNumbers(text: string, digits: number): readonly number[] {
-  return Array.from({ length: text.length / digits }, (_, index) => numberAt(text, digits, index));
+  return Array.from({ length: text.length / digits }, (_, index) => decodeNumber(text, digits, index));
 }
 
 /** Hashes notations, to detect edits. It need not resist deliberate collisions. */

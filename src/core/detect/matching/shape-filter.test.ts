@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { allDetectors } from '../detectors/all.ts';
 import type { Match } from './compiled-detector.ts';
 import type { Detector } from './detector.ts';
-import { buildDigitProfile, type DigitProfile, unitKind } from './digit-profile.ts';
+import { buildDigitProfile, classifyUnit, type DigitProfile } from './digit-profile.ts';
 import { compileScanner, scanText } from './scanner.ts';
 import { SHAPES_MAX } from './shape-filter.ts';
 import { compileShapeMatcher } from './shape-matcher.ts';
@@ -13,9 +13,9 @@ import { compileShapeMatcher } from './shape-matcher.ts';
 const ofDigits = allDetectors.filter(({ digit_profile: digits }) => digits !== undefined);
 
 /** The same detectors without the fields that let a scan check a shape first. */
-const plain = ofDigits.map(withoutShapes);
+const plain = ofDigits.map(omitShapes);
 
-function withoutShapes(detector: Detector): Detector {
+function omitShapes(detector: Detector): Detector {
   const {
     digit_profile: _,
     validateDigits: __,
@@ -27,7 +27,7 @@ function withoutShapes(detector: Detector): Detector {
 const shaped_scanner = compileScanner(ofDigits);
 const plain_scanner = compileScanner(plain);
 
-function found(scanner: typeof shaped_scanner, text: string): readonly string[] {
+function findMatches(scanner: typeof shaped_scanner, text: string): readonly string[] {
   const matches: Match[] = [];
   scanText(scanner, text, matches, 10_000);
   return matches.map(({ detector, start, end }) => `${detector.id} ${start}-${end}`).sort();
@@ -60,8 +60,8 @@ test('what the shape of a text leaves is what the patterns find', () => {
   let matched = 0;
   fc.assert(
     fc.property(table, (text) => {
-      const expected = found(plain_scanner, text);
-      assert.deepEqual(found(shaped_scanner, text), expected);
+      const expected = findMatches(plain_scanner, text);
+      assert.deepEqual(findMatches(shaped_scanner, text), expected);
       matched += expected.length;
     }),
     { numRuns: 3000 },
@@ -77,7 +77,7 @@ test('evicting shapes in the middle of a text changes nothing, and their number 
   fc.assert(
     fc.property(table, fc.nat(20), (text, room) => {
       rows.count = SHAPES_MAX - room;
-      assert.deepEqual(found(fresh_scanner, text), found(plain_scanner, text));
+      assert.deepEqual(findMatches(fresh_scanner, text), findMatches(plain_scanner, text));
       if (rows.count < SHAPES_MAX - room) forgotten += 1;
       assert.ok(rows.count <= SHAPES_MAX);
     }),
@@ -91,8 +91,8 @@ test('a detector with a wrong digit profile loses matches', () => {
   const digits: DigitProfile = { ...cpf.digit_profile!, digits_max: 10 };
   const text = `${cpf.examples.hits[0]!.replace(/[«»]/g, '')}\n`;
   const wrong = Object.create(cpf, { digit_profile: { value: digits } }) as Detector;
-  assert.equal(found(compileScanner([cpf]), text).length, 1);
-  assert.equal(found(compileScanner([wrong]), text.replace(/(?<=\d)[.-](?=\d)/g, '')).length, 0);
+  assert.equal(findMatches(compileScanner([cpf]), text).length, 1);
+  assert.equal(findMatches(compileScanner([wrong]), text.replace(/(?<=\d)[.-](?=\d)/g, '')).length, 0);
 });
 
 test('detectors that say what digits they have begin at their anchor, and find all that matches', () => {
@@ -105,12 +105,12 @@ test('detectors that say what digits they have begin at their anchor, and find a
 
 const DIGITS: readonly (readonly [RegExp, Partial<DigitProfile>])[] = [
   [/\d{11}/, { digits_max: 11, plain_lengths: [11], other_kinds: 0, is_strict: true }],
-  [/\d{3}\.?\d{2}/, { digits_max: 5, plain_lengths: [5], other_kinds: unitKind(46), is_strict: true }],
+  [/\d{3}\.?\d{2}/, { digits_max: 5, plain_lengths: [5], other_kinds: classifyUnit(46), is_strict: true }],
   [
     /(?:19|20)?\d{6}[-+]\d{4}/,
-    { digits_max: 12, plain_lengths: [], other_kinds: unitKind(45) | unitKind(43) },
+    { digits_max: 12, plain_lengths: [], other_kinds: classifyUnit(45) | classifyUnit(43) },
   ],
-  [/\d{2}(?:ab)?(?=99)|[1-3]?\d/, { digits_max: 2, plain_lengths: [1, 2], other_kinds: unitKind(97) }],
+  [/\d{2}(?:ab)?(?=99)|[1-3]?\d/, { digits_max: 2, plain_lengths: [1, 2], other_kinds: classifyUnit(97) }],
   [/[13][1-9A-H]{25,34}/, { digits_max: 35, is_strict: false }],
   [/4(?:[ -]?\d){15}/, { digits_max: 16, plain_lengths: [16], is_strict: false }],
 ];
@@ -127,7 +127,7 @@ test('what digits a match has is read from the pattern', () => {
 test('a shape says where a match can end, and whether more of the text would tell', () => {
   const fit = compileShapeMatcher(/\d{3} ?\d{2}(?:-\d)?/);
   const of = (text: string, is_whole: boolean) =>
-    fit({ kinds: Array.from(text, (unit) => unitKind(unit.charCodeAt(0))), is_whole });
+    fit({ kinds: Array.from(text, (unit) => classifyUnit(unit.charCodeAt(0))), is_whole });
   assert.deepEqual(of('00000', true), { ends: [5], is_open: false });
   assert.deepEqual(of('00000', false), { ends: [], is_open: true });
   assert.deepEqual(of('000 00,', false), { ends: [6], is_open: false });

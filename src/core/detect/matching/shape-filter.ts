@@ -6,7 +6,14 @@
 
 import type { WorkMeter } from './compiled-detector.ts';
 import type { Detector } from './detector.ts';
-import { DIGIT, type DigitProfile, LETTER, RUN_UNITS_MAX, SEPARATORS, unitKind } from './digit-profile.ts';
+import {
+  classifyUnit,
+  DIGIT,
+  type DigitProfile,
+  LETTER,
+  RUN_UNITS_MAX,
+  SEPARATORS,
+} from './digit-profile.ts';
 import { compileShapeMatcher, type MatchEnds, type ShapeMatcher, type TextShape } from './shape-matcher.ts';
 
 /**
@@ -110,7 +117,7 @@ export function filterAnchors(
   while (node.next !== null) {
     // The end of the text has a key of its own.
     const end = at < text.length ? findRunEnd(text, at) : at;
-    const key = end > at ? makeRunKey(unitKind(text.charCodeAt(at)), end - at) : 0;
+    const key = end > at ? makeRunKey(classifyUnit(text.charCodeAt(at)), end - at) : 0;
     at = end;
     depth += 1;
     let next = node.next.get(key);
@@ -137,7 +144,7 @@ export function extractDigits(text: string, start: number, end: number): string 
   let digits = '';
   for (let at = start; at < end; ) {
     const group_end = Math.min(end, findRunEnd(text, at));
-    if (unitKind(text.charCodeAt(at)) === DIGIT) digits += text.slice(at, group_end);
+    if (classifyUnit(text.charCodeAt(at)) === DIGIT) digits += text.slice(at, group_end);
     at = group_end;
   }
   return digits;
@@ -149,18 +156,18 @@ function makeRunKey(kind: number, units: number): number {
 
 /** Returns the end of the run of digits or letters that begins at an offset; a sign is a run of its own. */
 function findRunEnd(text: string, start: number): number {
-  const kind = unitKind(text.charCodeAt(start));
+  const kind = classifyUnit(text.charCodeAt(start));
   let end = start + 1;
   if (kind !== DIGIT && kind !== LETTER) return end;
   const last = Math.min(text.length, start + RUN_UNITS_MAX);
-  while (end < last && unitKind(text.charCodeAt(end)) === kind) end += 1;
+  while (end < last && classifyUnit(text.charCodeAt(end)) === kind) end += 1;
   return end;
 }
 
 /** Reads the kinds of a span. The end of the text counts as a run of its own, so that other runs are shared. */
 function readShape(text: string, start: number, end: number, is_whole: boolean): TextShape {
   const kinds: number[] = [];
-  for (let at = start; at < end; at++) kinds.push(unitKind(text.charCodeAt(at)));
+  for (let at = start; at < end; at++) kinds.push(classifyUnit(text.charCodeAt(at)));
   return { kinds, is_whole };
 }
 

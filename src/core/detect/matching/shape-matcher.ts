@@ -2,7 +2,7 @@
  * Computes which matches of a pattern a text shape allows: the kinds of its units (digits, letters, signs), whatever
  * their values.
  */
-import { atomKinds, DIGIT } from './digit-profile.ts';
+import { classifyAtom, DIGIT } from './digit-profile.ts';
 import { foldPattern, type PatternFold } from './pattern-reach.ts';
 
 /** The kinds of the first units of a text; `is_whole` if that is all of it. */
@@ -54,9 +54,9 @@ const STEPS: PatternFold<Step> = {
   none: STAY,
   atom: (atom) => {
     // A back-reference repeats a group, or nothing if the group is empty.
-    if (atom.startsWith('\\k')) return (from, walk) => from | advance(from, walk, ~0);
-    const kinds = atomKinds(atom);
-    return (from, walk) => advance(from, walk, kinds);
+    if (atom.startsWith('\\k')) return (from, walk) => from | advancePositions(from, walk, ~0);
+    const kinds = classifyAtom(atom);
+    return (from, walk) => advancePositions(from, walk, kinds);
   },
   both: (a, b) => (from, walk) => b(a(from, walk), walk),
   either: (a, b) => (from, walk) => a(from, walk) | b(from, walk),
@@ -72,7 +72,7 @@ const STEPS: PatternFold<Step> = {
   assertion: () => STAY,
 };
 
-function advance(from: PositionSet, walk: Walk, kinds_taken: number): PositionSet {
+function advancePositions(from: PositionSet, walk: Walk, kinds_taken: number): PositionSet {
   const { kinds } = walk.shape;
   let to: PositionSet = 0n;
   for (let at = 0; at < kinds.length; at++)

@@ -4,7 +4,7 @@ import { DETECTION, POLICY_SETTINGS } from '../../testing/policies.ts';
 import { detect } from '../detect.ts';
 import { sampleBody } from './sample-text.ts';
 
-function foundIn(text: string): readonly string[] {
+function findRuleIds(text: string): readonly string[] {
   const { findings } = detect({ kind: 'text', text }, DETECTION, POLICY_SETTINGS.limits);
   return findings.map(({ rule_id }) => rule_id);
 }
@@ -39,7 +39,7 @@ test('a token that proves itself is found in two parts, with its own rule', () =
     for (const split of SPLITS) {
       const half = (token.length >> 1) + 1;
       const text = `see ${split(token.slice(0, half), token.slice(half))} .`;
-      assert.ok(foundIn(text).includes(rule), JSON.stringify([rule, text]));
+      assert.ok(findRuleIds(text).includes(rule), JSON.stringify([rule, text]));
       found += 1;
     }
   assert.equal(found, TOKENS.length * SPLITS.length);
@@ -67,5 +67,5 @@ const ORDINARY: readonly string[] = [
 ];
 
 test('parts that form no token together are not joined', () => {
-  for (const text of ORDINARY) assert.deepEqual(foundIn(text), [], text);
+  for (const text of ORDINARY) assert.deepEqual(findRuleIds(text), [], text);
 });

@@ -26,7 +26,7 @@ export function classifyUnits(sets: readonly UnitSet[]): UnitClasses {
   const spans = bounds.map(([low, changes], at) => {
     for (const set of changes) holding[set]! ^= 1;
     const high = bounds[at + 1]?.[0] ?? UNITS;
-    return { low, high, held: heldBy(holding) };
+    return { low, high, held: listHeldSets(holding) };
   });
   const classes = new Uint16Array(UNITS);
   const addSpan = ({ low, high, held }: (typeof spans)[number]): void => {
@@ -66,7 +66,7 @@ function findBounds(sets: readonly UnitSet[]): ReadonlyMap<number, readonly numb
   return bounds;
 }
 
-function heldBy(holding: Uint8Array): readonly number[] {
+function listHeldSets(holding: Uint8Array): readonly number[] {
   const held: number[] = [];
   for (let set = 0; set < holding.length; set++) if (holding[set] === 1) held.push(set);
   return held;

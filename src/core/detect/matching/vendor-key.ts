@@ -1,6 +1,6 @@
 import type { Detector } from './detector.ts';
 import { gradeNamedKey } from './grade-secret.ts';
-import { lazyValue } from './lazy-value.ts';
+import { memoizeValue } from './lazy-value.ts';
 import {
   holdsAssignment,
   isCodeName,
@@ -29,8 +29,14 @@ const QUOTES = '(?:\\\\?["\'`(=]){0,2}';
 const ASSIGNS = `\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:(?:=>|[:.?]{0,3}=|\\|\\||[:,(]|\\bis\\b:?)${GAP}|>\\s{0,16})${QUOTES}`;
 /** The start of every assignment, checked first, because most names are not names of secrets. */
 export const ASSIGNS_SECRET = `(?=\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:[=:.?|>,(]|is\\b))${NO_SECRET}${ASSIGNS}`;
-/** Without a word for a key, only unambiguous assignments count: no comma, parenthesis or tag. */
-const ASSIGNS_ALONE = `${NO_SECRET}\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:=>|[:.?]{0,3}=|:|\\bis\\b:?)${GAP}${QUOTES}`;
+/**
+ * Without a word for a key, only unambiguous assignments count: no comma, parenthesis or tag; and `is`, which prose has
+ * too, only if the vendor documents a form for the value.
+ */
+const ASSIGNS_ALONE = `${NO_SECRET}\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:=>|[:.?]{0,3}=|:)${GAP}${QUOTES}`;
+const IS_ALONE = `${NO_SECRET}[ \\t]{0,4}\\bis\\b:?${GAP}${QUOTES}`;
+/** `tableau10: "..."` is an entry of a table, of which the vendor's name and a number are the key. */
+const NO_NUMBERED = '(?!\\d{1,3}["\']?:)';
 const KEY_WORD = '(?:key|secret|token|access|private|password|pass|pat|auth|api|cred(?:ential)?s?)';
 /** A word for a key, at the end of the vendor's name or in the rest of it, and the link to the value. */
 const SAID = `(?:(?<=key|token)|${KEY_WORD}[\\w-]{0,20}?)(?:${ASSIGNS_SECRET}|[ \\t"'\`:=.-]{1,5})`;
@@ -60,8 +66,8 @@ export function buildNamedKeyDetector(
   value: CharacterRun | null = null,
   names: readonly string[] = [vendor],
 ): Detector {
-  const pattern = lazyValue(() => getPattern(value, names));
-  const examples = lazyValue(() => getExamples(value, expandNotation(names[0]!)));
+  const pattern = memoizeValue(() => getPattern(value, names));
+  const examples = memoizeValue(() => getExamples(value, expandNotation(names[0]!)));
   return {
     id: `${vendor}.named_key`,
     detector: 'api_key',
@@ -100,8 +106,9 @@ function mayNameKey(text: string, start: number): boolean {
 
 function getPattern(value: CharacterRun | null, names: readonly string[]): RegExp {
   const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
+  const alone = value === null ? ASSIGNS_ALONE : `(?:${ASSIGNS_ALONE}|${IS_ALONE})`;
   return new RegExp(
-    `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value2>${SAID_VALUE}))|${ASSIGNS_ALONE}${NO_OTHER_NAME}(?<value3>${form})${AFTER})`,
+    `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NO_NUMBERED}${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value2>${SAID_VALUE}))|${alone}${NO_OTHER_NAME}(?<value3>${form})${AFTER})`,
     'i',
   );
 }

@@ -1,5 +1,5 @@
 import type { Detector } from './detector.ts';
-import { lazyValue } from './lazy-value.ts';
+import { memoizeValue } from './lazy-value.ts';
 import { isCodeName, isLongWorded, isUnmasked } from './placeholders.ts';
 import { BASE32, BASE36, BASE62, DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from './sample-text.ts';
 
@@ -49,7 +49,7 @@ export const base64 = defineRun('[A-Za-z0-9+/=_-]', BASE62);
 export function buildTokenDetector(id: string, what: string, ...parts: readonly TokenPart[]): Detector {
   const prefixes = [parts[0] as string | readonly string[]].flat();
   const prefix_least = Math.min(...prefixes.map(({ length }) => length));
-  const pattern = lazyValue(
+  const pattern = memoizeValue(
     () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(getPattern).join('')}`),
   );
   return {
@@ -58,7 +58,7 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
     tags: [`secret.credential.api_key.${id.slice(0, id.indexOf('.'))}`],
     severity: 'critical',
     strength: 'proof',
-    description: `${what}: ${parts.map(inWords).join(', ')}.`,
+    description: `${what}: ${parts.map(describePart).join(', ')}.`,
     get anchors() {
       return prefixes.map((prefix) => getAnchor(prefix, parts[1]));
     },
@@ -73,7 +73,7 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
 }
 
 function getExamples(prefixes: readonly string[], parts: readonly TokenPart[]): Detector['examples'] {
-  const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(sample).join(''));
+  const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(buildSample).join(''));
   return {
     hits: samples.map((text) => `token: "«${text}»", next`),
     misses: samples.flatMap((text, at) => [
@@ -95,29 +95,29 @@ const FAINT_UNITS = 4;
 const IN_NO_RUN = '(?<![A-Za-z0-9+/_-]{16}[+/-])';
 
 function getAnchor(prefix: string, next: TokenPart | undefined): string {
-  const head = `\\b${escaped(prefix.slice(0, ANCHOR_UNITS.most))}`;
+  const head = `\\b${escapePattern(prefix.slice(0, ANCHOR_UNITS.most))}`;
   const is_short = prefix.length <= ANCHOR_UNITS.short;
   return is_short && next !== undefined && typeof next === 'object' && 'units' in next
     ? `${head}${next.units}{${Math.min(next.least, ANCHOR_UNITS.run)}}`
     : head;
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 function getPattern(part: TokenPart): string {
-  if (typeof part === 'string') return escaped(part);
+  if (typeof part === 'string') return escapePattern(part);
   if ('units' in part) return `${part.units}{${part.least},${part.most}}`;
-  return `(?:${part.map(escaped).join('|')})`;
+  return `(?:${part.map(escapePattern).join('|')})`;
 }
 
-function sample(part: TokenPart): string {
+function buildSample(part: TokenPart): string {
   if (typeof part === 'string') return part;
   return 'units' in part ? sampleBody(part.least, part.alphabet) : part[0]!;
 }
 
-function inWords(part: TokenPart): string {
+function describePart(part: TokenPart): string {
   if (typeof part === 'string') return `\`${part}\``;
   if ('units' in part) return `at least ${part.least} of ${part.units}`;
   return part.map((literal) => `\`${literal}\``).join(' or ');

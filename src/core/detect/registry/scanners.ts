@@ -1,5 +1,5 @@
 import type { Detection } from '../../types/index.ts';
-import { lazyCustomDetector } from '../lazy.ts';
+import { buildCustomDetectorLazily } from '../lazy.ts';
 import {
   buildScanner,
   collectNotations,
@@ -27,7 +27,7 @@ export function getScanner(detection: Detection): Scanner {
   const scanner = deriveScanner(
     full_scanner,
     (identity) => resolveDetectorSettings(detection, identity).is_enabled,
-    detection.patterns.map(lazyCustomDetector),
+    detection.patterns.map(buildCustomDetectorLazily),
     detection.injection_thresholds,
   );
   scanners.set(detection, scanner);

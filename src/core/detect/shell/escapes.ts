@@ -30,7 +30,7 @@ export function findEscapedScripts(command: Command): readonly string[] {
   const { name, words } = command;
   const texts = [...words.map(({ text }) => text), ...findInput(command)];
   if (name === 'sed' || name === 'gsed') return texts.flatMap(findSedScripts);
-  if (name === 'expect' || name === 'tclsh') return texts.flatMap(tclScripts);
+  if (name === 'expect' || name === 'tclsh') return texts.flatMap(listTclScripts);
   if (name === 'make' || name === 'gmake')
     return [
       ...findInput(command).flatMap(findRecipes),
@@ -38,10 +38,10 @@ export function findEscapedScripts(command: Command): readonly string[] {
     ];
   if (name === 'socat')
     return texts.flatMap((text) => /^(?:exec|system):["']?([^,]{1,1000})/i.exec(text)?.[1] ?? []);
-  return texts.flatMap((text) => [...waysOut(text), ...findShellTexts(text, false)]);
+  return texts.flatMap((text) => [...listShellEscapes(text), ...findShellTexts(text, false)]);
 }
 
-function waysOut(text: string): readonly string[] {
+function listShellEscapes(text: string): readonly string[] {
   const found: string[] = [];
   for (const [, script] of text.matchAll(SHELL_ESCAPE)) {
     found.push(script!.replace(/["']$/, ''));
@@ -91,7 +91,7 @@ function findDelimiter(text: string, from: number, unit: string): number {
   return text.length;
 }
 
-function tclScripts(text: string): readonly string[] {
+function listTclScripts(text: string): readonly string[] {
   return [...text.matchAll(/(?:^|[\n;{[])\s{0,8}(?:spawn|exec|system)\s+([^\n;}\]]{1,1000})/g)]
     .slice(0, WAYS_MAX)
     .map(([, script]) => script!);

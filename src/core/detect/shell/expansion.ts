@@ -43,7 +43,7 @@ export function expandMarks(text: string, work: WorkBudget): readonly string[] {
     const to = from < 0 ? -1 : next.indexOf(CHOICE_END, from);
     if (to < 0) {
       words.push(
-        ...withoutChoices(next)
+        ...restoreChoices(next)
           .split(LIST_MARK)
           .filter((word) => word !== ''),
       );
@@ -56,7 +56,7 @@ export function expandMarks(text: string, work: WorkBudget): readonly string[] {
   return words.slice(0, WORDS_MAX);
 }
 
-function withoutChoices(text: string): string {
+function restoreChoices(text: string): string {
   return text.replaceAll(CHOICE_START, '{').replaceAll(CHOICE_SEPARATOR, ',').replaceAll(CHOICE_END, '}');
 }
 
@@ -107,7 +107,8 @@ export function readRange(
 /** Returns the value of `${x...}`: substrings, removed patterns, replacements, upper and lower case. */
 export function modifyValue(value: string, how: string): string {
   const part = /^:[ \t]*\(?(-?\d{1,6})\)?(?:[ \t]*:[ \t]*(-?\d{1,6}))?$/.exec(how);
-  if (part !== null) return substring(value, Number(part[1]), part[2] === undefined ? null : Number(part[2]));
+  if (part !== null)
+    return takeSubstring(value, Number(part[1]), part[2] === undefined ? null : Number(part[2]));
   if (/^(?:##?|%%?)/.test(how)) return trimValue(value, how);
   if (how.startsWith('/')) return replaceInValue(value, how);
   if (/^\^\^?$/.test(how))
@@ -117,7 +118,7 @@ export function modifyValue(value: string, how: string): string {
   return value;
 }
 
-function substring(value: string, offset: number, length: number | null): string {
+function takeSubstring(value: string, offset: number, length: number | null): string {
   const from = offset < 0 ? Math.max(0, value.length + offset) : offset;
   if (length === null) return value.slice(from);
   return value.slice(from, length < 0 ? value.length + length : from + length);
@@ -130,14 +131,17 @@ function trimValue(value: string, how: string): string {
   const pattern = how.slice(is_long ? 2 : 1);
   const star = pattern.indexOf('*');
   if (star < 0) {
-    const fits = matches(is_front ? value.slice(0, pattern.length) : value.slice(-pattern.length), pattern);
+    const fits = matchesPattern(
+      is_front ? value.slice(0, pattern.length) : value.slice(-pattern.length),
+      pattern,
+    );
     if (!fits) return value;
     return is_front ? value.slice(pattern.length) : value.slice(0, value.length - pattern.length);
   }
   if (is_front) {
     const behind = pattern.slice(star + 1);
     const at = is_long ? value.lastIndexOf(behind) : value.indexOf(behind, star);
-    return at < 0 || !matches(value.slice(0, star), pattern.slice(0, star))
+    return at < 0 || !matchesPattern(value.slice(0, star), pattern.slice(0, star))
       ? value
       : value.slice(at + behind.length);
   }
@@ -147,7 +151,7 @@ function trimValue(value: string, how: string): string {
 }
 
 /** Returns whether a text is a pattern with `?` for any unit. */
-function matches(text: string, pattern: string): boolean {
+function matchesPattern(text: string, pattern: string): boolean {
   return (
     text.length === pattern.length && [...pattern].every((char, at) => char === '?' || char === text[at])
   );

@@ -11,7 +11,7 @@ export function findClosingParen(text: string, from: number, has_escapes: boolea
     const char = text[at]!;
     const around = open[open.length - 1]!;
     if (char === '\\' && has_escapes) at += 1;
-    else if (around === '"') inQuotes(char, text, at, open);
+    else if (around === '"') trackQuotes(char, text, at, open);
     else if (char === '#' && /[\s;(|&]/.test(text[at - 1] ?? ' ')) at = findLineEnd(text, at);
     else if (char === "'") at = findClosingQuote(text, at + 1, "'");
     else if (char === '"') open.push('"');
@@ -97,7 +97,7 @@ export function findClosingBrace(text: string, from: number, to: number): number
 }
 
 /** Handles a character inside double quotes, where only the closing quote and substitutions count. */
-function inQuotes(char: string, text: string, at: number, open: string[]): void {
+function trackQuotes(char: string, text: string, at: number, open: string[]): void {
   if (char === '"') open.pop();
   else if (char === '(' && text[at - 1] === '$') open.push('(');
 }

@@ -16,9 +16,11 @@ const CLUSTER_UNITS_MAX = 12;
 const POWERSHELL_FLAG = /^-[A-Z][a-z]{3,}$/;
 
 /** Parses the arguments of a command. A value after a flag is also an operand. */
-export const parseArguments: (command: Command) => CommandArguments = memoize(({ words }) => sort(words));
+export const parseArguments: (command: Command) => CommandArguments = memoize(({ words }) =>
+  sortWords(words),
+);
 
-function sort(words: readonly ShellWord[]): CommandArguments {
+function sortWords(words: readonly ShellWord[]): CommandArguments {
   const flags = new Set<string>();
   const values = new Map<string, string>();
   const operands: string[] = [];

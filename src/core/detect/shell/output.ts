@@ -102,7 +102,7 @@ function findTransformation(
     return (input) => decodeBase64(input.replace(/\s+/g, ''));
   if (name === 'openssl' && has(/^(?:base64|-base64|-a)$/) && has(/^-d$/))
     return (input) => decodeBase64(input.replace(/\s+/g, ''));
-  if (name === 'xxd' && has(/r/) && has(/p/)) return fromHex;
+  if (name === 'xxd' && has(/r/) && has(/p/)) return decodeHex;
   if (name === 'rev')
     return (input) =>
       input
@@ -114,7 +114,7 @@ function findTransformation(
   return null;
 }
 
-function fromHex(input: string): string {
+function decodeHex(input: string): string {
   return input
     .replace(/\s+/g, '')
     .replace(/[0-9a-f]{2}/gi, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
@@ -198,13 +198,13 @@ export function decodeCEscapes(text: string): string {
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|([\s\S]))/g,
     (_, hex?: string, unit?: string, point?: string, octal?: string, char?: string) => {
       const code = hex ?? unit ?? point;
-      if (code !== undefined) return codePoint(Number.parseInt(code, 16));
+      if (code !== undefined) return decodeCodePoint(Number.parseInt(code, 16));
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
       return ESCAPES[char!] ?? char!;
     },
   );
 }
 
-function codePoint(code: number): string {
+function decodeCodePoint(code: number): string {
   return code > 0x10ffff ? '' : String.fromCodePoint(code);
 }

@@ -59,13 +59,13 @@ export function parseScript(
     last: null,
   };
   spendWork(shared.work, text.length);
-  while (cursor.at < text.length && shared.work.left >= 0) step(parser);
+  while (cursor.at < text.length && shared.work.left >= 0) parseStep(parser);
   finishCommand(parser);
   flushPending(parser);
   return takeInnerScripts(parser, false);
 }
 
-function step(parser: Parser): void {
+function parseStep(parser: Parser): void {
   const { cursor } = parser;
   const char = cursor.text[cursor.at]!;
   if (parser.is_pattern_next && !/[\s#]/.test(char)) {
@@ -90,14 +90,14 @@ function skipComment({ cursor }: Parser): void {
 }
 
 function endLine(parser: Parser): void {
-  if (!isCase(parser)) separate(parser);
+  if (!isCase(parser)) separateCommands(parser);
   parser.cursor.at += 1;
   for (const document of parser.here_documents.splice(0)) readHereDocument(parser.cursor, document);
   flushPending(parser);
 }
 
 /** Ends a command whose output the next one does not read. */
-function separate(parser: Parser): void {
+function separateCommands(parser: Parser): void {
   finishCommand(parser);
   parser.previous = null;
 }
@@ -135,7 +135,7 @@ function readParen(parser: Parser, char: string): void {
   const is_name = parser.words.length === 1 && parser.redirections.length === 0;
   const is_definition = char === '(' && is_name && cursor.text[cursor.at + 1] === ')';
   if (is_definition) {
-    define(parser, parser.words[0]!.text);
+    defineFunction(parser, parser.words[0]!.text);
     cursor.at += 2;
     return;
   }
@@ -151,7 +151,7 @@ function readParen(parser: Parser, char: string): void {
 }
 
 /** Treats the text read so far as the name of a function, not as a command. */
-function define(parser: Parser, name: string): void {
+function defineFunction(parser: Parser, name: string): void {
   parser.functions.set(name, '');
   parser.defined = name;
   parser.is_name_next = false;
@@ -162,7 +162,7 @@ function define(parser: Parser, name: string): void {
 /** Reads a mark of PowerShell, where braces are blocks and a comma separates the elements of a list. */
 function readWindowsMark(parser: Parser, char: string): void {
   parser.cursor.at += 1;
-  if (char !== ',') separate(parser);
+  if (char !== ',') separateCommands(parser);
 }
 
 const REDIRECTION = /&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<|>/y;
@@ -247,7 +247,7 @@ function addWord(parser: Parser): void {
   const is_first = parser.words.length === 0;
   if (is_first && !word.is_quoted && isKeyword(parser, word.text)) return;
   if (parser.is_name_next) {
-    define(parser, word.text);
+    defineFunction(parser, word.text);
     return;
   }
   beginCommand(parser, from);

@@ -26,7 +26,7 @@ export function skipCasePattern(cursor: ShellCursor): void {
       return;
     }
     if (char === ' ' || char === '\t' || char === '|') cursor.at += 1;
-    else if (char === '[') cursor.at = classEnd(cursor.text, cursor.at);
+    else if (char === '[') cursor.at = findClassEnd(cursor.text, cursor.at);
     else {
       const before = cursor.at;
       const { text } = readWord(cursor);
@@ -39,7 +39,7 @@ export function skipCasePattern(cursor: ShellCursor): void {
 }
 
 /** Returns the end of a class such as `[=()]` in a pattern. */
-function classEnd(text: string, from: number): number {
+function findClassEnd(text: string, from: number): number {
   const end = text.slice(from + 2, from + PATTERN_CLASS_UNITS_MAX).indexOf(']');
   return end < 0 ? from + 1 : from + 3 + end;
 }
@@ -90,24 +90,24 @@ export function readArray(cursor: ShellCursor): string {
  */
 export function splitWord(cursor: ShellCursor, word: ShellWord, is_first: boolean): readonly string[] | null {
   const { is_quoted, text } = word;
-  const alias = is_first && !is_quoted ? cursor.variables.get(aliasKey(text)) : undefined;
+  const alias = is_first && !is_quoted ? cursor.variables.get(buildAliasKey(text)) : undefined;
   if (alias !== undefined && tryToSpend(cursor.work, alias.length)) return alias.trim().split(/\s+/);
   const { marked, is_splitting } = cursor;
   const words = marked === null ? null : expandMarks(marked, cursor.work);
-  const blanks = is_splitting ? separators(cursor) : null;
+  const blanks = is_splitting ? buildSeparatorPattern(cursor) : null;
   if (blanks === null || !blanks.test(text)) return words;
   return (words ?? [text]).flatMap((each) => each.split(blanks)).filter((each) => each !== '');
 }
 
 /** Returns the units at which an unquoted variable is split. */
-function separators({ variables, work }: ShellCursor): RegExp {
+function buildSeparatorPattern({ variables, work }: ShellCursor): RegExp {
   const ifs = variables.get('IFS');
   if (ifs === undefined || ifs.length > 8 || !tryToSpend(work, ifs.length)) return /\s+/;
   return new RegExp(`[${ifs.replace(/[\\\]^-]/g, '\\$&')}]+|\\s+`);
 }
 
 /** Aliases are kept with the variables, under names that no variable has. */
-function aliasKey(name: string): string {
+function buildAliasKey(name: string): string {
   return `alias ${name}`;
 }
 
@@ -115,6 +115,6 @@ function aliasKey(name: string): string {
 export function applyAliases(variables: Map<string, string>, words: readonly ShellWord[]): void {
   for (const { text } of words) {
     const sign = text.indexOf('=');
-    if (sign > 0) assignVariable(variables, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
+    if (sign > 0) assignVariable(variables, buildAliasKey(text.slice(0, sign)), text.slice(sign + 1));
   }
 }

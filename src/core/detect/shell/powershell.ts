@@ -16,12 +16,12 @@ export function findPowerShellScript({ words }: Command): string | null {
   const encoded = words.findIndex(({ text }) => ENCODED_FLAG.test(text));
   if (encoded >= 0) return decodeUtf16(words[encoded + 1]?.text ?? '');
   const flag = words.findIndex(({ text }) => COMMAND_FLAG.test(text));
-  if (flag >= 0) return joined(words.slice(flag + 1));
+  if (flag >= 0) return joinWords(words.slice(flag + 1));
   const at = words.findIndex(({ text }) => !/^[-/]/.test(text));
-  return at < 0 || VALUE_FLAG.test(words[at - 1]?.text ?? '') ? null : joined(words.slice(at));
+  return at < 0 || VALUE_FLAG.test(words[at - 1]?.text ?? '') ? null : joinWords(words.slice(at));
 }
 
-function joined(words: readonly ShellWord[]): string {
+function joinWords(words: readonly ShellWord[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 

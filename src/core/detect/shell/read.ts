@@ -9,11 +9,11 @@ import {
   type ShellDialect,
   type ShellScript,
 } from './syntax.ts';
-import { unwrap } from './unwrap.ts';
+import { unwrapCommand } from './unwrap.ts';
 import { createWorkBudget, WORK_LIMITS, type WorkBudget } from './work.ts';
 
 const WINDOWS =
-  /(?:^|[\s"'(;|&])(?:[A-Za-z]:\\|\\\\[\w.]+\\|%\w+%|(?:HKLM|HKCU|HKCR|HKEY_[A-Z_]+)[:\\]|\$env:|\$PS|\$_\b|\[[A-Z][\w.]{2,40}\]|(?:powershell|pwsh|cmd|reg|wmic|net|sc|certutil|schtasks|vssadmin|wevtutil|bcdedit|netsh|rundll32|regsvr32|mshta|bitsadmin|icacls|attrib|del|rd|erase|format|diskpart|iex|iwr|irm)(?:\.exe)?[ \t(]|[A-Za-z]:[ \t]*$|(?:Get|Set|New|Remove|Add|Clear|Invoke|Start|Stop|Import|Export|Install|Uninstall|Enable|Disable|Out|Write|Test|Select|Where|ForEach|Move|Copy|Rename|Format|Initialize|Restart|Register|Unregister|Expand|Compress|ConvertTo|ConvertFrom|Read|Restore|Suspend|Update|Connect|Find)-[A-Z][A-Za-z]{2})/i;
+  /(?:^|[\s"'(;|&])(?:[A-Za-z]:\\|\\\\[\w.]+\\|%\w+%|(?:HKLM|HKCU|HKCR|HKEY_[A-Z_]+)[:\\]|\$env:|\$PS|\$_\b|\[[A-Z][\w.]{2,40}(?:\[\])?\]|&[ \t]{0,2}\([ \t]{0,2}['"]|(?:powershell|pwsh|cmd|reg|wmic|net|sc|certutil|schtasks|vssadmin|wevtutil|bcdedit|netsh|rundll32|regsvr32|mshta|bitsadmin|icacls|attrib|del|rd|erase|format|diskpart|iex|iwr|irm)(?:\.exe)?[ \t(]|[A-Za-z]:[ \t]*$|(?:Get|Set|New|Remove|Add|Clear|Invoke|Start|Stop|Import|Export|Install|Uninstall|Enable|Disable|Out|Write|Test|Select|Where|ForEach|Move|Copy|Rename|Format|Initialize|Restart|Register|Unregister|Expand|Compress|ConvertTo|ConvertFrom|Read|Restore|Suspend|Update|Connect|Find)-[A-Z][A-Za-z]{2})/i;
 
 /**
  * Returns the possible dialects of a text. A path, variable or command of Windows makes both possible: whether a
@@ -113,7 +113,7 @@ function addWithWrapped(command: Command, run: ReadingRun, commands: Command[], 
     if (shared.work.left < 0) continue;
     next.files = shared.files.size === 0 ? null : shared.files;
     next.folder = shared.folder;
-    const inner = unwrap(next, shared);
+    const inner = unwrapCommand(next, shared);
     applyEffects(next, shared);
     if (next.depth >= SHELL_LIMITS.depth_max) run.is_cut ||= inner.commands.length + inner.scripts.length > 0;
     else {

@@ -42,7 +42,7 @@ const CALLS_MAX = 2;
  * Returns the commands and scripts that a command runs, one level deep: commands after `sudo` and `xargs`, the script
  * of `bash -c`, calls of `find -exec`, shell calls in source code, text piped into a shell, files written before.
  */
-export function unwrap(command: Command, shared: ShellState): WrappedCommands {
+export function unwrapCommand(command: Command, shared: ShellState): WrappedCommands {
   const { work, functions } = shared;
   const parts = [
     unwrapByName(command, work),

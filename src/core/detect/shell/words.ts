@@ -197,7 +197,7 @@ function readDollar(cursor: ShellCursor, is_quoted: boolean): string {
   const found = name.exec(text);
   cursor.at = found === null ? at + 1 : name.lastIndex;
   if (!is_quoted) cursor.is_splitting = true;
-  return found === null ? '$' : fill(cursor, found[0]);
+  return found === null ? '$' : fillVariable(cursor, found[0]);
 }
 
 function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
@@ -299,9 +299,9 @@ function expandVariable(
   index: string | undefined,
   how: string,
 ): string {
-  const pointed = is_indirect ? variableValue(cursor, named) : named;
+  const pointed = is_indirect ? getVariable(cursor, named) : named;
   const name = pointed !== undefined && /^\w+$|^[@*]$/.test(pointed) ? pointed : named;
-  const value = variableValue(cursor, name);
+  const value = getVariable(cursor, name);
   const default_word = /^(:?[-=+])([\s\S]*)$/.exec(how);
   if (default_word !== null) {
     const [, operator, word] = default_word;
@@ -313,7 +313,7 @@ function expandVariable(
   }
   if (value === undefined || how === '' || default_word !== null) {
     if (value === undefined && /^:0?:1$/.test(how) && BEGINS_WITH_SLASH.test(name)) return '/';
-    return fill(cursor, name, index);
+    return fillVariable(cursor, name, index);
   }
   return tryToSpend(cursor.work, value.length)
     ? modifyValue(getElement(value, index), readDefaultWord(cursor, how))
@@ -329,16 +329,16 @@ function getElement(value: string, index: string | undefined): string {
 function readDefaultWord(cursor: ShellCursor, word: string): string {
   return word
     .replace(/\$\([^()]{0,200}\)|`[^`]{0,200}`/g, '$()')
-    .replace(/\$\{?([A-Za-z_]\w{0,80})\}?/g, (_, name: string) => fill(cursor, name))
+    .replace(/\$\{?([A-Za-z_]\w{0,80})\}?/g, (_, name: string) => fillVariable(cursor, name))
     .replace(/["']|\\(?=.)/gs, '');
 }
 
-function variableValue(cursor: ShellCursor, name: string): string | undefined {
+function getVariable(cursor: ShellCursor, name: string): string | undefined {
   return cursor.variables.get(cursor.dialect === 'windows' ? name.toLowerCase() : name);
 }
 
-function fill(cursor: ShellCursor, name: string, index?: string): string {
-  const value = variableValue(cursor, name);
+function fillVariable(cursor: ShellCursor, name: string, index?: string): string {
+  const value = getVariable(cursor, name);
   if (value === undefined || !tryToSpend(cursor.work, value.length)) {
     // Braces separate a name from the text after it.
     return /\w/.test(cursor.text[cursor.at] ?? '') ? `\${${name}}` : `$${name}`;

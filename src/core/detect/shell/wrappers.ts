@@ -198,15 +198,15 @@ const COMMAND_OPTIONS: readonly (readonly [names: string, options: string])[] = 
   ['tmux', '--'],
 ];
 
-function byName(rows: readonly (readonly [string, string])[]): ReadonlyMap<string, readonly string[]> {
+function indexByName(rows: readonly (readonly [string, string])[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const [names, options] of rows)
     for (const name of names.split(' ')) found.set(name, [...(found.get(name) ?? []), ...options.split(' ')]);
   return found;
 }
 
-export const OPTIONS_WITH_SCRIPT = byName(SCRIPT_OPTIONS);
-export const OPTIONS_BEFORE_COMMAND = byName(COMMAND_OPTIONS);
+export const OPTIONS_WITH_SCRIPT = indexByName(SCRIPT_OPTIONS);
+export const OPTIONS_BEFORE_COMMAND = indexByName(COMMAND_OPTIONS);
 
 /** Variables whose value a program runs as a script. */
 export const RUN_VARIABLES =

@@ -117,7 +117,7 @@ export function findArgumentSchemaProblems(
   const reading: SchemaReading = { root: schema, problems: [], subschemas: 0 };
   readSchema(reading, schema, place, 0);
   if (reading.problems.length > 0) return reading.problems;
-  const wrong = writtenOutProblem(schema);
+  const wrong = findExpansionProblem(schema);
   return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
@@ -129,7 +129,7 @@ interface SchemaReading {
 
 function readSchema(reading: SchemaReading, schema: Json, place: DocumentLocation, depth: number): void {
   if (typeof schema === 'boolean') return;
-  const wrong = wrongSchema(reading, schema, depth);
+  const wrong = findSchemaProblem(reading, schema, depth);
   if (wrong !== null) {
     reading.problems.push(buildDocumentProblem(place, wrong));
     return;
@@ -146,7 +146,7 @@ function readSchema(reading: SchemaReading, schema: Json, place: DocumentLocatio
   }
 }
 
-function wrongSchema(reading: SchemaReading, schema: Json, depth: number): string | null {
+function findSchemaProblem(reading: SchemaReading, schema: Json, depth: number): string | null {
   reading.subschemas += 1;
   if (!isObject(schema)) return 'must be a JSON Schema: a mapping, `true` or `false`';
   if (reading.subschemas > SUBSCHEMAS_MAX)
@@ -165,12 +165,12 @@ function readKeyword(
   place: DocumentLocation,
   depth: number,
 ): void {
-  const wrong = wrongValue(form, value, reading.root);
+  const wrong = findValueProblem(form, value, reading.root);
   if (wrong !== null) {
     reading.problems.push(buildDocumentProblem(place, wrong));
     return;
   }
-  for (const [step, schema] of subschemasIn(form, value)) {
+  for (const [step, schema] of listSubschemas(form, value)) {
     const here = step === null ? place : buildChildLocation(place, step);
     if (form === 'patterned_schemas' && !isLinearKeyPattern(String(step))) {
       reading.problems.push(buildDocumentProblem(here, NOT_LINEAR));
@@ -180,7 +180,7 @@ function readKeyword(
 }
 
 /** Returns the schemas in the value of a keyword, each with the path step that leads to it. */
-function subschemasIn(
+function listSubschemas(
   form: Form | undefined,
   value: Json,
 ): readonly (readonly [string | number | null, Json])[] {
@@ -190,16 +190,16 @@ function subschemasIn(
   return [];
 }
 
-function wrongValue(form: Form, value: Json, root: Json): string | null {
+function findValueProblem(form: Form, value: Json, root: Json): string | null {
   if (form === 'schemas') return isFilled(value) ? null : 'must be a list of schemas';
   if (form === 'named_schemas' || form === 'patterned_schemas') {
     return isObject(value) ? null : 'must be a mapping of schemas';
   }
-  if (form === 'type') return wrongType(value);
-  if (form === 'format') return wrongFormat(value);
-  if (form === 'pattern') return wrongPattern(value);
-  if (form === 'reference') return wrongReference(value, root);
-  if (form === 'number' || form === 'count' || form === 'positive') return wrongNumber(form, value);
+  if (form === 'type') return findTypeProblem(value);
+  if (form === 'format') return findFormatProblem(value);
+  if (form === 'pattern') return findPatternProblem(value);
+  if (form === 'reference') return findReferenceProblem(value, root);
+  if (form === 'number' || form === 'count' || form === 'positive') return findNumberProblem(form, value);
   if (form === 'boolean') return typeof value === 'boolean' ? null : 'must be `true` or `false`';
   if (form === 'list') return isFilled(value) ? null : 'must be a list of values';
   if (form === 'names') return isNames(value) ? null : 'must be a list of names';
@@ -211,26 +211,26 @@ function wrongValue(form: Form, value: Json, root: Json): string | null {
   return null;
 }
 
-function wrongNumber(form: Form, value: Json): string | null {
+function findNumberProblem(form: Form, value: Json): string | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
   if (form === 'count')
     return Number.isSafeInteger(value) && value >= 0 ? null : 'must be a whole number from 0';
   return form === 'positive' && value <= 0 ? 'must be greater than 0' : null;
 }
 
-function wrongType(value: Json): string | null {
+function findTypeProblem(value: Json): string | null {
   const types = [value].flat() as readonly Json[];
   const unknown = types.find((type) => !TYPES.includes(type as string));
   if (types.length > 0 && unknown === undefined) return null;
   return `must be one of ${formatNames(TYPES)}, or a list of them${typeof unknown === 'string' ? suggestName(unknown, TYPES) : ''}`;
 }
 
-function wrongFormat(value: Json): string | null {
+function findFormatProblem(value: Json): string | null {
   if (typeof value === 'string' && FORMATS.includes(value)) return null;
   return `must be one of ${formatNames(FORMATS)}${typeof value === 'string' ? suggestName(value, FORMATS) : ''}`;
 }
 
-function wrongPattern(value: Json): string | null {
+function findPatternProblem(value: Json): string | null {
   if (typeof value !== 'string') return 'must be a regular expression';
   if (value.length > PATTERN_LENGTH_MAX) return `is longer than ${PATTERN_LENGTH_MAX} characters`;
   try {
@@ -241,7 +241,7 @@ function wrongPattern(value: Json): string | null {
   }
 }
 
-function wrongReference(value: Json, root: Json): string | null {
+function findReferenceProblem(value: Json, root: Json): string | null {
   if (typeof value !== 'string') return 'must be a reference such as `#/$defs/address`';
   try {
     if (resolvePointer(root, value) !== undefined) return null;
@@ -273,7 +273,7 @@ function isLinearKeyPattern(pattern: string): boolean {
  * references multiply that work. References must therefore not form a cycle, and the schema is measured with them
  * expanded.
  */
-function writtenOutProblem(root: Json): string | null {
+function findExpansionProblem(root: Json): string | null {
   const sizes = new Map<Json, number>();
   const open = new Set<Json>();
   const size = (schema: Json): number => {
@@ -282,7 +282,7 @@ function writtenOutProblem(root: Json): string | null {
     const known = sizes.get(schema);
     if (known !== undefined) return known;
     open.add(schema);
-    const total = appliedIn(schema, root).reduce((sum: number, each) => sum + size(each), 1);
+    const total = listAppliedSchemas(schema, root).reduce((sum: number, each) => sum + size(each), 1);
     open.delete(schema);
     sizes.set(schema, total);
     return total;
@@ -296,11 +296,11 @@ function writtenOutProblem(root: Json): string | null {
 }
 
 /** Returns the schemas that a schema applies, references included. */
-function appliedIn(schema: JsonObject, root: Json): readonly Json[] {
+function listAppliedSchemas(schema: JsonObject, root: Json): readonly Json[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === '$defs') return [];
     if (keyword === '$ref') return [resolvePointer(root, value as string) ?? null];
-    return subschemasIn(getForm(keyword), value).map(([, each]) => each);
+    return listSubschemas(getForm(keyword), value).map(([, each]) => each);
   });
 }
 

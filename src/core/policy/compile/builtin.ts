@@ -41,12 +41,12 @@ interface Row {
  * Tags that are only declared have no severity and count as the worst.
  */
 export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
-  return rows(pii_action).flatMap((row) =>
+  return listRows(pii_action).flatMap((row) =>
     (Object.keys(PLACES) as Where[]).flatMap((where) => getRules(row, where)),
   );
 }
 
-function rows(pii: Action): readonly Row[] {
+function listRows(pii: Action): readonly Row[] {
   const flagged = { input: 'flag', action: 'flag', result: 'flag', output: 'flag' } as const;
   return [
     {
@@ -86,17 +86,23 @@ function getRules(row: Row, where: Where): readonly Rule[] {
   const name = `builtin.${row.family}.${where}`;
   const action = row.severe?.actions[where];
   if (row.severe === undefined || action === undefined)
-    return [builtin(row, where, name, row.actions[where], null)];
+    return [buildBuiltinRule(row, where, name, row.actions[where], null)];
   const { severity_min, suffixed } = row.severe;
   const names =
     suffixed === 'severe' ? ([`${name}.${severity_min}`, name] as const) : ([name, `${name}.weak`] as const);
   return [
-    builtin(row, where, names[0], action, severity_min),
-    builtin(row, where, names[1], row.actions[where], null),
+    buildBuiltinRule(row, where, names[0], action, severity_min),
+    buildBuiltinRule(row, where, names[1], row.actions[where], null),
   ];
 }
 
-function builtin(row: Row, where: Where, name: string, action: Action, severity_min: Severity | null): Rule {
+function buildBuiltinRule(
+  row: Row,
+  where: Where,
+  name: string,
+  action: Action,
+  severity_min: Severity | null,
+): Rule {
   const { boundary, phases } = PLACES[where];
   return {
     name,

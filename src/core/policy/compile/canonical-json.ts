@@ -26,12 +26,12 @@ function encodeUtf8(text: string): Uint8Array {
   let length = 0;
   for (const character of text) {
     const point = character.codePointAt(0) as number;
-    for (const byte of encoded(point)) bytes[length++] = byte;
+    for (const byte of encodeCodePoint(point)) bytes[length++] = byte;
   }
   return bytes.subarray(0, length);
 }
 
-function encoded(point: number): readonly number[] {
+function encodeCodePoint(point: number): readonly number[] {
   const tail = (shift: number) => 0x80 | ((point >> shift) & 0x3f);
   if (point < 0x80) return [point];
   if (point < 0x800) return [0xc0 | (point >> 6), tail(0)];

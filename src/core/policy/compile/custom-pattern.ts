@@ -42,7 +42,7 @@ export function parsePattern(
   place: DocumentLocation,
   problems: DocumentProblem[],
 ): CustomPattern | null {
-  const stated = [...tagProblems(written.tags, place)];
+  const stated = [...findTagProblems(written.tags, place)];
   const wrong = findPatternFault(written.pattern);
   if (wrong !== null) stated.push(buildDocumentProblem(buildChildLocation(place, 'pattern'), wrong));
   const read = wrong === null ? buildPattern(written) : null;
@@ -56,7 +56,7 @@ const UNANCHORED =
   `needs ${DISTINCT_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
   'Begin the pattern with them, as in `EMP-[0-9]{6}`, or name them under `anchor`';
 
-function tagProblems(tags: readonly string[], place: DocumentLocation): DocumentProblem[] {
+function findTagProblems(tags: readonly string[], place: DocumentLocation): DocumentProblem[] {
   return tags.flatMap((tag, at) =>
     isTag(tag)
       ? []

@@ -20,7 +20,7 @@ const TEXT = `${SK_KEY} and 536-22-1234. ${OVERRIDE}`;
 type Detection = Partial<DetectionSettings['detection']>;
 
 /** Returns settings with this `detection` section. */
-function settings(detection: Detection) {
+function buildSettings(detection: Detection) {
   return { detection: { ...DETECTION_SETTINGS.detection, ...detection } };
 }
 
@@ -34,12 +34,12 @@ const EMPLOYEE = {
 } as const;
 
 /** Returns `rule_id severity` of all findings. */
-function found(policy: Policy, text = TEXT): string[] {
+function listFindings(policy: Policy, text = TEXT): string[] {
   const { findings } = judge(buildTestCrossing({ content: { kind: 'text', text } }), policy);
   return findings.map(({ rule_id, severity }) => `${rule_id} ${severity}`);
 }
 
-function families(policy: Policy, content: object): string[] {
+function listFamilies(policy: Policy, content: object): string[] {
   const { findings } = judge(
     buildTestCrossing({ content: { kind: 'json', value: content as never } }),
     policy,
@@ -58,9 +58,9 @@ test('each family has a switch', () => {
     ],
     ['dangerous_command', { command_detection: { enabled: false } }],
   ];
-  assert.deepEqual(families(buildTestPolicy(), payload), on);
+  assert.deepEqual(listFamilies(buildTestPolicy(), payload), on);
   for (const [type, switches] of off) {
-    const left = families(buildTestPolicy({ settings: switches }), payload);
+    const left = listFamilies(buildTestPolicy({ settings: switches }), payload);
     assert.deepEqual(
       left,
       on.filter((each) => each !== type),
@@ -74,7 +74,7 @@ test('a detector is turned off and graded by id, family and tag, and the most ex
   const ssn = 'us.ssn high';
   const key = 'generic.sk_key critical';
   const text = `${SK_KEY} 536-22-1234`;
-  const all = found(buildTestPolicy(), text);
+  const all = listFindings(buildTestPolicy(), text);
   assert.equal(all.length, 2);
   const [found_key, found_ssn] = all as [string, string];
   assert.equal(found_key, key);
@@ -93,8 +93,8 @@ test('a detector is turned off and graded by id, family and tag, and the most ex
     [{ 'generic.sk_key': { entropy_min: 2 } }, all],
   ];
   for (const [detectors = {}, expected] of cases) {
-    const policy = buildTestPolicy({ settings: settings({ detectors }) });
-    assert.deepEqual(found(policy, text), expected, JSON.stringify(detectors));
+    const policy = buildTestPolicy({ settings: buildSettings({ detectors }) });
+    assert.deepEqual(listFindings(policy, text), expected, JSON.stringify(detectors));
   }
   assert.ok(ssn.endsWith('high') && cases.length === 11);
 });
@@ -104,7 +104,7 @@ test('a rule about commands is turned off and graded like a detector', () => {
   const rules = (detectors: DetectionSettings['detection']['detectors']) =>
     judge(
       buildTestCrossing({ content: { kind: 'json', value: payload } }),
-      buildTestPolicy({ settings: settings({ detectors }) }),
+      buildTestPolicy({ settings: buildSettings({ detectors }) }),
     ).findings.map(({ rule_id, severity }) => `${rule_id} ${severity}`);
   const all = rules({});
   assert.ok(all.length >= 2, all.join());
@@ -117,7 +117,7 @@ test('a rule about commands is turned off and graded like a detector', () => {
 
 test('sums of phrases decide what of an injection is a finding, and how bad', () => {
   const graded = (flag_threshold: number, block_threshold: number, text: string) =>
-    found(
+    listFindings(
       buildTestPolicy({
         settings: { injection_detection: { enabled: true, flag_threshold, block_threshold } },
       }),
@@ -160,7 +160,7 @@ test('documented examples are flagged as such by default, and may count as real 
 
 test('a pattern of one’s own is found, redacted and judged by the rules for its tags', () => {
   const rule = { name: 'staff', boundary: 'input', data_tags: ['internal'], action: 'redact' };
-  const parts = { rules: [rule], settings: settings({ patterns: [EMPLOYEE] }) };
+  const parts = { rules: [rule], settings: buildSettings({ patterns: [EMPLOYEE] }) };
   const text = 'Ask EMP-123456 or EMP-1234567, or E\u200bMP-654321.';
   const verdict = judge(buildTestCrossing({ content: { kind: 'text', text } }), buildTestPolicy(parts));
   assert.equal(verdict.decision, 'modify');
@@ -170,8 +170,8 @@ test('a pattern of one’s own is found, redacted and judged by the rules for it
     [first?.rule_id, first?.detector, first?.type, first?.severity, first?.tags],
     [EMPLOYEE.id, 'employee_number', 'content_detected', 'medium', EMPLOYEE.tags],
   );
-  const off = settings({ patterns: [EMPLOYEE], detectors: { internal: { enabled: false } } });
-  assert.deepEqual(found(buildTestPolicy({ ...parts, settings: off }), 'EMP-123456'), []);
+  const off = buildSettings({ patterns: [EMPLOYEE], detectors: { internal: { enabled: false } } });
+  assert.deepEqual(listFindings(buildTestPolicy({ ...parts, settings: off }), 'EMP-123456'), []);
 });
 
 test('a pattern over a built-in detector takes nothing from it, nor the other way round', () => {
@@ -181,7 +181,10 @@ test('a pattern over a built-in detector takes nothing from it, nor the other wa
     pattern: 'sk-[A-Z0-9]+',
     examples: { hits: [SK_KEY], misses: [] },
   };
-  const rules = found(buildTestPolicy({ settings: settings({ patterns: [pattern] }) }), `Key ${SK_KEY}.`);
+  const rules = listFindings(
+    buildTestPolicy({ settings: buildSettings({ patterns: [pattern] }) }),
+    `Key ${SK_KEY}.`,
+  );
   assert.deepEqual(rules.sort(), ['acme.key medium', 'generic.sk_key critical']);
 });
 
@@ -280,7 +283,7 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
 
 test('what cannot be used is refused with a sentence that says what to do', () => {
   for (const [name, detection, problem] of WRONG) {
-    const { policy, problems } = compileParts({ settings: settings(detection) });
+    const { policy, problems } = compileParts({ settings: buildSettings(detection) });
     assert.equal(policy, null, name);
     assert.ok(
       problems.some(({ message }) => message.includes(problem)),
@@ -308,7 +311,10 @@ test('an anchor may be named where the pattern shows none', () => {
     examples: { hits: ['x «MP-123456»'], misses: ['AB-123456'] },
   };
   assert.deepEqual(
-    found(buildTestPolicy({ settings: settings({ patterns: [pattern] }) }), 'mp-123456 ab-123456'),
+    listFindings(
+      buildTestPolicy({ settings: buildSettings({ patterns: [pattern] }) }),
+      'mp-123456 ab-123456',
+    ),
     ['acme.employee_number medium'],
   );
 });

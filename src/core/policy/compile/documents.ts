@@ -43,7 +43,7 @@ export function listDocumentRecords(
     );
     return [];
   }
-  problems.push(...headProblems(members, place));
+  problems.push(...findHeadProblems(members, place));
   return getBody(members, place, problems).map((record) => withEnforcement(record, members, problems));
 }
 
@@ -73,7 +73,10 @@ function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
   return apiVersion !== undefined && (typeof apiVersion !== 'string' || !OWN_VERSION.test(apiVersion));
 }
 
-function headProblems(members: { readonly [key: string]: Json }, place: DocumentLocation): DocumentProblem[] {
+function findHeadProblems(
+  members: { readonly [key: string]: Json },
+  place: DocumentLocation,
+): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
     problems.push(

@@ -148,13 +148,14 @@ function parseOneRecord(
   tenant_id: string | null,
 ): void {
   const { problems } = read;
-  if (kind === 'policy') push(read.rules, parseRule(value, tenant_id, place, problems, read.checkCondition));
-  else if (kind === 'tool-contract') push(read.contracts, parseContract(value, place, problems));
-  else if (kind === 'agent-identity') push(read.identities, parseIdentity(value, place, problems));
-  else push(read.memories, parseMemory(value, place, problems));
+  if (kind === 'policy')
+    pushRecord(read.rules, parseRule(value, tenant_id, place, problems, read.checkCondition));
+  else if (kind === 'tool-contract') pushRecord(read.contracts, parseContract(value, place, problems));
+  else if (kind === 'agent-identity') pushRecord(read.identities, parseIdentity(value, place, problems));
+  else pushRecord(read.memories, parseMemory(value, place, problems));
 }
 
-function push<T>(list: T[], record: T | null): void {
+function pushRecord<T>(list: T[], record: T | null): void {
   if (record !== null) list.push(record);
 }
 

@@ -43,9 +43,9 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
     arguments: schema,
     allowed_agents: written.allowed_agents ?? [],
     max_calls_per_minute: written.max_calls_per_minute ?? null,
-    accepts: { tags: tagsOrNull(accepts.tags), fields: accepts.fields ?? [] },
+    accepts: { tags: lowercaseOptionalTags(accepts.tags), fields: accepts.fields ?? [] },
     emits: {
-      tags: tagsOrNull(emits.tags),
+      tags: lowercaseOptionalTags(emits.tags),
       fields: emits.fields ?? [],
       // Set only if it is written, so that the hash of every other policy does not change.
       ...(emits.on_violation === 'redact' && { on_violation: emits.on_violation }),
@@ -83,7 +83,7 @@ export function parseIdentity(
     agent_id: record.agent_id,
     description: record.description ?? '',
     tools: record.tools ?? [],
-    clearance_tags: lowerCase(record.clearance_tags ?? []),
+    clearance_tags: lowercaseTags(record.clearance_tags ?? []),
     tenant_id: record.tenant_id ?? null,
     enforcement: record.enforcement ?? 'enforce',
   };
@@ -156,10 +156,10 @@ function findExcessRequired(
   ];
 }
 
-function tagsOrNull(tags: readonly Tag[] | undefined): readonly Tag[] | null {
-  return tags === undefined ? null : lowerCase(tags);
+function lowercaseOptionalTags(tags: readonly Tag[] | undefined): readonly Tag[] | null {
+  return tags === undefined ? null : lowercaseTags(tags);
 }
 
-function lowerCase(tags: readonly Tag[]): readonly Tag[] {
+function lowercaseTags(tags: readonly Tag[]): readonly Tag[] {
   return [...new Set(tags.map((tag) => tag.toLowerCase()))];
 }

@@ -43,7 +43,7 @@ export function parseRule(
 ): LocatedRule | null {
   const shape = findShapeProblems(written, ruleSchema, place);
   const record = written as unknown as RuleDocument;
-  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place, checkCondition) : [];
+  const meaning = isReadable(written) ? findRuleProblems(record, tenant_id, place, checkCondition) : [];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
@@ -79,13 +79,13 @@ function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<Ta
   const data_tags = record.data_tags ?? condition.data_tags ?? [];
   return {
     name: record.name,
-    boundaries: unique(toList(record.boundary)),
-    phases: unique(condition.phase === undefined ? PHASES_DEFAULT : toList(condition.phase)),
-    data_tags: unique(data_tags.map((tag) => tag.toLowerCase())),
+    boundaries: removeDuplicates(toList(record.boundary)),
+    phases: removeDuplicates(condition.phase === undefined ? PHASES_DEFAULT : toList(condition.phase)),
+    data_tags: removeDuplicates(data_tags.map((tag) => tag.toLowerCase())),
     tenant_id: tenant_id ?? record.tenant_id ?? null,
-    tools: unique([...toList(condition.tool), ...toList(condition.tools)]),
-    agents: unique([...toList(condition.agent), ...toList(condition.agents)]),
-    session_tags: sessionTags(condition.session_tags),
+    tools: removeDuplicates([...toList(condition.tool), ...toList(condition.tools)]),
+    agents: removeDuplicates([...toList(condition.agent), ...toList(condition.agents)]),
+    session_tags: normalizeSessionTags(condition.session_tags),
     when: condition.when ?? null,
   };
 }
@@ -110,11 +110,11 @@ function getRule(record: RuleDocument, action: Action, shared: Omit<TaintRule, '
 }
 
 function getChange({ add, remove, reset }: NonNullable<RuleDocument['session']>): TaintChange {
-  return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
+  return { add: normalizeSessionTags(add), remove: reset === true ? 'all' : normalizeSessionTags(remove) };
 }
 
-function sessionTags(written: readonly string[] | undefined): readonly string[] {
-  return unique((written ?? []).map((tag) => tag.toLowerCase().replace(/\.\*$/, '')));
+function normalizeSessionTags(written: readonly string[] | undefined): readonly string[] {
+  return removeDuplicates((written ?? []).map((tag) => tag.toLowerCase().replace(/\.\*$/, '')));
 }
 
 /** A rule applies to tool results only if it names their phase. */
@@ -128,26 +128,30 @@ const DOES: Readonly<Record<Action, string>> = {
   block: 'blocks this',
 };
 
-function ruleProblems(
+function findRuleProblems(
   record: RuleDocument,
   tenant_id: string | null,
   place: DocumentLocation,
   checkCondition: ConditionCheck | undefined,
 ): readonly DocumentProblem[] {
   return [
-    ...nothingToDo(record, place),
-    ...sessionProblems(record, place),
-    ...condition(record.condition?.when, buildChildLocation(place, 'condition', 'when'), checkCondition),
-    ...twoShapes(record, place),
-    ...taglessRedact(record, place),
-    ...taglessSeverity(record, place),
-    ...phaseWithoutAction(record, place),
-    ...foreignTenant(record, tenant_id, place),
-    ...placeholders(record, place),
+    ...findMissingAction(record, place),
+    ...findSessionProblems(record, place),
+    ...findConditionProblems(
+      record.condition?.when,
+      buildChildLocation(place, 'condition', 'when'),
+      checkCondition,
+    ),
+    ...findDoubledTags(record, place),
+    ...findTaglessRedact(record, place),
+    ...findTaglessSeverity(record, place),
+    ...findPhaseWithoutAction(record, place),
+    ...findForeignTenant(record, tenant_id, place),
+    ...findPlaceholderProblems(record, place),
   ];
 }
 
-function taglessSeverity(
+function findTaglessSeverity(
   { condition = {}, data_tags }: RuleDocument,
   place: DocumentLocation,
 ): DocumentProblem[] {
@@ -156,13 +160,13 @@ function taglessSeverity(
   return [buildDocumentProblem(buildChildLocation(place, 'condition', 'severity_min'), what)];
 }
 
-function nothingToDo({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findMissingAction({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   return action === undefined && session === undefined
     ? [buildDocumentProblem(buildChildLocation(place, 'action'), 'is missing')]
     : [];
 }
 
-function sessionProblems(
+function findSessionProblems(
   { action, session, enforcement }: RuleDocument,
   place: DocumentLocation,
 ): DocumentProblem[] {
@@ -191,7 +195,7 @@ function sessionProblems(
 }
 
 /** A condition that is not evaluated would silently make a rule that never matches. */
-function condition(
+function findConditionProblems(
   when: unknown,
   place: DocumentLocation,
   checkCondition: ConditionCheck | undefined,
@@ -202,7 +206,7 @@ function condition(
   return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
-function twoShapes(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findDoubledTags(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
     buildDocumentProblem(
@@ -212,7 +216,7 @@ function twoShapes(record: RuleDocument, place: DocumentLocation): DocumentProbl
   ];
 }
 
-function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findTaglessRedact(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
   if (record.action !== 'redact' || hasTags) return [];
   return [
@@ -223,7 +227,7 @@ function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentP
   ];
 }
 
-function phaseWithoutAction(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findPhaseWithoutAction(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.condition?.phase === undefined || toList(record.boundary).includes('action')) return [];
   return [
     buildDocumentProblem(
@@ -233,7 +237,7 @@ function phaseWithoutAction(record: RuleDocument, place: DocumentLocation): Docu
   ];
 }
 
-function foreignTenant(
+function findForeignTenant(
   record: RuleDocument,
   tenant_id: string | null,
   place: DocumentLocation,
@@ -248,7 +252,7 @@ function foreignTenant(
   ];
 }
 
-function placeholders(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findPlaceholderProblems(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.fallback_template === undefined) return [];
   const here = buildChildLocation(place, 'fallback_template');
   const unknown = [...new Set(listUnknownPlaceholders(record.fallback_template))].map((name) => {
@@ -273,6 +277,6 @@ export function toList<T>(value: T | readonly T[] | undefined): readonly T[] {
   return Array.isArray(value) ? value : [value as T];
 }
 
-function unique<T>(values: readonly T[]): readonly T[] {
+function removeDuplicates<T>(values: readonly T[]): readonly T[] {
   return [...new Set(values)];
 }

@@ -61,8 +61,8 @@ function getProblems(
   value: Json,
   place: DocumentLocation,
 ): readonly DocumentProblem[] {
-  if (keyword === 'additionalProperties') return unknownKeys(rule, value, place);
-  if (keyword === 'required') return missingKeys(rule, value, place);
+  if (keyword === 'additionalProperties') return findUnknownKeys(rule, value, place);
+  if (keyword === 'required') return findMissingKeys(rule, value, place);
   const predicate = describeKeywordError(
     keyword,
     rule,
@@ -72,7 +72,7 @@ function getProblems(
   return predicate === null ? [] : [buildDocumentProblem(place, predicate)];
 }
 
-function unknownKeys(
+function findUnknownKeys(
   { properties = {} }: DescribedSchema,
   value: Json,
   place: DocumentLocation,
@@ -85,7 +85,7 @@ function unknownKeys(
     );
 }
 
-function missingKeys(
+function findMissingKeys(
   { required = [] }: DescribedSchema,
   value: Json,
   place: DocumentLocation,

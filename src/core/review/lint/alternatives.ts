@@ -14,8 +14,8 @@ export function findAlternativeRemarks(
   conditions: ConditionEvaluator | null,
 ): readonly LintRemark[] {
   return [
-    ...policy.rules.flatMap((rule) => fallbackRemark(rule, policy, conditions)),
-    ...saferRemarks(policy, conditions),
+    ...policy.rules.flatMap((rule) => findFallbackRemark(rule, policy, conditions)),
+    ...findSaferRemarks(policy, conditions),
   ];
 }
 
@@ -30,7 +30,7 @@ const NOWHERE: Omit<Crossing, 'boundary' | 'phase' | 'content' | 'tenant_id'> = 
 };
 
 /** Judges the fixed text of a template, without its placeholders. */
-function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
+function findFallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   const { fallback_template, tenant_id, name } = rule;
   if (fallback_template === null || !rule.boundaries.includes('output')) return [];
   const text = fallback_template.replace(/\{[a-z_]{1,40}\}/g, '');
@@ -51,7 +51,7 @@ function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluat
 }
 
 /** Returns remarks on configured rules that block the suggested alternatives to dangerous commands. */
-function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
+function findSaferRemarks(policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   // Contracts, identities and rules about the crossing do not depend on the effect of the command.
   const by_command: Policy = {
     ...policy,

@@ -13,28 +13,28 @@ const AGENT_MESSAGE = 'agent_to_agent';
  * callers use.
  */
 export function findNameRemarks(policy: Policy): readonly LintRemark[] {
-  return [...tagRemarks(policy), ...toolRemarks(policy), ...agentRemarks(policy)];
+  return [...findTagRemarks(policy), ...findToolRemarks(policy), ...findAgentRemarks(policy)];
 }
 
-function tagRemarks(policy: Policy): LintRemark[] {
-  const known = knownTags(policy);
+function findTagRemarks(policy: Policy): LintRemark[] {
+  const known = listKnownTags(policy);
   const has = (tag: Tag) => isFactTag(tag) || known.some((each) => covers(tag, each));
   return policy.rules.flatMap((rule) =>
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
       .map((tag): LintRemark => {
         const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestName(tag, known)}.`;
-        return { id: 'unknown-tag', record: rule, part: '', message: oneEnd(message) };
+        return { id: 'unknown-tag', record: rule, part: '', message: removeSecondStop(message) };
       }),
   );
 }
 
-function oneEnd(sentence: string): string {
+function removeSecondStop(sentence: string): string {
   return sentence.replace(/\?\.$/, '?');
 }
 
 /** Returns all tags that the service can assign to a crossing. */
-function knownTags({
+function listKnownTags({
   detection,
   contracts,
   memory_schemas,
@@ -55,14 +55,14 @@ function knownTags({
 }
 
 /** Returns remarks on tools without a contract. If the policy declares no tool, there are none. */
-function toolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
+function findToolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (contracts.length === 0) return [];
   const declared = [AGENT_MESSAGE, ...contracts.map(({ tool_name }) => tool_name)];
   const unknown = (patterns: readonly string[], matches = matchesAny) =>
     patterns.filter((pattern) => !declared.some((name) => matches([pattern], name)));
   const remark = (record: object, part: string, what: string, pattern: string): LintRemark => {
     const message = `${what} names the tool \`${pattern}\`, and no contract is for it${suggestName(pattern, declared)}.`;
-    return { id: 'undeclared-tool', record, part, message: oneEnd(message) };
+    return { id: 'undeclared-tool', record, part, message: removeSecondStop(message) };
   };
   return [
     ...rules.flatMap((rule) =>
@@ -79,14 +79,14 @@ function toolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
 }
 
 /** Returns remarks on agents without an identity. If the policy declares no agent, there are none. */
-function agentRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
+function findAgentRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (identities.length === 0) return [];
   const declared = identities.map(({ agent_id }) => agent_id);
   const unknown = (patterns: readonly string[]) =>
     patterns.filter((pattern) => !declared.some((name) => matchesAny([pattern], name)));
   const remark = (record: object, part: string, what: string, pattern: string): LintRemark => {
     const message = `${what} names the agent \`${pattern}\`, and no identity is for it${suggestName(pattern, declared)}.`;
-    return { id: 'undeclared-agent', record, part, message: oneEnd(message) };
+    return { id: 'undeclared-agent', record, part, message: removeSecondStop(message) };
   };
   return [
     ...rules.flatMap((rule) =>
@@ -115,6 +115,6 @@ export function findTenantRemarks(
     if (tenant_id === null || seen.has(tenant_id)) return [];
     seen.add(tenant_id);
     const message = `The tenant \`${tenant_id}\` has rules, and no user and no key may act for it${suggestName(tenant_id, tenants)}.`;
-    return [{ id: 'tenant-without-users', record: rule, part: '', message: oneEnd(message) }];
+    return [{ id: 'tenant-without-users', record: rule, part: '', message: removeSecondStop(message) }];
   });
 }

@@ -11,8 +11,8 @@ import type { LintRemark } from './remark.ts';
  */
 export function findReachRemarks({ rules }: Policy): readonly LintRemark[] {
   const askable = rules.filter((rule) => !isFlowRule(rule));
-  const byTag = indexOf(askable);
-  return askable.flatMap((rule, at) => remarkOn(rule, before(rule, at, askable, byTag)));
+  const byTag = indexRules(askable);
+  return askable.flatMap((rule, at) => buildReachRemarks(rule, findEarlierRules(rule, at, askable, byTag)));
 }
 
 /** Smallest unit of reachability: one list, one tag or the crossing, one tool pattern or any tool. */
@@ -41,7 +41,7 @@ interface RulePosition {
 }
 
 /** Indexes rules by each tag that they name. Rules about the crossing have the empty key. */
-function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly RulePosition[]> {
+function indexRules(rules: readonly Rule[]): ReadonlyMap<Tag, readonly RulePosition[]> {
   const index = new Map<Tag, RulePosition[]>();
   for (const [at, rule] of rules.entries()) {
     for (const tag of rule.data_tags.length === 0 ? [''] : rule.data_tags) {
@@ -54,7 +54,7 @@ function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly RulePosition
 }
 
 /** Returns, for each atom of a rule, the first earlier rule that always shadows it, or `null`. */
-function before(
+function findEarlierRules(
   rule: Rule,
   at: number,
   rules: readonly Rule[],
@@ -63,7 +63,7 @@ function before(
   return getAtoms(rule).map((atom) => {
     const candidates = getAncestors(atom.tag).flatMap((tag) => byTag.get(tag) ?? []);
     const found = candidates
-      .filter((each) => each.at < at && speaksFor(each.rule, rule, atom))
+      .filter((each) => each.at < at && shadowsAtom(each.rule, rule, atom))
       .reduce<RulePosition | null>(
         (first, each) => (first === null || each.at < first.at ? each : first),
         null,
@@ -80,7 +80,7 @@ function getAncestors(tag: Tag | null): readonly Tag[] {
 }
 
 /** Returns whether an earlier rule matches whenever a later one matches, for one atom. */
-function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boolean {
+function shadowsAtom(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boolean {
   return (
     earlier.enforcement === 'enforce' &&
     earlier.when === null &&
@@ -124,7 +124,7 @@ function coversAgents(earlier: Rule, later: Rule): boolean {
   return earlier.action !== 'allow' || later.action === 'allow';
 }
 
-function remarkOn(
+function buildReachRemarks(
   rule: Rule,
   reached: readonly { readonly atom: Atom; readonly by: Rule | null }[],
 ): readonly LintRemark[] {
@@ -132,7 +132,7 @@ function remarkOn(
   if (taken.length === 0) return [];
   const others = [...new Set(taken.map(({ by }) => by))];
   const instead = formatNameList(others.map(({ name }) => name));
-  if (taken.length < reached.length) return partly(rule, taken, reached);
+  if (taken.length < reached.length) return buildPartialRemarks(rule, taken, reached);
   if (others.every(({ action }) => action === rule.action)) {
     const message = `The rule \`${rule.name}\` never applies: ${instead} before it matches everything that it matches, with the same action. Remove it, or move it to the front if you need its reason or severity.`;
     return [{ id: 'rule-redundant', record: rule, part: '', message, preceding_rules: others }];
@@ -148,14 +148,14 @@ function remarkOn(
 
 /** Returns whether two rules have the same conditions: each always shadows the other. */
 function isSame(a: Rule, b: Rule): boolean {
-  return getAtoms(a).every((atom) => speaksFor({ ...b, enforcement: 'enforce' }, a, atom));
+  return getAtoms(a).every((atom) => shadowsAtom({ ...b, enforcement: 'enforce' }, a, atom));
 }
 
 /**
  * Returns remarks on a partly shadowed rule only if a whole tag, tool or list is shadowed. Smaller overlaps are the
  * usual way to write exceptions.
  */
-function partly(
+function buildPartialRemarks(
   rule: Rule,
   taken: readonly { readonly atom: Atom; readonly by: Rule }[],
   reached: readonly { readonly atom: Atom }[],

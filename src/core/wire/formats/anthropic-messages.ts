@@ -150,7 +150,7 @@ function checkBlockOrder(draft: AnswerDraft, type: string | null, body: JsonNode
     blocks.open = getUniqueText(getMember(body, 'content_block'), 'type') ?? '';
   } else if (type === 'content_block_delta') {
     if (blocks.has_ended || blocks.open === null || index !== blocks.next - 1) return false;
-    if (!getIsDelta(blocks.open, getMember(body, 'delta'))) return false;
+    if (!isDeltaOf(blocks.open, getMember(body, 'delta'))) return false;
   } else if (type === 'content_block_stop') {
     if (blocks.open === null || index !== blocks.next - 1) return false;
     blocks.open = null;
@@ -172,7 +172,7 @@ const DELTAS: ReadonlyMap<string, readonly [type: string, block: string]> = new 
 /**
  * Returns whether a delta fits the open block. Some clients ignore a delta that does not, and some do not.
  */
-function getIsDelta(block: string, delta: JsonNode | null): boolean {
+function isDeltaOf(block: string, delta: JsonNode | null): boolean {
   const type = getUniqueText(delta, 'type');
   return getMembers(delta).every(({ key }) => {
     const expected = DELTAS.get(key.value);

@@ -14,7 +14,7 @@ type Range = readonly [start: number, end: number];
 const getRange = ({ start, end }: { start: number; end: number }): Range => [start, end];
 
 /** Returns the ranges of a request that are judged, or removed in any case. */
-function inRequest(request: WireRequest): Range[] {
+function listRequestRanges(request: WireRequest): Range[] {
   return [
     ...request.texts.map((each) => each.node),
     ...request.tool_results.flatMap((each) => each.texts),
@@ -23,7 +23,7 @@ function inRequest(request: WireRequest): Range[] {
 }
 
 /** Returns the ranges of an answer that are judged, or removed together with judged text. */
-function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
+function listAnswerRanges({ texts, tool_calls, echoes }: WireAnswer): Range[] {
   return [...texts, ...tool_calls.map((each) => each.arguments), ...echoes.map((each) => each.splice)].map(
     getRange,
   );
@@ -32,7 +32,7 @@ function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
 /**
  * Returns the ranges of an event that are judged, removed together with judged text, or replaced in any case.
  */
-function inEvent({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
+function listEventRanges({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
   return [
     ...repairs,
     ...pieces.map((each) => each.node),
@@ -106,9 +106,9 @@ test('whatever is put anywhere into a request is judged', () => {
   for (const format of wireFormats) {
     for (const body of getSample(format).requests) {
       const text = JSON.stringify(body);
-      check(text, inRequest(format.readRequest(parse(text))));
+      check(text, listRequestRanges(format.readRequest(parse(text))));
       for (const changed of getChanges(text, parse(text))) {
-        check(changed, inRequest(format.readRequest(parse(changed))));
+        check(changed, listRequestRanges(format.readRequest(parse(changed))));
         cases.set(format.name, (cases.get(format.name) ?? 0) + 1);
       }
     }
@@ -127,7 +127,7 @@ test('whatever is put anywhere into an answer is judged', () => {
       for (const changed of getChanges(text, parse(text))) {
         const body = parse(changed);
         const answer = format.readAnswer(body);
-        if (answer !== null) check(changed, inAnswer(answer));
+        if (answer !== null) check(changed, listAnswerRanges(answer));
         if (answer === null) refused += 1;
         else cases += 1;
       }
@@ -147,7 +147,7 @@ test('whatever is put anywhere into an event is judged, or ends the stream', () 
           for (const before of stream.slice(0, at))
             assert.notEqual(reader.read(getEvent(JSON.stringify(before))), null);
           const parts = reader.read(getEvent(changed));
-          if (parts !== null) check(changed, inEvent(parts));
+          if (parts !== null) check(changed, listEventRanges(parts));
           cases += 1;
         }
       });

@@ -14,7 +14,7 @@ const BLOCKED: WireError = {
 };
 
 /** Returns the provider's own fields of an error. */
-function withoutBeside(error: unknown): unknown {
+function omitExtra(error: unknown): unknown {
   const kept = Object.entries(error as object).filter(([key]) => !(key in BLOCKED.extra));
   return Object.fromEntries(kept);
 }
@@ -25,8 +25,8 @@ const SHOWN: Readonly<Record<ApiFamilyName, (body: Record<string, unknown>) => u
     const { message, type, param, code, decision } = body.error as Record<string, unknown>;
     return { message, type, param, code, decision };
   },
-  anthropic: ({ type, error, request_id }) => ({ type, error: withoutBeside(error), request_id }),
-  gemini: ({ error }) => withoutBeside(error),
+  anthropic: ({ type, error, request_id }) => ({ type, error: omitExtra(error), request_id }),
+  gemini: ({ error }) => omitExtra(error),
 };
 
 const EXPECTED: Readonly<Record<ApiFamilyName, unknown>> = {

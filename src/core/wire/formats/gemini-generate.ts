@@ -43,8 +43,8 @@ export const geminiGenerate: WireFormat = {
   path_pattern: /\/models\/(?<model>[^/:]+):(?<verb>generateContent|streamGenerateContent)$/i,
   operation_name: 'generate_content',
   readRequest: readGenerateRequest,
-  readAnswer: (body) => readWholeAnswer(GEMINI, readerFor(), body),
-  openEvents: (requested) => createEventReader(GEMINI, readerFor(requested)),
+  readAnswer: (body) => readWholeAnswer(GEMINI, createBodyReader(), body),
+  openEvents: (requested) => createEventReader(GEMINI, createBodyReader(requested)),
   errorBody: writeGeminiErrorBody,
   errorEvents: writeGeminiErrorEvents,
   openEnding: openGeminiEnding,
@@ -69,7 +69,7 @@ interface CallCounter {
   calls: number;
 }
 
-function readerFor(requested?: AnswerContext): BodyReader {
+function createBodyReader(requested?: AnswerContext): BodyReader {
   const counted: CallCounter = { calls: 0 };
   return (draft, body) => readResponse(draft, body, counted, requested);
 }

@@ -45,8 +45,8 @@ export const openAiChat: WireFormat = {
   path_pattern: /\/chat\/completions$/i,
   operation_name: 'chat',
   readRequest,
-  readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
-  openEvents: (requested) => createEventReader(OPENAI, readerFor(requested)),
+  readAnswer: (body) => readWholeAnswer(OPENAI, createBodyReader(), body),
+  openEvents: (requested) => createEventReader(OPENAI, createBodyReader(requested)),
   errorBody: writeOpenAiErrorBody,
   errorEvents: writeOpenAiErrorEvents,
   openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
@@ -115,7 +115,7 @@ function getPart(call: JsonNode): JsonNode | null {
   return getMembers(call).findLast(isPart)?.value ?? null;
 }
 
-function readerFor(requested?: AnswerContext): BodyReader {
+function createBodyReader(requested?: AnswerContext): BodyReader {
   const places = createCallPlaces();
   return (draft, body) => {
     readChoices(draft, body, (_draft, choice, root) => readChoice(draft, choice, root, places), requested);

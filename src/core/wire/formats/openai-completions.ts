@@ -37,8 +37,8 @@ export const openAiCompletions: WireFormat = {
   path_pattern: /(?<!\/chat)\/completions$/i,
   operation_name: 'text_completion',
   readRequest,
-  readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
-  openEvents: (requested) => createEventReader(OPENAI, readerFor(requested)),
+  readAnswer: (body) => readWholeAnswer(OPENAI, createBodyReader(), body),
+  openEvents: (requested) => createEventReader(OPENAI, createBodyReader(requested)),
   errorBody: writeOpenAiErrorBody,
   errorEvents: writeOpenAiErrorEvents,
   openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
@@ -62,7 +62,7 @@ function readRequest(body: JsonNode): WireRequest {
   });
 }
 
-function readerFor(requested?: AnswerContext): BodyReader {
+function createBodyReader(requested?: AnswerContext): BodyReader {
   return (draft, body) => {
     readChoices(draft, body, readChoice, requested);
     return true;

@@ -10,12 +10,12 @@ const USAGE = {
   promptTokensDetails: [{ modality: 'TEXT', tokenCount: 20 }],
 };
 
-const answer = (parts: unknown, more: object = {}, beside: object = {}) => ({
+const answer = (parts: unknown, more: object = {}, siblings: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
   usageMetadata: USAGE,
   modelVersion: 'gemini-2.5-flash',
   responseId: 'mAitaLmkHPPlz7IPvtfUqQ4',
-  ...beside,
+  ...siblings,
 });
 
 const LOGPROBS = {

@@ -83,7 +83,7 @@ export const credentialRules: readonly CommandRule[] = [
     tag: 'dangerous.credentials',
     severity: 'medium',
     programs:
-      'env printenv export set declare typeset compgen echo printf jq ps python python3 node nodejs ruby perl php deno bun awk gawk',
+      'env printenv export set declare typeset compgen echo printf jq ps python python3 node nodejs ruby perl php deno bun awk gawk get-childitem gci dir',
     description: 'Shows the environment, in which an agent has its credentials.',
     safer: 'echo $PATH',
     saw: showsEnvironment,
@@ -97,6 +97,7 @@ export const credentialRules: readonly CommandRule[] = [
       'export -p',
       'echo $OPENAI_API_KEY',
       'printenv AWS_SECRET_ACCESS_KEY',
+      'Get-ChildItem Env: > a.txt',
     ],
     misses: [
       'set -e',
@@ -107,6 +108,7 @@ export const credentialRules: readonly CommandRule[] = [
       'echo $HOME',
       'export PATH=/x',
       'printenv PATH',
+      'Get-ChildItem Env:PATH',
       'env | sort | head',
     ],
   },
@@ -137,7 +139,7 @@ export const credentialRules: readonly CommandRule[] = [
     tag: 'dangerous.credentials',
     severity: 'high',
     programs:
-      'getent npm security gcloud aws az kubectl oc vault op pass bw lpass keyring secret-tool doppler gh gpg cmdkey vaultcmd heroku consul chamber sops docker git dscl ssh-add klist ticketer',
+      'getent npm security gcloud aws az kubectl oc vault op pass bw lpass keyring secret-tool doppler gh gpg cmdkey vaultcmd heroku consul chamber sops docker git dscl ssh-add klist ticketer export-pfxcertificate export-certificate',
     description: 'Takes secrets out of a store.',
     safer: 'gcloud secrets list',
     saw: takesFromStore,
@@ -147,6 +149,7 @@ export const credentialRules: readonly CommandRule[] = [
       'security find-generic-password -w -s x',
       'gh auth token',
       'gpg --export-secret-keys',
+      'Export-PfxCertificate -Cert $c -FilePath a.pfx -Password $p',
     ],
     misses: [
       'kubectl get pods',
@@ -194,7 +197,7 @@ export const credentialRules: readonly CommandRule[] = [
     description: 'Runs a tool that takes credentials out of memory, or guesses passwords.',
     safer: 'vault kv get secret/app',
     saw: ({ name, words, program }) =>
-      (TOOLS.test(name) && !PERSON.test(program) && !onlyLists(name, words)) ||
+      (TOOLS.test(name) && !PERSON.test(program) && !isListingCall(name, words)) ||
       (/^python\d?$/.test(name) && words.some(({ text }) => TOOLS_PATH.test(text))) ||
       TOOLS_PATH.test(program),
     hits: [
@@ -218,7 +221,7 @@ export const credentialRules: readonly CommandRule[] = [
 ];
 
 const TOOLS =
-  /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|hydra|medusa|ncrack|john|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|responder|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|wce|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|seatbelt|dploot|netripper|sqlmap|msfconsole|msfvenom|beef)$/;
+  /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|hydra|medusa|ncrack|john|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|responder|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|wce|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|seatbelt|unshadow|dploot|netripper|sqlmap|msfconsole|msfvenom|beef)$/;
 /** First names and words of prose that are also tools; a command is written in small letters. */
 const PERSON = /^(?:John|Hydra|Medusa|Beef|Responder)$/;
 
@@ -229,7 +232,7 @@ const LISTING: Readonly<Record<string, RegExp>> = {
   msfvenom: /^(?:-l|--list(?:=.*)?|--list-options)$/,
 };
 
-function onlyLists(name: string, words: Command['words']): boolean {
+function isListingCall(name: string, words: Command['words']): boolean {
   return words.some(
     ({ text }) => LISTING[name]?.test(text) === true || /^(?:--help|-h|-hh|--version)$/.test(text),
   );
@@ -261,7 +264,7 @@ function takesNothing(command: Command): boolean {
 const SEARCHES = /^(?:[ef]?grep|rg|ack|ag|sed|awk|gawk|jq|yq|findstr)$/;
 
 /** Returns the words of a search without its pattern, which is the first word that is not a flag. */
-function withoutPattern(words: readonly ShellWord[]): readonly ShellWord[] {
+function dropPattern(words: readonly ShellWord[]): readonly ShellWord[] {
   const at = words.findIndex(({ text }) => !text.startsWith('-'));
   return words.filter((_, index) => index !== at);
 }
@@ -270,7 +273,7 @@ function withoutPattern(words: readonly ShellWord[]): readonly ShellWord[] {
 const OPENSSL_USES = /^-(?:out|key|signkey|CA|CAkey|cert|keyout|inkey|config|CAfile)$/;
 
 /** Returns the words of a copy without its last operand, which is written and not read. */
-function withoutTarget({ name, words }: Command): readonly ShellWord[] {
+function dropTarget({ name, words }: Command): readonly ShellWord[] {
   if (name === 'openssl') return words.filter((_, at) => !OPENSSL_USES.test(words[at - 1]?.text ?? ''));
   const operands = words.filter(({ text }) => !text.startsWith('-'));
   return /^(?:cp|gcp|mv|ln|install)$/.test(name) && operands.length > 1
@@ -280,7 +283,7 @@ function withoutTarget({ name, words }: Command): readonly ShellWord[] {
 
 /** Returns the words that can be files, including values of flags (`file=@x`). */
 function getFiles(command: Command): readonly string[] {
-  const words = SEARCHES.test(command.name) ? withoutPattern(command.words) : withoutTarget(command);
+  const words = SEARCHES.test(command.name) ? dropPattern(command.words) : dropTarget(command);
   return words.flatMap(({ text }) => {
     if (text.length > 400 || (command.name === 'find' && /config(?:\.php)?$/.test(text))) return [];
     const behind = /(?:^|[=@:<])@?([~/.$\w][^=@<>|]*)$/.exec(text)?.[1];
@@ -299,6 +302,8 @@ const DUMPS =
 function showsEnvironment(command: Command): boolean {
   const { name, words, feeds_pipe, redirections } = command;
   const texts = words.map(({ text }) => text);
+  if (/^(?:get-childitem|gci|dir)$/.test(name))
+    return redirections.length > 0 && texts.some((text) => /^env:\\?\*?$/i.test(text));
   if (name === 'echo' || name === 'printf')
     return words.some(
       ({ text, is_literal }) =>
@@ -344,13 +349,17 @@ function searchesSecrets(command: Command): boolean {
     return true;
   return operands
     .slice(1)
-    .some((text) => /^(?:\/|~|\/\*|\/(?:etc|home|var|root|opt|Users)\b.*|c:\\.*|\$HOME)$/i.test(text));
+    .some((text) =>
+      /^(?:\/|~|\/\*|\/(?:etc|home|var|root|opt|Users)\b.*|c:\\.*|\\\\.*sysvol.*|\$HOME)$/i.test(text),
+    );
 }
 
 function takesFromStore(command: Command): boolean {
   const { name } = command;
   const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
+  if (name === 'export-pfxcertificate') return true;
+  if (name === 'export-certificate') return /cert:\\/i.test(text);
   if (name === 'security')
     return / (?:find-(?:generic|internet)-password|dump-keychain|export|find-certificate|find-identity) /.test(
       text,

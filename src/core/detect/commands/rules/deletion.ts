@@ -73,7 +73,7 @@ const NO_VERBS = new Set(
 const EARLY_WORDS = 5;
 
 /** Returns the first words that are not flags, as far as a verb can be among them. */
-function earlyWords(command: Command): readonly string[] {
+function listEarlyWords(command: Command): readonly string[] {
   const words = listOperands(command).slice(0, EARLY_WORDS);
   // The words after it are another command, which is judged by itself.
   const end = words.findIndex((text) => /^(?:run|exec|ssh|shell|exec-env|run-task)$/.test(text));
@@ -85,7 +85,7 @@ function earlyWords(command: Command): readonly string[] {
  * `docker builder prune` a build cache.
  */
 function prunesCaches(command: Command): boolean {
-  const [noun = '', verb] = earlyWords(command);
+  const [noun = '', verb] = listEarlyWords(command);
   return /^(?:image|builder|buildx)$/.test(noun) && verb === 'prune' && !hasFlag(command, '-a', '--all');
 }
 
@@ -93,9 +93,10 @@ function isVerbal(text: string): boolean {
   return /^[a-z][\w:.-]{1,60}$/.test(text);
 }
 
-function deletes(command: Command, family: Family): boolean {
-  if (isHarmlessCall(command) || earlyWords(command).includes('help') || prunesCaches(command)) return false;
-  const words = earlyWords(command).filter(isVerbal);
+function deletesResources(command: Command, family: Family): boolean {
+  if (isHarmlessCall(command) || listEarlyWords(command).includes('help') || prunesCaches(command))
+    return false;
+  const words = listEarlyWords(command).filter(isVerbal);
   // This removes a plug-in of the program itself.
   if (/^(?:serverless|sls)$/.test(command.name) && words[0] === 'plugin') return false;
   return (
@@ -110,7 +111,7 @@ function isBefore(command: Command, verb: string): boolean {
   return at < 3 && listOperands(command).slice(0, at).every(isVerbal);
 }
 
-function rule(
+function buildDeletionRule(
   family: Family,
   id: string,
   rest: Omit<CommandRule, 'id' | 'tag' | 'programs' | 'saw' | 'severity'>,
@@ -121,13 +122,13 @@ function rule(
     severity: 'high',
     grade: gradeDestruction,
     programs: family.programs,
-    saw: (command) => FAMILY_OF.has(command.name) && deletes(command, family),
+    saw: (command) => FAMILY_OF.has(command.name) && deletesResources(command, family),
     ...rest,
   };
 }
 
 export const deletionRules: readonly CommandRule[] = [
-  rule(FAMILIES[0]!, 'cloud.aws_delete', {
+  buildDeletionRule(FAMILIES[0]!, 'cloud.aws_delete', {
     description: 'Deletes, stops or overwrites something of an Amazon account.',
     safer: 'aws ec2 describe-instances',
     hits: [
@@ -142,7 +143,7 @@ export const deletionRules: readonly CommandRule[] = [
       'aws apigateway delete-model help',
     ],
   }),
-  rule(FAMILIES[1]!, 'cloud.delete', {
+  buildDeletionRule(FAMILIES[1]!, 'cloud.delete', {
     description: 'Deletes something of a cloud account or a remote store.',
     safer: 'gcloud compute instances list',
     hits: [
@@ -160,7 +161,7 @@ export const deletionRules: readonly CommandRule[] = [
       'rclone sync a b --dry-run',
     ],
   }),
-  rule(FAMILIES[2]!, 'kubernetes.delete', {
+  buildDeletionRule(FAMILIES[2]!, 'kubernetes.delete', {
     description: 'Deletes something of a cluster, or empties a node.',
     safer: 'kubectl get pods',
     hits: [
@@ -176,13 +177,13 @@ export const deletionRules: readonly CommandRule[] = [
       'helm list',
     ],
   }),
-  rule(FAMILIES[3]!, 'container.delete', {
+  buildDeletionRule(FAMILIES[3]!, 'container.delete', {
     description: 'Deletes containers, images, volumes or machines.',
     safer: 'docker ps',
     hits: ['docker system prune -af', 'docker volume prune', 'vagrant destroy -f', 'docker kill web'],
     misses: ['docker ps', 'docker logs web', 'docker run --rm alpine true', 'docker build .'],
   }),
-  rule(FAMILIES[4]!, 'infrastructure.delete', {
+  buildDeletionRule(FAMILIES[4]!, 'infrastructure.delete', {
     description: 'Destroys infrastructure or takes secrets away from those that use them.',
     safer: 'terraform plan',
     hits: [
@@ -194,7 +195,7 @@ export const deletionRules: readonly CommandRule[] = [
     ],
     misses: ['terraform plan', 'terraform fmt', 'vault kv get secret/a', 'op item list'],
   }),
-  rule(FAMILIES[5]!, 'infrastructure.service_delete', {
+  buildDeletionRule(FAMILIES[5]!, 'infrastructure.service_delete', {
     description: 'Deletes or resets something of a service: a repository, a queue, a backup, a flag.',
     safer: 'gh repo view',
     hits: [

@@ -47,8 +47,7 @@ export const discoveryRules: readonly CommandRule[] = [
     tag: 'dangerous.discovery',
     severity: 'medium',
     programs: 'find',
-    description:
-      'Looks for programs that run with the rights of an administrator, or for files that anyone may write.',
+    description: 'Looks for programs that run with the rights of an administrator.',
     safer: "find . -name '*.sh'",
     saw: ({ words }) =>
       words.some(
@@ -59,14 +58,35 @@ export const discoveryRules: readonly CommandRule[] = [
     misses: ["find . -name '*.sh'", 'find . -perm 644', 'find src -perm -u=x'],
   },
   {
+    id: 'discovery.world_writable',
+    tag: 'dangerous.discovery',
+    severity: 'low',
+    programs: 'find',
+    description: 'Looks through the whole machine for files or folders that anyone may write.',
+    safer: 'find . -type f -perm 644',
+    saw: ({ words }) =>
+      words.some(
+        ({ text }, at) =>
+          text === '-perm' &&
+          /^[-/](?:[go][=+]w|0?00?2|0?22?2|333|0?777|o=rwx)$/.test(words[at + 1]?.text ?? ''),
+      ) && words.some(({ text }) => /^\/(?:|etc|usr|opt|home|var)\/?$/.test(text)),
+    hits: ['find / -type d -perm -o+w', 'find / -xdev -perm -0002 -type f'],
+    misses: ['find /tmp -type f -perm -002', 'find . -perm -222', 'find . -perm -444 -perm /222'],
+  },
+  {
     id: 'discovery.private_folders',
     tag: 'dangerous.discovery',
     severity: 'low',
-    programs: 'ls ps pgrep grep egrep id',
-    description: 'Looks into the home of the administrator, or for guards that run.',
+    programs: 'ls ps pgrep grep egrep id cat less head tail awk cut',
+    description:
+      'Looks into the home of the administrator, for the machines of another login, or for guards that run.',
     safer: 'ls -la',
     saw: (command) => {
       const operands = listOperands(command);
+      if (/^(?:cat|less|head|tail|awk|cut)$/.test(command.name))
+        return operands.some((path) =>
+          /(?:^~|^\$HOME|^\/root|^\/home\/[\w.-]+|^\/Users\/[\w.-]+)\/\.ssh\/known_hosts$/.test(path),
+        );
       if (command.name === 'ls')
         return operands.some((path) => /^\/root(?:\/|$)|\/\.ssh(?:\/|$)|^\/proc\/\d+/.test(path));
       if (command.name === 'id')
@@ -84,8 +104,14 @@ export const discoveryRules: readonly CommandRule[] = [
         )
       );
     },
-    hits: ['ls -la /root', "ps aux | grep -E 'falcond|auditd'", 'bash -c id', 'pgrep -l osqueryd'],
-    misses: ['ls -la', 'docker ps', 'docker ps -a', 'ps aux | grep node', 'id'],
+    hits: [
+      'cat ~/.ssh/known_hosts',
+      'ls -la /root',
+      "ps aux | grep -E 'falcond|auditd'",
+      'bash -c id',
+      'pgrep -l osqueryd',
+    ],
+    misses: ['cat a/known_hosts', 'ls -la', 'docker ps', 'docker ps -a', 'ps aux | grep node', 'id'],
   },
   {
     id: 'discovery.sandbox',

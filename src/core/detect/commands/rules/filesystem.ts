@@ -113,7 +113,7 @@ export const filesystemRules: readonly CommandRule[] = [
     programs: 'find fd',
     description: 'Deletes everything that a search finds, without showing it first.',
     safer: "find . -name '*.tmp' -print",
-    saw: (command) => !findsRegenerable(command) && (hasWord(command, '-delete') || runsRm(command)),
+    saw: (command) => !findsRegenerableFiles(command) && (hasWord(command, '-delete') || runsRm(command)),
     hits: ["find . -name '*.log' -delete", 'find /data -type f -exec rm {} \\;', 'find . -exec rm -rf {} +'],
     misses: [
       "find . -name '*.rm'",
@@ -336,7 +336,7 @@ function isPrecious(path: string): boolean {
  * Returns whether a search below the working folder finds only content that tools create again, by its names
  * or by its start folder.
  */
-function findsRegenerable(command: Command): boolean {
+function findsRegenerableFiles(command: Command): boolean {
   const { words, folder } = command;
   const first = words.findIndex(({ text }) => /^[-(!]/.test(text));
   const places = (first < 0 ? words : words.slice(0, first)).map(({ text }) => text);

@@ -16,7 +16,7 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Throws away changes that were not committed.',
     safer: 'git stash',
-    saw: (command) => getVerb(command) === 'reset' && restHas(command, /^--(?:hard|merge)$/),
+    saw: (command) => getVerb(command) === 'reset' && hasArgumentMatching(command, /^--(?:hard|merge)$/),
     hits: ['git reset --hard', 'git -C repo reset --hard HEAD~1', '\\git reset --merge'],
     misses: ['git reset HEAD~1', 'git log --grep="reset --hard"', 'git commit -m "git reset --hard"'],
   },
@@ -41,7 +41,7 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Writes over changes in the working folder.',
     safer: 'git stash push file.txt',
-    saw: discards,
+    saw: discardsWork,
     hits: [
       'git checkout -- .',
       'git checkout HEAD -- a.txt',
@@ -92,8 +92,8 @@ export const gitRules: readonly CommandRule[] = [
     safer: 'git branch -d merged',
     saw: (command) =>
       getVerb(command) === 'branch' &&
-      (restHas(command, /^-[a-zA-Z]*[DMf]/) ||
-        (hasFlag(command, '--force') && restHas(command, /^(?:-d|--delete|-m)$/))),
+      (hasArgumentMatching(command, /^-[a-zA-Z]*[DMf]/) ||
+        (hasFlag(command, '--force') && hasArgumentMatching(command, /^(?:-d|--delete|-m)$/))),
     hits: ['git branch -D topic', 'git branch -f main HEAD~3'],
     misses: ['git branch -d topic', 'git branch -a', 'git branch topic'],
   },
@@ -104,7 +104,7 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Deletes stashed work.',
     safer: 'git stash list',
-    saw: (command) => getVerb(command) === 'stash' && restHas(command, /^(?:drop|clear)$/),
+    saw: (command) => getVerb(command) === 'stash' && hasArgumentMatching(command, /^(?:drop|clear)$/),
     hits: ['git stash drop', 'git stash clear'],
     misses: ['git stash pop', 'git stash list', 'git stash'],
   },
@@ -119,8 +119,8 @@ export const gitRules: readonly CommandRule[] = [
       const verb = getVerb(command);
       if (command.name !== 'git') return command.words.length > 0 && !isHarmlessCall(command);
       if (verb === 'filter-branch' || verb === 'filter-repo') return true;
-      if (verb === 'reflog') return restHas(command, /^(?:expire|delete)$/);
-      if (verb === 'gc') return restHas(command, /^--prune=(?:now|all)$/);
+      if (verb === 'reflog') return hasArgumentMatching(command, /^(?:expire|delete)$/);
+      if (verb === 'gc') return hasArgumentMatching(command, /^--prune=(?:now|all)$/);
       return (
         (verb === 'update-ref' && hasFlag(command, '-d')) || (verb === 'tag' && hasFlag(command, '-d', '-f'))
       );
@@ -143,8 +143,8 @@ export const gitRules: readonly CommandRule[] = [
       const verb = getVerb(command);
       const is_removal =
         verb === 'worktree'
-          ? restHas(command, /^remove$/)
-          : verb === 'submodule' && restHas(command, /^deinit$/);
+          ? hasArgumentMatching(command, /^remove$/)
+          : verb === 'submodule' && hasArgumentMatching(command, /^deinit$/);
       return is_removal && hasFlag(command, '-f', '--force');
     },
     hits: ['git worktree remove --force ../other', 'git submodule deinit -f lib'],
@@ -199,18 +199,18 @@ const TAKES_VALUE = new Set([
 ]);
 
 /** Returns the words from the verb on, without git's own options before it. */
-function verbAndRest({ words }: Command): readonly string[] {
+function listVerbAndRest({ words }: Command): readonly string[] {
   let at = 0;
   while (at < words.length && words[at]!.text.startsWith('-')) at += TAKES_VALUE.has(words[at]!.text) ? 2 : 1;
   return words.slice(at).map(({ text }) => text);
 }
 
 function getVerb(command: Command): string {
-  return command.name === 'git' ? (verbAndRest(command)[0] ?? '') : '';
+  return command.name === 'git' ? (listVerbAndRest(command)[0] ?? '') : '';
 }
 
-function restHas(command: Command, pattern: RegExp): boolean {
-  return verbAndRest(command)
+function hasArgumentMatching(command: Command, pattern: RegExp): boolean {
+  return listVerbAndRest(command)
     .slice(1)
     .some((text) => pattern.test(text));
 }
@@ -219,7 +219,7 @@ function forcesPush(command: Command): boolean {
   if (getVerb(command) !== 'push' || hasFlag(command, '--force-with-lease', '--dry-run', '-n')) return false;
   return (
     hasFlag(command, '--force', '-f', '--delete', '-d', '--mirror', '--prune') ||
-    restHas(command, /^(?:\+[\w./-]+|:[\w./-]+)/)
+    hasArgumentMatching(command, /^(?:\+[\w./-]+|:[\w./-]+)/)
   );
 }
 
@@ -227,8 +227,8 @@ function forcesPush(command: Command): boolean {
 const BRANCHING =
   /^(?:-[a-zA-Z]*[bB].*|--orphan|--detach|-d|--conflict.*|--track.*|-t|-U\d*|--unknown.*|-m|--merge)$/;
 
-function discards(command: Command): boolean {
-  const [verb, ...rest] = verbAndRest(command);
+function discardsWork(command: Command): boolean {
+  const [verb, ...rest] = listVerbAndRest(command);
   if (verb === 'rm')
     return hasFlag(command, '-f', '--force') && hasFlag(command, '-r') && !rest.includes('--cached');
   if (verb === 'checkout' && rest.length === 1 && /^(?:\.|\.\/|:\/|\*)$/.test(rest[0]!)) return true;

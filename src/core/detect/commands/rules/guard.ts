@@ -26,7 +26,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Has this service approve a request, hand out a credential, or loosen what it checks.',
     safer: 'service approvals list',
-    saw: decides,
+    saw: runsDecidingCommand,
     hits: [
       'service approvals approve apr_0123456789abcdef01234567',
       './service token show operator',
@@ -55,7 +55,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Reads keys or tokens in the state folder of this service, or changes what is in it.',
     safer: 'service logs',
-    saw: (command, view) => touches(command, view, 'state'),
+    saw: (command, view) => touchesGroup(command, view, 'state'),
     hits: [
       'cat .service/operator-token',
       'rm -rf .service',
@@ -80,7 +80,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Changes the configuration, a policy or another document of this service.',
     safer: 'service policy lint',
-    saw: (command, view) => touches(command, view, 'configuration'),
+    saw: (command, view) => touchesGroup(command, view, 'configuration'),
     hits: [
       'sed -i s/block/allow/ policies/coding-agent.yaml',
       'echo "policies: []" >> service.yaml',
@@ -110,7 +110,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Changes the settings of a coding agent in which its hooks are.',
     safer: 'service doctor',
-    saw: (command, view) => touches(command, view, 'agent_settings'),
+    saw: (command, view) => touchesGroup(command, view, 'agent_settings'),
     hits: [
       `echo '{"disableAllHooks":true}' > .claude/settings.local.json`,
       'rm ~/.codex/hooks.json',
@@ -133,7 +133,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Changes what runs at each login of the user, or on a schedule, where no hook sees it.',
     safer: 'cat notes.txt',
-    saw: (command, view) => changesSchedule(command) || touches(command, view, 'startup_file'),
+    saw: (command, view) => changesSchedule(command) || touchesGroup(command, view, 'startup_file'),
     hits: [
       'echo x >> ~/.bashrc',
       'cp a ~/.config/autostart/a.desktop',
@@ -149,7 +149,7 @@ export const guardRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Starts a coding agent without its hooks or questions, or with settings from elsewhere.',
     safer: 'claude --version',
-    saw: switchesOff,
+    saw: switchesGuardOff,
     hits: [
       'claude --dangerously-skip-permissions -p x',
       'codex --dangerously-bypass-approvals-and-sandbox exec x',
@@ -168,7 +168,7 @@ export const guardRules: readonly CommandRule[] = [
       'pkill killall pgrep kill systemctl service rc-service launchctl docker podman npm pnpm yarn bun sc stop-service taskkill stop-process',
     description: 'Ends or uninstalls this service.',
     safer: 'service doctor',
-    saw: stops,
+    saw: stopsService,
     hits: [
       'pkill -f service',
       'killall agent-safety',
@@ -187,7 +187,7 @@ export const guardRules: readonly CommandRule[] = [
 ];
 
 /** Returns whether a command accesses a group of guarded paths in a way that agents may not. */
-function touches(command: Command, view: GuardView, group: GuardedGroup): boolean {
+function touchesGroup(command: Command, view: GuardView, group: GuardedGroup): boolean {
   return listPathAccesses(command).some((touch) => findForbiddenGroup(touch, view) === group);
 }
 
@@ -207,7 +207,7 @@ export function findForbiddenGroup({ path, use }: PathAccess, view: GuardView): 
 const REQUESTS =
   /^(?:curl|wget|https?|httpie|xh|curlie|nc|ncat|netcat|socat|telnet|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|openssl|ab|hey|wrk)$/;
 
-function decides(command: Command): boolean {
+function runsDecidingCommand(command: Command): boolean {
   const words = findOwnArguments(command);
   if (words !== null && isDecidingCommand(words)) return true;
   const sent = REQUESTS.test(command.name)
@@ -239,7 +239,7 @@ const AGENT_HOME = new RegExp(
   `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON'].join('|')})$`,
 );
 
-function switchesOff(command: Command): boolean {
+function switchesGuardOff(command: Command): boolean {
   const { name, words, assignments, within } = command;
   const is_agent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
   const sets_home = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
@@ -259,7 +259,7 @@ const OWN_PROCESS =
   /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|daemon-process|service\.ya?ml/i;
 const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;
 
-function stops(command: Command): boolean {
+function stopsService(command: Command): boolean {
   const { name, words } = command;
   const operands = listOperands(command);
   if (isHarmlessCall(command)) return false;

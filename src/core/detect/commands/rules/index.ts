@@ -1,3 +1,5 @@
+import { attackToolRules } from './attack-tools.ts';
+import { collectionRules } from './collection.ts';
 import { credentialRules } from './credentials.ts';
 import { databaseRules } from './database.ts';
 import { deletionRules } from './deletion.ts';
@@ -12,12 +14,16 @@ import { persistenceRules } from './persistence.ts';
 import { powershellRules } from './powershell.ts';
 import { privilegeRules } from './privilege.ts';
 import type { CommandRule } from './rule.ts';
+import { settingsRules } from './settings.ts';
 import { signedProgramRules } from './signed-programs.ts';
 import { supplyChainRules } from './supply-chain.ts';
 import { systemRules } from './system.ts';
 import { windowsRules } from './windows.ts';
+import { windowsAccessRules } from './windows-access.ts';
 
 export const commandRules: readonly CommandRule[] = [
+  ...attackToolRules,
+  ...collectionRules,
   ...credentialRules,
   ...databaseRules,
   ...deletionRules,
@@ -31,8 +37,10 @@ export const commandRules: readonly CommandRule[] = [
   ...persistenceRules,
   ...powershellRules,
   ...privilegeRules,
+  ...settingsRules,
   ...signedProgramRules,
   ...supplyChainRules,
   ...systemRules,
+  ...windowsAccessRules,
   ...windowsRules,
 ];

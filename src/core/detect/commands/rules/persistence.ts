@@ -60,7 +60,7 @@ export const persistenceRules: readonly CommandRule[] = [
     programs: 'crontab at batch schtasks systemd-run register-scheduledtask launchctl anacron',
     description: 'Makes something run later or again and again.',
     safer: 'crontab -l',
-    saw: schedules,
+    saw: schedulesJob,
     hits: [
       "echo '* * * * * x' | crontab -",
       'crontab evil.txt',
@@ -76,7 +76,7 @@ export const persistenceRules: readonly CommandRule[] = [
     tag: 'dangerous.persistence',
     severity: 'medium',
     programs:
-      'systemctl service chkconfig update-rc.d rc-update sysrc sc new-service launchctl initctl defaults',
+      'systemctl service chkconfig update-rc.d rc-update sysrc sc new-service launchctl initctl defaults loginctl',
     description: 'Sets up, starts or changes a service that stays.',
     safer: 'systemctl status nginx',
     saw: (command) => {
@@ -88,15 +88,17 @@ export const persistenceRules: readonly CommandRule[] = [
       if (name === 'launchctl')
         return / (?:load|submit|bootstrap|enable|unload|bootout|remove|disable) /.test(text);
       if (name === 'defaults')
-        return / write .*(?:LoginHook|LogoutHook|loginwindow|finder|alf|SoftwareUpdate|Gatekeeper)/i.test(
+        return / write .*(?:LoginHook|LogoutHook|loginwindow|finder|alf|SoftwareUpdate|Gatekeeper|loginitems|persistent-apps)/i.test(
           text,
         );
       if (name === 'service') return false;
+      if (name === 'loginctl') return / enable-linger /.test(text);
       return name === 'new-service' || / (?:on|enable|add|defaults|\w+_enable=)/i.test(text);
     },
     hits: [
       'systemctl enable backdoor',
       'systemctl daemon-reload',
+      'loginctl enable-linger ada',
       'sc create x binPath= y',
       'sudo defaults write com.apple.loginwindow LoginHook /x',
     ],
@@ -146,7 +148,7 @@ const writtenPaths = memoize((command: Command): readonly string[] => {
   return paths;
 });
 
-function schedules(command: Command): boolean {
+function schedulesJob(command: Command): boolean {
   const { name } = command;
   const text = joinWords(command);
   if (isHarmlessCall(command)) return false;

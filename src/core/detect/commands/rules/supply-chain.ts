@@ -15,7 +15,7 @@ export const supplyChainRules: readonly CommandRule[] = [
     description:
       'Installs for the whole machine, from a foreign index, from an address, or without the checks.',
     safer: 'npm ci',
-    saw: installsOddly,
+    saw: installsUntrustedPackage,
     hits: [
       'npm install -g x',
       'pip install --index-url http://x.test/simple a',
@@ -76,7 +76,7 @@ export const supplyChainRules: readonly CommandRule[] = [
   },
 ];
 
-function installsOddly(command: Command): boolean {
+function installsUntrustedPackage(command: Command): boolean {
   const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (/ config set .*(?:script-shell|registry|index-url|globalconfig)/.test(text)) return true;

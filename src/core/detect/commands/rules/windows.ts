@@ -1,4 +1,5 @@
 import { joinWords } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
 import { gradeInstaller } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -221,6 +222,7 @@ export const windowsRules: readonly CommandRule[] = [
         )
       )
         return !/^set-service$/.test(name) || /disabled|stopped|sddl/i.test(text);
+      if (/msft_mppreference/i.test(text)) return /^(?:wmic|(?:invoke|set)-(?:wmi|cim)\w{3,12})$/.test(name);
       if (name === 'wevtutil') return / (?:cl|clear-log|sl|set-log|um) /i.test(text);
       if (name === 'dism') return /disable-feature|remove/i.test(text);
       if (name === 'netsh')
@@ -245,6 +247,7 @@ export const windowsRules: readonly CommandRule[] = [
       'netsh advfirewall set allprofiles state off',
       'Clear-EventLog -LogName Security',
       'Stop-Service -Name WinDefend',
+      'wmic /Namespace:\\\\root\\Microsoft\\Windows\\Defender class MSFT_MpPreference call Add ExclusionPath=C:\\a',
     ],
     misses: ['Get-MpPreference', 'wevtutil el', 'netsh wlan show profiles', 'Get-Service', 'tasklist'],
   },
@@ -270,7 +273,7 @@ export const windowsRules: readonly CommandRule[] = [
         return command.words.length > 0;
       if (name === 'sdbinst' || name === 'appcmd') return true;
       return (
-        /start menu\\programs\\startup|\\windows\\system32\\(?:tasks|drivers|wbem)\\|\$profile\b|\\(?:osk|sethc|utilman|magnify|narrator|displayswitch|atbroker)\.exe/i.test(
+        /start menu\\programs\\startup|\\windows\\system32\\(?:tasks|drivers|wbem)\\|\$profile\b|\\(?:osk|sethc|utilman|magnify|narrator|displayswitch|atbroker)\.exe|\\(?:xlstart|apppatch\\custom\w{0,4}|windows\\setup\\scripts|inetpub\\wwwroot|microsoft\\(?:word\\startup|templates|addins|outlook)|spool\\drivers)\b/i.test(
           text,
         ) &&
         /^(?:copy|xcopy|move|copy-item|cp|mv|add-content|set-content|out-file|takeown|icacls|new-item|if|echo)$/.test(
@@ -282,6 +285,8 @@ export const windowsRules: readonly CommandRule[] = [
       'schtasks /create /tn a /tr b /sc onlogon',
       'Register-ScheduledTask -TaskName a',
       'copy a.exe "C:\\x\\Start Menu\\Programs\\Startup\\a.exe"',
+      'Copy-Item a.sdb C:\\Windows\\apppatch\\Custom\\a.sdb',
+      'xcopy /I /Y src C:\\inetpub\\wwwroot',
     ],
     misses: ['Get-ScheduledTask', 'schtasks /query', 'copy a b'],
   },
@@ -326,6 +331,7 @@ export const windowsRules: readonly CommandRule[] = [
     description: 'Gives a program of the system another name or place, under which no guard knows it.',
     safer: 'copy C:\\tools\\a.exe C:\\tools\\b.exe',
     saw: (command) =>
+      makesProgram(command) ||
       command.words
         .filter(({ text }) => !/^[-/]/.test(text))
         .slice(0, -1)
@@ -337,8 +343,14 @@ export const windowsRules: readonly CommandRule[] = [
     hits: [
       'copy %windir%\\System32\\cmd.exe %APPDATA%\\svchost.exe',
       'Copy-Item "$env:windir\\System32\\cmd.exe" -Destination C:\\a\\b.exe',
+      'copy notes.txt svchost.exe',
     ],
-    misses: ['copy C:\\tools\\a.exe C:\\tools\\b.exe', 'dir C:\\Windows\\System32\\cmd.exe'],
+    misses: [
+      'copy a.exe.new a.exe',
+      'cp target/release/tool out/tool.exe',
+      'copy C:\\tools\\a.exe C:\\tools\\b.exe',
+      'dir C:\\Windows\\System32\\cmd.exe',
+    ],
   },
   {
     id: 'windows.hidden',
@@ -385,3 +397,13 @@ export const windowsRules: readonly CommandRule[] = [
     misses: ['Get-ChildItem', 'Get-Process', 'ipconfig', 'reg query HKCU\\Software\\App'],
   },
 ];
+
+/** Returns whether a file of another kind becomes a program. */
+function makesProgram({ words }: Command): boolean {
+  const paths = words.flatMap(({ text }) => (/^[-/]/.test(text) ? [] : text));
+  return (
+    paths.length === 2 &&
+    /\.(?:txt|log|go|dat|png|jpe?g|gif|pdf|docx?|zip|bin|tmp|md)$/i.test(paths[0]!) &&
+    /\.(?:exe|com|scr|dll)$/i.test(paths[1]!)
+  );
+}

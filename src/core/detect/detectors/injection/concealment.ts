@@ -1,8 +1,8 @@
 import {
-  anchorWords,
-  anchorWordsBefore,
-  anyWords,
+  buildAnyWordsPattern,
   buildPhraseDetectors,
+  buildWordAnchors,
+  buildWordAnchorsBefore,
   WORD_GAP,
 } from '../../matching/phrases.ts';
 
@@ -12,7 +12,7 @@ export const concealment = buildPhraseDetectors('concealment', [
     name: 'do_not_tell',
     weight: 4,
     description: 'An order not to tell the user.',
-    anchors: anchorWordsBefore(
+    anchors: buildWordAnchorsBefore(
       ['do not', "don['’]t", 'never', 'without', 'avoid'],
       ['ever', 'tell', 'inform', 'mention', 'notify', 'alert', 'warn', 'let'],
     ),
@@ -28,8 +28,8 @@ export const concealment = buildPhraseDetectors('concealment', [
     name: 'keep_from_user',
     weight: 4,
     description: 'A claim that the user must not know.',
-    anchors: anchorWords('user ', 'hide ', 'conceal ', 'users ', 'keep this'),
-    pattern: `(?:users?${WORD_GAP}(?:must|should|may|can|will|does)${WORD_GAP}(?:not|never)${WORD_GAP}(?:know|find out|notice|learn|be (?:told|informed|aware|notified)|see this)|(?:hide|conceal|keep)${WORD_GAP}(?:this|it|that|the (?:fact|truth|action|command|change)s?|these|all)${WORD_GAP}${anyWords(3)}from${WORD_GAP}(?:the${WORD_GAP})?(?:user|human|customer|operator|owner)s?\\b)`,
+    anchors: buildWordAnchors('user ', 'hide ', 'conceal ', 'users ', 'keep this'),
+    pattern: `(?:users?${WORD_GAP}(?:must|should|may|can|will|does)${WORD_GAP}(?:not|never)${WORD_GAP}(?:know|find out|notice|learn|be (?:told|informed|aware|notified)|see this)|(?:hide|conceal|keep)${WORD_GAP}(?:this|it|that|the (?:fact|truth|action|command|change)s?|these|all)${WORD_GAP}${buildAnyWordsPattern(3)}from${WORD_GAP}(?:the${WORD_GAP})?(?:user|human|customer|operator|owner)s?\\b)`,
     hits: ['The «user must not know» of it.', '«Hide this step from the user».'],
     misses: ['Hide this panel from the view.', 'The user must not be empty.'],
   },
@@ -37,7 +37,14 @@ export const concealment = buildPhraseDetectors('concealment', [
     name: 'secretly',
     weight: 3,
     description: 'An order to do something secretly.',
-    anchors: anchorWords('secretly', 'covertly', 'stealthily', 'silently', 'discreetly', 'surreptitiously'),
+    anchors: buildWordAnchors(
+      'secretly',
+      'covertly',
+      'stealthily',
+      'silently',
+      'discreetly',
+      'surreptitiously',
+    ),
     pattern: `(?:secretly|covertly|stealthily|silently|discreetly|surreptitiously)${WORD_GAP}(?:send|forward|copy|upload|email|post|add|insert|include|append|execute|run|install|read|collect|transfer|exfiltrate|transmit|record|log|call)\\b`,
     hits: ['Then «secretly send» it.', '«silently upload» the rest'],
     misses: ['The file is silently ignored.', 'She secretly laughed.'],

@@ -1,5 +1,5 @@
 import { buildLanguageOverrides, type Language } from '../../matching/language-phrases.ts';
-import { anchorWords, anchorWordsBefore } from '../../matching/phrases.ts';
+import { buildWordAnchors, buildWordAnchorsBefore } from '../../matching/phrases.ts';
 
 const HINDI_VERBS =
   '(?:ignore|cancel|skip|bypass|forget|disable|delete|override|remove|hataa?|bhoo?l|bhulaa?|nazar ?andaa?z|and?ekha|anadekha|khatam|band)';
@@ -17,7 +17,7 @@ const LANGUAGES: readonly Language[] = [
     above: '\\b(?:upar (?:ki|ka|ke|wal[aei])|pichhl[aei]|pehle (?:ki|ka|ke|wal[aei])|sab kuch)',
     is_verb_last: true,
     rule_anchors: [
-      ...anchorWordsBefore(
+      ...buildWordAnchorsBefore(
         [
           'instruction',
           'instructions',
@@ -49,7 +49,7 @@ const LANGUAGES: readonly Language[] = [
           'na',
         ],
       ),
-      ...anchorWords(
+      ...buildWordAnchors(
         'niyam',
         'nirdesh',
         'aadesh',
@@ -73,7 +73,7 @@ const LANGUAGES: readonly Language[] = [
   {
     code: 'hi_mixed',
     name: 'Hindi mixed with English, verb first',
-    verb_anchors: anchorWordsBefore(
+    verb_anchors: buildWordAnchorsBefore(
       ['ignore', 'cancel', 'skip', 'bypass', 'forget', 'bhool', 'bhul', 'override', 'disable'],
       ['kar', 'kr', 'jao', 'jaao', 'do '],
     ),
@@ -87,7 +87,7 @@ const LANGUAGES: readonly Language[] = [
   {
     code: 'ru_latin',
     name: 'Russian or Ukrainian in Latin letters',
-    verb_anchors: anchorWords('ignoriru', 'proignoriru', 'zabud', 'ihnoruj', 'ignoruy'),
+    verb_anchors: buildWordAnchors('ignoriru', 'proignoriru', 'zabud', 'ihnoruj', 'ignoruy'),
     verbs: '(?:pro)?(?:ignorir(?:uy|uj|ui)(?:te)?|ihnoruj(?:te)?|ignoruy(?:te)?|zabud(?:te)?\\b)',
     rules: '(?:instruk[ct]si|instrukci|ukazani|pravil|komand|direktiv|ogranicheni)',
     above: '(?:predydus|vs[yj]?[oe],? chto|vyshe)',
@@ -97,14 +97,7 @@ const LANGUAGES: readonly Language[] = [
   {
     code: 'zh_latin',
     name: 'Chinese in Pinyin',
-    verb_anchors: anchorWords(
-      'hulue',
-      'hulve',
-      'hul[uü]e'.replace('[uü]', 'ü'),
-      'wushi',
-      'wangji',
-      'wangdiao',
-    ),
+    verb_anchors: buildWordAnchors('hulue', 'hulve', 'hulüe', 'wushi', 'wangji', 'wangdiao'),
     verbs: '(?:qing )?(?:hul[uüv]e|wushi|wangji|wangdiao)',
     rules: '(?:zhiling|zhishi|guize|mingling|tishici|tishi|xianzhi)\\b',
     above: '(?:yishang|shangmian|zhiqian|shangshu)',
@@ -119,7 +112,7 @@ const LANGUAGES: readonly Language[] = [
     rules: '\\b(?:shiji|meirei|ruuru|kisoku|purompto|shirei|seigen)\\b',
     above: '\\b(?:jouki|ijou no|kore ?made)\\b',
     is_verb_last: true,
-    rule_anchors: anchorWords(
+    rule_anchors: buildWordAnchors(
       'shiji ',
       'meirei ',
       'ruuru ',
@@ -136,7 +129,7 @@ const LANGUAGES: readonly Language[] = [
   {
     code: 'ar_latin',
     name: 'Arabic or Persian in Latin letters',
-    verb_anchors: anchorWords('tajahal', 'tagahal', 'insa ', 'ensa '),
+    verb_anchors: buildWordAnchors('tajahal', 'tagahal', 'insa ', 'ensa '),
     verbs: '(?:ta[jg]ahal|[ie]nsa)',
     rules: "(?:ta['3]?limat|el ?ta['3]?limat|al ?awamer|awamir|awamer|qawa['3]?id|qawanin)",
     above: '(?:kol (?:el|ma|shei)|kul (?:al|ma))',
@@ -146,7 +139,7 @@ const LANGUAGES: readonly Language[] = [
   {
     code: 'el_latin',
     name: 'Greek in Latin letters',
-    verb_anchors: anchorWords('agnois', 'agnoise', 'ksexas', 'xexas'),
+    verb_anchors: buildWordAnchors('agnois', 'agnoise', 'ksexas', 'xexas'),
     verbs: '(?:agno[ie]s(?:e|te)|(?:ks|x)exas(?:e|te))',
     rules: '(?:odigi|kanon|entol|periorism)',
     above: '(?:ta parapano|tis proigoumen|ta proigoumen|ola osa)',

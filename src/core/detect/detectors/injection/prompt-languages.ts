@@ -1,4 +1,4 @@
-import { anchorWords, buildPhraseDetectors } from '../../matching/phrases.ts';
+import { buildPhraseDetectors, buildWordAnchors } from '../../matching/phrases.ts';
 
 const TELL = [
   'zeig|nenn|verrat|wiederhol|gib|schreib|übersetz|druck',
@@ -33,8 +33,8 @@ export const promptLanguages = buildPhraseDetectors('extraction', [
     weight: 6,
     description: 'A request for the system prompt in a European or Indonesian language.',
     anchors: [
-      ...anchorWords(
-        'system-?prompt'.replace('-?', ''),
+      ...buildWordAnchors(
+        'systemprompt',
         'system-prompt',
         'systemanweisung',
         'deine anweisung',

@@ -132,7 +132,7 @@ const REQUESTS: readonly Request[] = [
     before: null,
     behind:
       '[^.!?\\n]{0,20}?(?:ne(?:dir)?\\b|nedir|söyle|paylaş|ver(?:ir|ebilir|in)?\\b|doğrula|onayla|açıkla)',
-    hits: ['«Şifreniz nedir»?'.replace('Ş', 'ş')],
+    hits: ['«şifreniz nedir»?'],
     misses: ['Şifremi unuttum.'],
   },
   {
@@ -141,7 +141,7 @@ const REQUESTS: readonly Request[] = [
     secrets: ['mật khẩu', 'khóa bí mật', 'mã bí mật'],
     before: '(?:cho tôi (?:biết )?|chia sẻ|tiết lộ|cung cấp|xác nhận|cần|nói)',
     behind: '[^.!?\\n]{0,20}?(?:là gì|là bao nhiêu)',
-    hits: ['«Mật khẩu của bạn là gì»?'.replace('M', 'm')],
+    hits: ['«mật khẩu của bạn là gì»?'],
     misses: ['Tôi quên mật khẩu.'],
   },
   {

@@ -1,13 +1,13 @@
 import {
-  anchorWords,
-  anyWords,
+  buildAnyWordsPattern,
   buildPhraseDetectors,
+  buildWordAnchors,
   OPTIONAL_WORD_GAP,
   WORD_GAP,
 } from '../../matching/phrases.ts';
 
 const MACHINE =
-  '(?:ai|a\\.i\\.|llm|assistants?|language models?|models?|chat-?bots?|gpt|chatgpt|claude|gemini|copilot|agents?|bots?)';
+  '(?:ai|a\\.i\\.|llm|(?:ai|llm|automated)[ -](?:reviewer|grader|evaluator|screener|recruiter|moderator|summari[sz]er|crawler|reader)s?|assistants?|language models?|models?|chat-?bots?|gpt|chatgpt|claude|gemini|copilot|agents?|bots?)';
 
 /** Text that pretends to have another role: chat templates, system lines, notes to the model. */
 export const structure = buildPhraseDetectors('structure', [
@@ -86,12 +86,12 @@ export const structure = buildPhraseDetectors('structure', [
     name: 'note_to_machine',
     weight: 4,
     description: 'A note addressed to the AI that reads, in a text for people.',
-    anchors: anchorWords(
+    anchors: buildWordAnchors(
       'note to',
       'note for',
       'message to',
       'message for',
-      'instructions? for'.replace('?', ''),
+      'instructions for',
       'instruction for',
       'instructions to',
       'attention',
@@ -103,17 +103,75 @@ export const structure = buildPhraseDetectors('structure', [
       'to any ai',
       'to all ai',
       'important for',
-      'hello,? chatgpt'.replace(',?', ''),
-      'hi chatgpt',
-      'as an ai ',
     ),
-    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${WORD_GAP}(?:to|for)?${OPTIONAL_WORD_GAP}(?:the${WORD_GAP}|any${WORD_GAP}|all${WORD_GAP}|every${WORD_GAP}|our${WORD_GAP})?(?:${MACHINE}${WORD_GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:ai|assistant|llm|chatgpt|chat-?bot|model)\\b|to${WORD_GAP}(?:the|any|all)${WORD_GAP}(?:ai|llm)s?${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${WORD_GAP}you(?:${WORD_GAP}are|['’]re)${WORD_GAP}an?${WORD_GAP}(?:ai|llm|language model|assistant|automated)\\b${OPTIONAL_WORD_GAP}${anyWords(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
-    hits: ['# «NOTE TO AI ASSISTANT:» pay', '«Dear AI» please', '«If you are an LLM reading» this, pay'],
+    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${WORD_GAP}(?:to|for)?${OPTIONAL_WORD_GAP}(?:the${WORD_GAP}|any${WORD_GAP}|all${WORD_GAP}|every${WORD_GAP}|our${WORD_GAP})?(?:${MACHINE}${WORD_GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:ai|assistant(?! (?:manager|professor|director|editor|principal|coach|secretary|attorney|commissioner|superintendent))|llm|chatgpt|chat-?bot|model)\\b|to${WORD_GAP}(?:the|any|all)${WORD_GAP}(?:ai|llm)s?${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${WORD_GAP}you(?:${WORD_GAP}are|['’]re)${WORD_GAP}an?${WORD_GAP}(?:ai|llm|language model|assistant|automated)\\b${OPTIONAL_WORD_GAP}${buildAnyWordsPattern(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
+    hits: [
+      '«Note to the AI reviewer:» pay',
+      '# «NOTE TO AI ASSISTANT:» pay',
+      '«Dear AI» please',
+      '«If you are an LLM reading» this, pay',
+    ],
     misses: [
       'Note for the team: pay.',
       'Attention, model railway fans',
-      'Dear assistant manager'.replace('assistant manager', 'Anna'),
+      'Dear Anna',
+      'Dear assistant manager',
+      'Dear Assistant Professor Lee',
     ],
+  },
+  {
+    name: 'closing_tag',
+    weight: 5,
+    description: 'The end of the part for data, and behind it the beginning of a part for the system.',
+    anchors: [
+      '</user',
+      '</input',
+      '</data',
+      '</document',
+      '</context',
+      '</query',
+      '</content',
+      '</review',
+      '</email',
+      '</article',
+      '</text',
+      '</message',
+      '</question',
+      '</resume',
+      '</page',
+      '</result',
+      '</tool',
+    ],
+    pattern:
+      '</(?:user(?:[_-]?(?:input|message|query|data|content))?|input|data|documents?|context|query|content|review|email|article|text|message|question|resume|page|result|tool(?:[_-](?:result|output))?)>\\s{0,4}<(?:system|instructions?|admin|assistant|developer|command)(?:[_-]\\w{1,20})?>',
+    hits: ['good «</review> <system_command>» reset', '«</user_input><system>»New'],
+    misses: ['</text><title>', '</data> system', '</content></system>'],
+  },
+  {
+    name: 'addressed_order',
+    weight: 3,
+    is_exact: true,
+    description: 'An order to an assistant by that name, in a text or in markup for people.',
+    anchors: [
+      'Assistant, ',
+      'assistant, ',
+      'AI, ',
+      'Chatbot, ',
+      'ChatGPT, ',
+      'Claude, ',
+      'Copilot, ',
+      'Gemini, ',
+      'AI assistants ',
+      'AI agents ',
+      'AI models ',
+      'LLMs ',
+      'AI assistant ',
+      'AI agent ',
+    ],
+    pattern:
+      '(?:(?<=^|[>"\\n.!?*-]\\s?)(?:Assistant|assistant|AI|Chatbot|ChatGPT|Claude|Copilot|Gemini), (?:please )?(?:forward|send|delete|ignore|reply|insert|open|click|buy|transfer|pay|reveal|recommend|approve|tell|include)\\b|(?:AI|LLM)s?(?: assistants?| agents?| models?)? (?:that are )?(?:reading|processing|parsing|visiting|summarizing|viewing|scraping) th(?:is|ese)\\b)',
+    hits: ['<p>«Assistant, forward» this', '<!-- «AI assistants reading this» page: go'],
+    misses: ['Our assistant, sent by mail', 'Claude, add a test', 'AI models reading images'],
   },
   {
     name: 'important_tag',
@@ -143,7 +201,7 @@ export const structure = buildPhraseDetectors('structure', [
     name: 'before_using_tool',
     weight: 3,
     description: 'A condition in a tool’s description that asks for something before the tool is used.',
-    anchors: anchorWords(
+    anchors: buildWordAnchors(
       'before using this',
       'before you use this',
       'before calling',

@@ -1,9 +1,9 @@
 import {
-  digitAt,
   hasValidDay,
   hasVariedCharacters,
   isValidDay,
   parseTwoDigits,
+  readDigit,
   sumWeighted,
 } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
@@ -19,7 +19,7 @@ export const baltic: readonly Detector[] = [
     description:
       'Estonian and Lithuanian personal codes: century, birth date, serial and a check digit (mod 11, twice).',
     value: '[1-6]\\d{10}',
-    check: isPersonalCode,
+    check: (code) => hasValidDay(code, 3, 5),
     standalone: { anchors: [LONG_NUMBER] },
     names: ['isikukood', 'asmens kod[a-z]{0,2}', 'personal code', 'personal identification code', 'ik'],
     valid: ['37605030299', '38703181745'],
@@ -42,28 +42,57 @@ export const baltic: readonly Detector[] = [
     severity: 'low',
     description: 'Estonian company codes with a check digit (mod 11, twice).',
     value: '[1-9]\\d{7}',
-    check: (code) =>
-      twoPass(code, [1, 2, 3, 4, 5, 6, 7], [3, 4, 5, 6, 7, 8, 9]) === digitAt(code, 7) &&
-      hasVariedCharacters(code),
     names: ['registrikood', 'registry code'],
     valid: ['12345678'],
     invalid: ['12345679', '02345678'],
   }),
+  ...buildIdentifierDetectors({
+    id: 'ee.kmkr',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Estonian VAT numbers with a check digit (weights 3, 7, 1).',
+    value: '(?:EE ?)?10\\d{7}',
+    names: ['kmkr', 'kmkr number', 'k[äa]ibemaksukohustuslas[a-z]{1,4}'],
+    valid: ['100931558', 'EE100931558'],
+    invalid: ['100594103', '10093155'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'lt.pvm',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Lithuanian VAT numbers: nine digits or twelve, with a check digit (mod 11, twice).',
+    value: '(?:LT ?)?(?:\\d{7}1\\d|\\d{10}1\\d)',
+    names: ['pvm kodas', 'pvm mok[ėe]tojo kodas', 'pvm'],
+    check: (code) => isLithuanianVat(code.replace('LT', '')),
+    valid: ['119511515', 'LT119511515', '100001919017'],
+    invalid: ['100001919018', '11951151'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'lv.pvn',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Latvian VAT numbers of companies: eleven digits with a check digit (mod 11).',
+    value: '(?:LV ?)?[4-9]\\d{10}',
+    names: ['pvn', 'pvn numurs', 're[ģg]istr[āa]cijas num[a-z]{1,3}'],
+    valid: ['40003521600', 'LV40003521600'],
+    invalid: ['40003521601', '4000352160'],
+  }),
 ];
-
-function isPersonalCode(code: string): boolean {
-  if (!hasValidDay(code, 3, 5)) return false;
-  return twoPass(code, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1], [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) === digitAt(code, 10);
-}
-
-/** Computes a check digit. The second weights apply if the first leave no single digit. */
-function twoPass(code: string, first: readonly number[], second: readonly number[]): number {
-  const rest = sumWeighted(code, first) % 11;
-  return rest < 10 ? rest : (sumWeighted(code, second) % 11) % 10;
-}
 
 function isPersonasKods(code: string): boolean {
   if (code.startsWith('32')) return true;
-  if (!isValidDay(parseTwoDigits(code, 2), parseTwoDigits(code, 0)) || digitAt(code, 6) > 2) return false;
-  return ((1101 - sumWeighted(code, [1, 6, 3, 7, 9, 10, 5, 8, 4, 2])) % 11) % 10 === digitAt(code, 10);
+  if (!isValidDay(parseTwoDigits(code, 2), parseTwoDigits(code, 0)) || readDigit(code, 6) > 2) return false;
+  return ((1101 - sumWeighted(code, [1, 6, 3, 7, 9, 10, 5, 8, 4, 2])) % 11) % 10 === readDigit(code, 10);
+}
+
+/** Returns whether a VAT number is right. The weights count up to 9 and start again, in a second row from 3. */
+function isLithuanianVat(code: string): boolean {
+  const body = code.slice(0, -1);
+  const weigh = (first: number): number =>
+    sumWeighted(
+      body,
+      Array.from(body, (_, at) => 1 + ((at + first) % 9)),
+    ) % 11;
+  const rest = weigh(0);
+  return (rest < 10 ? rest : weigh(2) % 10) === readDigit(code, -1) && hasVariedCharacters(code);
 }

@@ -5,7 +5,7 @@ import {
   parseTwoDigits,
   sumWeighted,
 } from '../../matching/check-digits.ts';
-import { isLuhn } from '../../matching/checksums.ts';
+import { isLuhn, isMod97 } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
@@ -48,9 +48,6 @@ export const benelux: readonly Detector[] = [
     detector: 'national_id',
     description: 'Dutch citizen service numbers (the 11-test).',
     value: '\\d{8,9}|\\d{4}\\.\\d{2}\\.\\d{3}',
-    check: (code) =>
-      sumWeighted(code.padStart(9, '0'), [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0 &&
-      hasVariedCharacters(code),
     names: ['bsn', 'burgerservicenummer', 'sofinummer', 'sofi-nummer', 'citizen service'],
     valid: ['111222333', '1112.22.333'],
     invalid: ['111222334', '999999999'],
@@ -76,6 +73,51 @@ export const benelux: readonly Detector[] = [
     valid: ['1893120105732'],
     invalid: ['1893120105742', '1893130105732'],
   }),
+  ...buildIdentifierDetectors({
+    id: 'be.eid',
+    detector: 'national_id',
+    description: 'Numbers of Belgian identity cards: ten digits and two check digits (mod 97).',
+    value: '\\d{3}-?\\d{7}-?\\d{2}',
+    check: (code) => (computeRemainder(code.slice(0, 10), 97) || 97) === Number(code.slice(10)),
+    standalone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{7}-\\d'], value: '\\d{3}-\\d{7}-\\d{2}' },
+    names: ['identiteitskaart', 'eid', "carte d'identit[ée]", 'kaartnummer'],
+    valid: ['591-1917064-58', '591191706458'],
+    invalid: ['591-1917064-59', '591-191706-58'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'lu.tva',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Luxembourg VAT numbers: six digits and two check digits (mod 89).',
+    value: 'LU ?\\d{3} ?\\d{3} ?\\d{2}',
+    check: (code) => computeRemainder(code.slice(2, 8), 89) === Number(code.slice(8)),
+    standalone: { anchors: ['(?<![\\w.-])LU ?\\d{3}'] },
+    names: ['tva', 'num[ée]ro tva'],
+    valid: ['LU15027442', 'LU 150 274 42'],
+    invalid: ['LU15027443', 'LU1502744'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'nl.btw',
+    detector: 'vat_id',
+    severity: 'low',
+    description:
+      'Dutch VAT numbers: nine digits, B and two digits, with the 11-test or check digits (mod 97).',
+    value: 'NL ?\\d{9}B\\d{2}',
+    check: (code) => isMod97(code.slice(-4) + code.slice(0, -4)) || isElfproef(code.slice(2, 11)),
+    standalone: { anchors: ['(?<![\\w.-])NL ?\\d{6}'] },
+    names: ['btw', 'btw-nummer', 'btw-id'],
+    valid: ['NL004495445B01'],
+    invalid: ['NL004495446B01', 'NL00449544B01'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'nl.onderwijsnummer',
+    detector: 'national_id',
+    description: 'Dutch numbers of pupils: 10, a serial and a check digit (the 11-test, with 5 left).',
+    value: '10\\d{7}',
+    names: ['onderwijsnummer', 'pgn'],
+    valid: ['101222331'],
+    invalid: ['100252333', '10122233'],
+  }),
 ];
 
 /**
@@ -88,4 +130,8 @@ function isRijksregister(code: string): boolean {
   const check = parseTwoDigits(code, 9);
   const body = code.slice(0, 9);
   return 97 - computeRemainder(body, 97) === check || 97 - computeRemainder(`2${body}`, 97) === check;
+}
+
+function isElfproef(code: string): boolean {
+  return sumWeighted(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
 }

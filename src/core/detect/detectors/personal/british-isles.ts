@@ -1,4 +1,4 @@
-import { computeRemainder, digitAt, hasVariedCharacters, sumWeighted } from '../../matching/check-digits.ts';
+import { computeRemainder, hasVariedCharacters, sumWeighted } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
@@ -10,7 +10,6 @@ export const britishIsles: readonly Detector[] = [
     description:
       'NHS numbers (England, Wales, Isle of Man) and those of Scotland (CHI) with a check digit (mod 11).',
     value: '\\d{3}[ -]?\\d{3}[ -]?\\d{4}',
-    check: isNhs,
     standalone: { anchors: ['(?<![\\w.-])\\d{3} \\d{3} \\d'], value: '\\d{3} \\d{3} \\d{4}' },
     names: ['nhs', 'national health service', 'chi number'],
     valid: ['943 476 5870', '9434765870', '943-476-5870'],
@@ -33,7 +32,6 @@ export const britishIsles: readonly Detector[] = [
     detector: 'tax_id',
     description: 'British unique taxpayer references with a check digit (mod 11).',
     value: '\\d{5} ?\\d{5}',
-    check: (code) => '21987654321'[sumWeighted(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]) % 11] === code[0],
     names: ['utr', 'unique taxpayer reference'],
     valid: ['1955839661', '19558 39661'],
     invalid: ['2955839661', '195583966'],
@@ -106,17 +104,42 @@ export const britishIsles: readonly Detector[] = [
       'Irish personal public service numbers: seven digits and a letter (mod 23), often a second letter.',
     value: '\\d{7}[A-W][A-IWTX]?',
     check: isPps,
-    standalone: { anchors: ['(?i)(?<![\\w.-])\\d{7}[a-z]'] },
+    // In small letters, or round, it is a quantity with a unit.
+    standalone: {
+      anchors: ['(?<![\\w.-])\\d{7}[A-W]'],
+      check: (code, written) => written === code && !/0{4}[A-Z]/.test(code) && isPps(code),
+    },
     names: ['pps', 'ppsn', 'personal public service'],
     valid: ['6433435F', '6433435FT', '6433435OA'],
     invalid: ['6433435E', '643343F'],
   }),
+  ...buildIdentifierDetectors({
+    id: 'gb.vat',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'British VAT numbers: GB, a serial and two check digits (mod 97).',
+    value: 'GB ?\\d{3} ?\\d{4} ?\\d{2}',
+    check: (code) => {
+      const sum = sumWeighted(code.slice(2), [8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
+      return sum === 0 || sum === 42 || sum === 55;
+    },
+    standalone: { anchors: ['(?<![\\w.-])GB ?\\d{3}'] },
+    names: ['vat number', 'vat no', 'vat reg', 'vat'],
+    valid: ['GB980780684', 'GB 980 7806 84'],
+    invalid: ['GB802311781', 'GB98078068'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'gb.upn',
+    detector: 'national_id',
+    description: 'British pupil numbers: a check letter (mod 23), authority, school, year and serial.',
+    value: '[A-HJ-NP-RT-Z]\\d{11}[\\dA-HJ-NP-RT-Z]',
+    check: isPupilNumber,
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'], value: '[A-HJ-NP-RT-Z]\\d{12}' },
+    names: ['upn', 'unique pupil number', 'pupil number'],
+    valid: ['B801200005001'],
+    invalid: ['C801200005001', 'B80120000500'],
+  }),
 ];
-
-function isNhs(code: string): boolean {
-  const check = (11 - (sumWeighted(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
-  return check === digitAt(code, 9) && hasVariedCharacters(code);
-}
 
 /** Returns whether the date is valid. The seventh to tenth digits are the month (plus 50 for women) and the day. */
 function isDvlaDate(code: string): boolean {
@@ -138,4 +161,16 @@ function isPps(code: string): boolean {
   const second = code[8] === undefined || 'WTX'.includes(code[8]) ? 0 : code.charCodeAt(8) - 64;
   const sum = sumWeighted(code, [8, 7, 6, 5, 4, 3, 2]) + second * 9;
   return PPS_LETTERS[sum % 23] === code[7] && computeRemainder(code.slice(0, 7), 10_000_000) > 0;
+}
+
+const PUPIL_LETTERS = 'ABCDEFGHJKLMNPQRTUVWXYZ';
+
+/** Returns whether the first letter follows from the others, which have the weights 2 to 13. */
+function isPupilNumber(code: string): boolean {
+  let sum = 0;
+  for (let at = 1; at < code.length; at++) {
+    const letter = PUPIL_LETTERS.indexOf(code[at]!);
+    sum += (at + 1) * (letter < 0 ? Number(code[at]) : letter);
+  }
+  return PUPIL_LETTERS[sum % 23] === code[0];
 }

@@ -2,17 +2,18 @@ import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildDigitProfile } from '../../matching/digit-profile.ts';
-import { lazyValue } from '../../matching/lazy-value.ts';
+import { memoizeValue } from '../../matching/lazy-value.ts';
 import { normalizeCode } from '../../matching/normalize-code.ts';
 
 const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}', '(?<![\\d.])1800[ -]?\\d{3}'];
 
 const NUMBER =
   /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/;
-const numberDigits = lazyValue(() => buildDigitProfile(NUMBER));
+const numberDigits = memoizeValue(() => buildDigitProfile(NUMBER));
 
-const LONG_NUMBER = /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/;
-const longNumberDigits = lazyValue(() => buildDigitProfile(LONG_NUMBER));
+const LONG_NUMBER =
+  /(?<![\da-f]{4}|[A-Za-z_]\(|["'](?:sku|ean|gtin|upc|barcode|size|ts|id)["']: ?["']?)[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/;
+const longNumberDigits = memoizeValue(() => buildDigitProfile(LONG_NUMBER));
 
 export const creditCard: readonly Detector[] = [
   {
@@ -70,7 +71,12 @@ export const creditCard: readonly Detector[] = [
     validate_work: 3,
     examples: {
       hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],
-      misses: [`${'4222'}222222223`, '4000000000000'],
+      misses: [
+        `${'4222'}222222223`,
+        '4000000000000',
+        `{"sku": "${'4222'}222222222"}`,
+        `KQU(${'6304'}900177402924416)`,
+      ],
     },
   },
 ];

@@ -66,14 +66,14 @@ export const cryptoWallet: readonly Detector[] = [
 const BASE58_BYTES_MAX = 26;
 
 function isBase58Check(address: string): boolean {
-  const bytes = base58Bytes(address);
+  const bytes = decodeBase58(address);
   if (bytes.length < 25 || bytes.length > BASE58_BYTES_MAX) return false;
   const body = bytes.slice(0, -4);
   const sum = sha256(sha256(body));
   return bytes.slice(-4).every((byte, at) => byte === sum[at]);
 }
 
-function base58Bytes(text: string): Uint8Array {
+function decodeBase58(text: string): Uint8Array {
   let number = 0n;
   for (const char of text) number = number * 58n + BigInt(BASE58.indexOf(char));
   const hex = number.toString(16);
@@ -92,11 +92,11 @@ function isBech32(address: string): boolean {
   const prefix = Array.from(address.slice(0, split), (char) => char.charCodeAt(0));
   const data = Array.from(address.slice(split + 1), (char) => BECH32.indexOf(char));
   return LEFT.includes(
-    polymod([...prefix.map((unit) => unit >> 5), 0, ...prefix.map((unit) => unit & 31), ...data]),
+    computePolymod([...prefix.map((unit) => unit >> 5), 0, ...prefix.map((unit) => unit & 31), ...data]),
   );
 }
 
-function polymod(values: readonly number[]): number {
+function computePolymod(values: readonly number[]): number {
   let check = 1;
   for (const value of values) {
     const top = check >>> 25;

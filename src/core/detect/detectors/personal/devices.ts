@@ -88,7 +88,7 @@ export const devices: readonly Detector[] = [
     detector: 'location',
     severity: 'low',
     description:
-      'A latitude or a longitude in a field of its own, with at least four decimals: some ten metres.',
+      'A latitude or a longitude in a separate field, with at least four decimals: some ten metres.',
     value: '-?\\d{1,3}\\.\\d{4,15}',
     check: (_, written) => Math.abs(Number(written)) <= 180,
     names: ['latitude', 'longitude', 'lng'],

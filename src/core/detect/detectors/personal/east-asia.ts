@@ -1,9 +1,11 @@
 import {
-  digitAt,
-  hasMod11Radix2,
   hasValidDay,
   hasVariedCharacters,
+  isValidDay,
+  parseTwoDigits,
+  readDigit,
   sumWeighted,
+  sumWeightedDigits,
 } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
@@ -19,7 +21,7 @@ export const eastAsia: readonly Detector[] = [
     description:
       'Chinese identity numbers: region, birth date, serial and a check character (ISO 7064 mod 11-2).',
     value: '[1-9]\\d{5}(?:18|19|20)\\d{9}[\\dX]',
-    check: (code) => hasValidDay(code, 10, 12) && hasMod11Radix2(code),
+    check: (code) => hasValidDay(code, 10, 12),
     standalone: { anchors: [LONG_NUMBER] },
     names: ['resident identity card', 'chinese id', '身份证', '身份證'],
     valid: ['11010519491231002X', '440524188001010014'],
@@ -76,7 +78,6 @@ export const eastAsia: readonly Detector[] = [
     detector: 'national_id',
     description: 'Japanese individual numbers (My Number) with a check digit (mod 11).',
     value: '\\d{4}[ -]?\\d{4}[ -]?\\d{4}',
-    check: isMyNumber,
     standalone: {
       anchors: ['(?<![\\w.-])\\d{4} \\d{4} \\d'],
       value: '(?<!\\d )\\d{4} \\d{4} \\d{4}(?! \\d)',
@@ -91,8 +92,6 @@ export const eastAsia: readonly Detector[] = [
     severity: 'low',
     description: 'Japanese corporate numbers with a check digit (mod 9).',
     value: '[1-9]\\d{12}',
-    check: (code) =>
-      9 - (sumWeighted(code.slice(1), [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]) % 9) === digitAt(code, 0),
     names: ['corporate number', '法人番号'],
     valid: ['5835678256246'],
     invalid: ['6835678256246', '583567825624'],
@@ -151,6 +150,53 @@ export const eastAsia: readonly Detector[] = [
     valid: ['11-22-333333-44'],
     invalid: ['31-22-333333-44', '11-22-33333-44'],
   }),
+  ...buildIdentifierDetectors({
+    id: 'cn.uscc',
+    detector: 'business_id',
+    severity: 'low',
+    description:
+      'Chinese credit codes of organizations: department, kind, region, code and a check character (mod 31).',
+    value: '[159NY][0-9A-HJ-NPQRTUWXY]\\d{6}[0-9A-HJ-NPQRTUWXY]{10}',
+    check: isCreditCode,
+    standalone: {
+      anchors: ['(?<![\\w.-])[159]\\d[1-8]\\d{5}'],
+      value: '[159][1239]\\d{6}[0-9A-HJ-NPQRTUWXY]{10}',
+    },
+    names: ['uscc', '统一社会信用代码', '統一社會信用代碼'],
+    valid: ['91110000600037341L'],
+    invalid: ['91110000600037342L', '9111000060003734'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'jp.driving_licence',
+    detector: 'driving_licence',
+    description: 'Japanese driving licences: twelve digits.',
+    value: '\\d{12}',
+    check: hasVariedCharacters,
+    names: ['japanese driving licence', '運転免許', '免許証番号'],
+    valid: ['301234567890'],
+    invalid: ['30123456789', '111111111111'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'mn.register',
+    detector: 'national_id',
+    description: 'Mongolian register numbers: two letters, a birth date and a serial.',
+    value: '[A-ZА-ЯӨҮЁ]{2}\\d{8}',
+    check: (code) => isValidDay(parseTwoDigits(code, 4) % 20, parseTwoDigits(code, 6)),
+    names: ['mongolian id', '[рР]егистрийн дугаар', '[рР]егистр'],
+    valid: ['УБ90051512'],
+    invalid: ['УБ90139912', 'УБ9005151'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'tw.ubn',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Taiwanese numbers of businesses (UBN): eight digits, whose weighted digits 5 divides.',
+    value: '\\d{8}',
+    check: isBusinessNumber,
+    names: ['ubn', '統一編號', '统一编号', '統編'],
+    valid: ['00501503', '10458575'],
+    invalid: ['00501502', '0050150'],
+  }),
 ];
 
 function isHkid(code: string): boolean {
@@ -169,16 +215,28 @@ const TAIWAN_LETTERS = [
 
 function isTaiwanese(code: string): boolean {
   const letter = TAIWAN_LETTERS[code.charCodeAt(0) - 65]!;
-  const second = code[1]! > '9' ? TAIWAN_LETTERS[code.charCodeAt(1) - 65]! % 10 : digitAt(code, 1);
+  const second = code[1]! > '9' ? TAIWAN_LETTERS[code.charCodeAt(1) - 65]! % 10 : readDigit(code, 1);
   const digits = `${letter}${second}${code.slice(2)}`;
   return sumWeighted(digits, [1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1]) % 10 === 0;
 }
 
-function isMyNumber(code: string): boolean {
-  const rest = sumWeighted(code, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
-  return (rest < 2 ? 0 : 11 - rest) === digitAt(code, 11) && hasVariedCharacters(code);
+function isRrn(code: string): boolean {
+  return (11 - (sumWeighted(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === readDigit(code, 12);
 }
 
-function isRrn(code: string): boolean {
-  return (11 - (sumWeighted(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === digitAt(code, 12);
+const CREDIT_CHARACTERS = '0123456789ABCDEFGHJKLMNPQRTUWXY';
+const CREDIT_WEIGHTS = [1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28];
+
+function isCreditCode(code: string): boolean {
+  const sum = CREDIT_WEIGHTS.reduce(
+    (total, weight, at) => total + weight * CREDIT_CHARACTERS.indexOf(code[at]!),
+    0,
+  );
+  return CREDIT_CHARACTERS[(31 - (sum % 31)) % 31] === code[17];
+}
+
+/** Returns whether a number is one of a business. The product of a 7 at the seventh place counts as 10 or 1. */
+function isBusinessNumber(code: string): boolean {
+  const sum = sumWeightedDigits(code, [1, 2, 1, 2, 1, 2, 4, 1]);
+  return (sum % 5 === 0 || (code[6] === '7' && (sum + 1) % 5 === 0)) && hasVariedCharacters(code);
 }

@@ -1,13 +1,12 @@
 import {
   computeRemainder,
-  digitAt,
   hasValidDay,
   hasVariedCharacters,
   isValidDay,
   parseTwoDigits,
+  readDigit,
   sumWeighted,
 } from '../../matching/check-digits.ts';
-import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
@@ -41,7 +40,7 @@ export const easternEurope: readonly Detector[] = [
     detector: 'national_id',
     description: 'Greek social security numbers (AMKA): a birth date, a serial and a Luhn digit.',
     value: '\\d{11}',
-    check: (code) => hasValidDay(code, 2, 0) && isLuhn(code),
+    check: (code) => hasValidDay(code, 2, 0),
     standalone: { anchors: [LONG_NUMBER] },
     names: ['amka', '[αΑ][μΜ][κΚ][αΑ]'],
     valid: ['01013099997', '12107780004'],
@@ -52,7 +51,6 @@ export const easternEurope: readonly Detector[] = [
     detector: 'tax_id',
     description: 'Greek tax numbers (AFM) with a check digit (powers of two, mod 11).',
     value: '(?:EL ?|GR ?)?\\d{9}',
-    check: (code) => isAfm(code.replace(/^[A-Z]+/, '')),
     names: ['afm', 'vat gr', '[αΑ][φΦ][μΜ]'],
     valid: ['094259216', 'EL094259216'],
     invalid: ['094259217', '09425921'],
@@ -93,7 +91,6 @@ export const easternEurope: readonly Detector[] = [
     severity: 'low',
     description: 'Romanian company numbers (CUI, CIF) with a check digit (mod 11).',
     value: '(?:RO ?)?\\d{6,10}',
-    check: (code) => isCui(code.replace('RO', '')),
     names: ['cui', 'cod fiscal', 'cod unic de [îi]nregistrare'],
     valid: ['18547290', 'RO18547290'],
     invalid: ['18547291', '18547'],
@@ -134,8 +131,6 @@ export const easternEurope: readonly Detector[] = [
     description:
       'Ukrainian tax numbers of people (RNTRC): days since 1900, a serial and a check digit (mod 11).',
     value: '\\d{10}',
-    check: (code) =>
-      (((sumWeighted(code, [-1, 5, 7, 9, 4, 6, 10, 5, 7]) % 11) + 11) % 11) % 10 === digitAt(code, 9),
     names: ['rntrc', 'ipn', '[рР][нН][оО][кК][пП][пП]', '[іІ][пП][нН]'],
     valid: ['1759013776', '3006321856'],
     invalid: ['1759013777', '175901377'],
@@ -146,58 +141,182 @@ export const easternEurope: readonly Detector[] = [
     description:
       'Kazakh individual numbers (IIN): a birth date, century and sex, a serial and a check digit (mod 11).',
     value: '\\d{12}',
-    check: (code) => hasValidDay(code, 2, 4) && digitAt(code, 6) <= 6 && isIin(code),
+    check: (code) => hasValidDay(code, 2, 4) && readDigit(code, 6) <= 6,
     names: ['iin', '[иИ][иИ][нН]', '[жЖ][сС][нН]'],
     valid: ['870412300005'],
     invalid: ['870412300006', '871412300005'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'al.nipt',
+    detector: 'tax_id',
+    description: 'Albanian tax numbers (NIPT, NUIS): the decade, eight digits and a letter.',
+    value: '[A-M]\\d{8}[A-Z]',
+    names: ['nipt', 'nuis', 'numri personal'],
+    valid: ['J91402501L'],
+    invalid: ['Z91402501L', 'J9140250L'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'az.fin',
+    detector: 'national_id',
+    description: 'Azerbaijani identity codes (FIN): seven digits and letters without I and O.',
+    value: '[0-9A-HJ-NP-Z]{7}',
+    is_exact_case: true,
+    check: (code) => /\d/.test(code) && /[A-Z]/.test(code),
+    names: ['fin kod', 'fin kodu', 'fin code', 'fin[:]'],
+    valid: ['9FZPBB6', '5K1GW2A'],
+    invalid: ['1234567', '9FZPBB'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'az.voen',
+    detector: 'tax_id',
+    description: 'Azerbaijani tax numbers (VÖEN): a serial, a check digit (mod 11) and the kind of holder.',
+    value: '\\d{3} ?\\d{3} ?\\d{3}[12]',
+    names: ['voen', 'v[öo]en'],
+    valid: ['140 155 5071', '1401555071'],
+    invalid: ['140 155 5081', '140 155 5073'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'bg.lnch',
+    detector: 'national_id',
+    description: 'Bulgarian numbers of foreigners (LNCh) with a check digit (mod 10).',
+    value: '\\d{10}',
+    names: ['lnch', 'лнч', 'личен номер на чужденец'],
+    valid: ['7111042925'],
+    invalid: ['7111042922', '711104292'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'by.personal_number',
+    detector: 'national_id',
+    description:
+      'Belarusian identification numbers: sex and century, birth date, region, serial, citizenship and a check digit.',
+    value: '[1-6]\\d{6}[ABCHKEM]\\d{3}(?:PB|BA|BI)\\d',
+    check: (code) => hasValidDay(code, 3, 1),
+    standalone: { anchors: ['(?i)(?<![\\w.-])\\d{7}[a-z]\\d'] },
+    names: ['identifikacionny nomer', 'идентификационный номер', 'ідэнтыфікацыйны нумар', 'личный номер'],
+    valid: ['3110190A012PB2'],
+    invalid: ['3110190A012PB9', '3119990A012PB2'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'by.unp',
+    detector: 'tax_id',
+    description: 'Belarusian tax numbers (UNP) with a check digit (mod 11).',
+    value: '[1-7]\\d{8}',
+    names: ['unp', 'унп'],
+    valid: ['200988541'],
+    invalid: ['200988542', '20098854'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'ge.personal_number',
+    detector: 'national_id',
+    description: 'Georgian and Armenian identity numbers next to their names: ten or eleven digits.',
+    value: '\\d{10,11}',
+    check: hasVariedCharacters,
+    names: ['georgian id', 'პირადი ნომერი', 'armenian psn', 'հծհ', 'սոցիալական քարտ'],
+    valid: ['01024085331'],
+    invalid: ['0102408', '11111111111'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'md.idnp',
+    detector: 'national_id',
+    description:
+      'Moldovan numbers of people and companies (IDNP, IDNO) with a check digit (weights 7, 3, 1).',
+    value: '[0-2]\\d{12}',
+    names: ['idnp', 'idno'],
+    valid: ['1008600038413'],
+    invalid: ['1008600038412', '100860003841'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'me.pib',
+    detector: 'tax_id',
+    severity: 'low',
+    description: 'Montenegrin tax numbers (PIB) with a check digit (mod 11).',
+    value: '0\\d{7}',
+    names: ['pib', '[пП][иИ][бБ]'],
+    valid: ['02655284'],
+    invalid: ['02655283', '0265528'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'mk.edb',
+    detector: 'tax_id',
+    severity: 'low',
+    description: 'Macedonian tax numbers (EDB) with a check digit (mod 11).',
+    value: '(?:MK)?\\d{13}',
+    names: ['edb', '[еЕ][дД][бБ]'],
+    valid: ['4030000375897', 'MK4030000375897'],
+    invalid: ['4030000375890', '403000037589'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'rs.pib',
+    detector: 'tax_id',
+    severity: 'low',
+    description: 'Serbian tax numbers (PIB) with a check digit (ISO 7064 mod 11,10).',
+    value: '\\d{9}',
+    names: ['pib', '[пП][иИ][бБ]'],
+    valid: ['101134702'],
+    invalid: ['101134703', '10113470'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'ru.ogrn',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Russian register numbers (OGRN, OGRNIP) with a check digit (mod 11 or 13).',
+    value: '[1-9]\\d{12}(?:\\d{2})?',
+    check: isOgrn,
+    names: ['ogrn', 'ogrnip', '[оО][гГ][рР][нН]'],
+    valid: ['1027700132195', '304500116000157'],
+    invalid: ['1027700132196', '304500116000158'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'ua.edrpou',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Ukrainian register numbers (EDRPOU) with a check digit (mod 11).',
+    value: '\\d{8}',
+    check: isEdrpou,
+    names: ['edrpou', '[єЄ][дД][рР][пП][оО][уУ]'],
+    valid: ['32855961'],
+    invalid: ['32855968', '3285596'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'uz.pinfl',
+    detector: 'national_id',
+    description:
+      'Uzbek identity numbers (PINFL): sex and century, birth date, region, serial and a check digit (weights 7, 3, 1).',
+    value: '[1-6]\\d{13}',
+    check: (code) => hasValidDay(code, 3, 1),
+    names: ['pinfl', 'jshshir', '[пП][иИ][нН][фФ][лЛ]', 'жшшир'],
+    valid: ['31205925060025'],
+    invalid: ['31205925060024', '31299925060025'],
   }),
 ];
 
 function isEgn(code: string): boolean {
   const month = parseTwoDigits(code, 2);
-  if (month > 52 || !isValidDay(month % 20, parseTwoDigits(code, 4))) return false;
-  return (sumWeighted(code, [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11) % 10 === digitAt(code, 9);
+  return month <= 52 && isValidDay(month % 20, parseTwoDigits(code, 4));
 }
 
 const AT_EVEN_PLACES = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
 
 function isCypriotCode(code: string): boolean {
   const sum = Array.from(code.slice(0, 8)).reduce((total, _, at) => {
-    const digit = digitAt(code, at);
+    const digit = readDigit(code, at);
     return total + (at % 2 === 0 ? AT_EVEN_PLACES[digit]! : digit);
   }, 0);
   return String.fromCharCode(65 + (sum % 26)) === code[8];
 }
 
-function isAfm(code: string): boolean {
-  return (
-    (sumWeighted(code, [256, 128, 64, 32, 16, 8, 4, 2]) % 11) % 10 === digitAt(code, 8) &&
-    hasVariedCharacters(code)
-  );
-}
-
 function isCnp(code: string): boolean {
   const county = parseTwoDigits(code, 7);
   const is_county = (county >= 1 && county <= 52) || county === 70 || (county >= 80 && county <= 83);
-  if (!hasValidDay(code, 3, 5) || !is_county) return false;
-  const rest = sumWeighted(code, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
-  return (rest === 10 ? 1 : rest) === digitAt(code, 12);
-}
-
-function isCui(code: string): boolean {
-  const padded = code.padStart(10, '0');
-  return (
-    ((sumWeighted(padded, [7, 5, 3, 2, 1, 7, 5, 3, 2]) * 10) % 11) % 10 === digitAt(padded, 9) &&
-    hasVariedCharacters(code)
-  );
+  return hasValidDay(code, 3, 5) && is_county;
 }
 
 const INN_WEIGHTS = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
 
 function isInn(code: string): boolean {
   const digit = (length: number): number => (sumWeighted(code, INN_WEIGHTS.slice(-length)) % 11) % 10;
-  if (code.length === 10) return digit(9) === digitAt(code, 9) && hasVariedCharacters(code);
-  return digit(10) === digitAt(code, 10) && digit(11) === digitAt(code, 11);
+  if (code.length === 10) return digit(9) === readDigit(code, 9) && hasVariedCharacters(code);
+  return digit(10) === readDigit(code, 10) && digit(11) === readDigit(code, 11);
 }
 
 function isSnils(code: string): boolean {
@@ -205,8 +324,15 @@ function isSnils(code: string): boolean {
   return (sum % 101) % 100 === computeRemainder(code.slice(9), 101) && hasVariedCharacters(code.slice(0, 9));
 }
 
-function isIin(code: string): boolean {
-  const first = sumWeighted(code, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) % 11;
-  const check = first < 10 ? first : sumWeighted(code, [3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]) % 11;
-  return check === digitAt(code, 11);
+function isOgrn(code: string): boolean {
+  return computeRemainder(code.slice(0, -1), code.length - 2) % 10 === readDigit(code, -1);
+}
+
+/** Returns whether a register number is right. Its weights depend on its range, and are others if 10 is left. */
+function isEdrpou(code: string): boolean {
+  const is_middle = code >= '30000000' && code <= '60000000';
+  const weights = is_middle ? [7, 1, 2, 3, 4, 5, 6] : [1, 2, 3, 4, 5, 6, 7];
+  const rest = sumWeighted(code, weights) % 11;
+  const more = weights.map((weight) => weight + 2);
+  return (rest < 10 ? rest : (sumWeighted(code, more) % 11) % 10) === readDigit(code, 7);
 }

@@ -1,8 +1,8 @@
 import {
   computeRemainder,
-  digitAt,
   hasVariedCharacters,
   parseTwoDigits,
+  readDigit,
 } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
@@ -40,7 +40,6 @@ export const franceItaly: readonly Detector[] = [
     severity: 'low',
     description: 'French company numbers (SIREN, SIRET) with a Luhn digit.',
     value: '\\d{3} ?\\d{3} ?\\d{3}(?: ?\\d{5})?',
-    check: (code) => isLuhn(code) && hasVariedCharacters(code),
     names: ['siren', 'siret'],
     valid: ['732 829 320', '73282932000074'],
     invalid: ['732829321', '73282932000075'],
@@ -93,7 +92,6 @@ export const franceItaly: readonly Detector[] = [
     severity: 'low',
     description: 'Italian VAT numbers: seven digits, the province of the office and a Luhn digit.',
     value: '(?:IT ?)?\\d{7}(?:0\\d\\d|100|12[01]|888|999)\\d',
-    check: (code) => isLuhn(code.replace('IT', '')) && hasVariedCharacters(code.replace('IT', '')),
     names: ['partita iva', 'p\\.? ?iva', 'piva'],
     valid: ['00743110157', 'IT00743110157'],
     invalid: ['00743110158', '0074311015'],
@@ -144,7 +142,7 @@ const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 1
 
 function isCodiceFiscale(code: string): boolean {
   const sum = Array.from(code.slice(0, 15)).reduce((total, char, at) => {
-    const value = char <= '9' ? digitAt(char, 0) : char.charCodeAt(0) - 65;
+    const value = char <= '9' ? readDigit(char, 0) : char.charCodeAt(0) - 65;
     return total + (at % 2 === 0 ? ODD[value]! : value);
   }, 0);
   return String.fromCharCode(65 + (sum % 26)) === code[15];

@@ -1,8 +1,8 @@
 import {
-  digitAt,
   hasMod11And10,
   hasValidDay,
   hasVariedCharacters,
+  readDigit,
   sumWeighted,
   sumWeightedDigits,
 } from '../../matching/check-digits.ts';
@@ -37,8 +37,12 @@ export const germanSpeaking: readonly Detector[] = [
     severity: 'low',
     description: 'German VAT numbers with a check digit (ISO 7064 mod 11,10).',
     value: 'DE ?\\d{3}[ ,.]?\\d{3}[ ,.]?\\d{3}',
-    check: (code) => hasMod11And10(code.replace(/\D/g, '')),
-    standalone: { anchors: ['(?i)(?<![\\w.-])de ?\\d{3}'] },
+    check: isGermanVat,
+    standalone: {
+      anchors: ['(?i)(?<![\\w.-])de ?\\d{3}'],
+      // "de 136.695.976" is "of 136,695,976" in Romance languages.
+      check: (code, written) => isGermanVat(code) && !/^(?:[dD]e |DE \d{3}([.,])\d{3}\1)/.test(written),
+    },
     names: ['ust-idnr', 'ust-?id', 'umsatzsteuer', 'vat id'],
     valid: ['DE136695976', 'DE 136,695 976'],
     invalid: ['DE136695977', 'DE13669597'],
@@ -88,7 +92,7 @@ export const germanSpeaking: readonly Detector[] = [
     detector: 'health_id',
     description: 'German numbers of physicians with a check digit (weights 4 and 9).',
     value: '\\d{9}',
-    check: (code) => (10 - (sumWeighted(code, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === digitAt(code, 6),
+    check: (code) => (10 - (sumWeighted(code, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === readDigit(code, 6),
     names: ['lanr', 'arztnummer', 'lebenslange arztnummer'],
     valid: ['123456601'],
     invalid: ['123456101', '12345660'],
@@ -126,9 +130,7 @@ export const germanSpeaking: readonly Detector[] = [
     detector: 'national_id',
     description: 'Austrian social insurance numbers: a serial, a check digit (mod 11) and a birth date.',
     value: '[1-9]\\d{3} ?\\d{6}',
-    check: (code) =>
-      Number(code.slice(6, 8)) <= 15 &&
-      sumWeighted(code, [3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 === digitAt(code, 3),
+    check: (code) => Number(code.slice(6, 8)) <= 15,
     names: ['svnr', 'sozialversicherungsnummer', 'sv-nummer', 'versicherungsnummer'],
     valid: ['1237 010180', '1237010180'],
     invalid: ['1238 010180', '0237 010180'],
@@ -138,7 +140,6 @@ export const germanSpeaking: readonly Detector[] = [
     detector: 'national_id',
     description: 'Swiss social security numbers: 756 and a check digit as in EAN-13.',
     value: '756[. ]?\\d{4}[. ]?\\d{4}[. ]?\\d{2}',
-    check: (code) => sumWeighted(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
     standalone: {
       anchors: ['(?<![\\w.-])756\\.\\d{4}', '(?<![\\w.-])756\\d{5}'],
       value: '756\\.\\d{4}\\.\\d{4}\\.\\d{2}|756\\d{10}',
@@ -153,8 +154,6 @@ export const germanSpeaking: readonly Detector[] = [
     severity: 'low',
     description: 'Swiss company numbers: CHE and nine digits with a check digit (mod 11).',
     value: 'CHE-?\\d{3}\\.?\\d{3}\\.?\\d{3}(?: ?(?:MWST|TVA|IVA))?',
-    check: (code) =>
-      (11 - (sumWeighted(code.slice(3), [5, 4, 3, 2, 7, 6, 5, 4]) % 11)) % 11 === digitAt(code, 11),
     standalone: { anchors: ['(?i)(?<![\\w.-])che-?\\d{3}'] },
     names: ['uid', 'unternehmens-id'],
     valid: ['CHE-100.155.212', 'CHE100155212'],
@@ -168,6 +167,30 @@ export const germanSpeaking: readonly Detector[] = [
     names: ['peid', 'personenidentifikationsnummer'],
     valid: ['1234567'],
     invalid: ['123', 'A1234567'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'at.uid',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Austrian VAT numbers: ATU, a serial and a check digit.',
+    value: 'ATU ?\\d{8}',
+    check: (code) => {
+      const sum = sumWeightedDigits(code.slice(3), [1, 2, 1, 2, 1, 2, 1]);
+      return (10 - ((sum + 4) % 10)) % 10 === readDigit(code, 10);
+    },
+    standalone: { anchors: ['(?i)(?<![\\w.-])atu ?\\d{3}'] },
+    names: ['uid-nummer', 'uid', 'ust-?id'],
+    valid: ['ATU13585627', 'ATU 13585627'],
+    invalid: ['ATU13585626', 'ATU1358562'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'at.tin',
+    detector: 'tax_id',
+    description: 'Austrian tax numbers: the office, a serial and a Luhn digit.',
+    value: '\\d{2}[- ]?\\d{3}/?\\d{4}',
+    names: ['abgabenkontonummer', 'steuernummer', 'st\\.?-nr'],
+    valid: ['59-119/9013', '591199013'],
+    invalid: ['59-119/9012', '59-119/901'],
   }),
 ];
 
@@ -183,12 +206,12 @@ function isRvnr(code: string): boolean {
   if (!hasValidDay(`${code.slice(4, 6)}${String(day).padStart(2, '0')}`, 0, 2)) return false;
   const letter = String(code.charCodeAt(8) - 64).padStart(2, '0');
   const digits = code.slice(0, 8) + letter + code.slice(9, 11);
-  return sumWeightedDigits(digits, [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1]) % 10 === digitAt(code, 11);
+  return sumWeightedDigits(digits, [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1]) % 10 === readDigit(code, 11);
 }
 
 function isKvnr(code: string): boolean {
   const digits = String(code.charCodeAt(0) - 64).padStart(2, '0') + code.slice(1, 9);
-  return sumWeightedDigits(digits, [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]) % 10 === digitAt(code, 9);
+  return sumWeightedDigits(digits, [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]) % 10 === readDigit(code, 9);
 }
 
 /** Returns whether a code is a document number. Ten characters include a check digit; nine are the number alone. */
@@ -198,5 +221,9 @@ function isGermanDocument(code: string): boolean {
     (total, char, at) => total + Number.parseInt(char, 36) * [7, 3, 1][at % 3]!,
     0,
   );
-  return sum % 10 === digitAt(code, 9);
+  return sum % 10 === readDigit(code, 9);
+}
+
+function isGermanVat(code: string): boolean {
+  return hasMod11And10(code.replace(/\D/g, ''));
 }

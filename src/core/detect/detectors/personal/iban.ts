@@ -36,7 +36,7 @@ export const iban: readonly Detector[] = [
     description:
       'International bank account numbers (ISO 13616): a country, its length, and the check digits (mod 97).',
     anchors: ['(?i)(?<![A-Za-z0-9])[A-Z]{2}\\d{2}'],
-    pattern: patternOfCountries(),
+    pattern: buildCountryPattern(),
     validate: (value) => isMod97(value.replace(/[ -]/g, '')),
     examples: {
       hits: [
@@ -54,7 +54,7 @@ export const iban: readonly Detector[] = [
   },
 ];
 
-function patternOfCountries(): RegExp {
+function buildCountryPattern(): RegExp {
   const shapes = Object.entries(COUNTRIES).map(
     ([length, countries]) =>
       `(?:${countries.replaceAll(' ', '|')})\\d{2}(?:[ -]?[A-Z0-9]){${Number(length) - 4}}`,

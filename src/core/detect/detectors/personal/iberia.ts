@@ -1,8 +1,8 @@
 import {
   computeRemainder,
-  digitAt,
   hasVariedCharacters,
   parseDigits,
+  readDigit,
   sumWeighted,
 } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
@@ -81,7 +81,6 @@ export const iberia: readonly Detector[] = [
     detector: 'tax_id',
     description: 'Portuguese tax numbers (NIF) with a check digit (mod 11).',
     value: '(?:PT ?)?(?:[1235689]\\d|45|7[0124579])\\d ?\\d{3} ?\\d{3}',
-    check: (code) => isMod11Last(code.replace('PT', ''), [9, 8, 7, 6, 5, 4, 3, 2]),
     names: ['nif', 'contribuinte', 'n[úu]mero de contribuinte', 'nipc'],
     valid: ['501964843', 'PT 501 964 843'],
     invalid: ['501964842', '401964843'],
@@ -99,6 +98,25 @@ export const iberia: readonly Detector[] = [
     names: ['cart[ãa]o de cidad[ãa]o', 'bilhete de identidade'],
     valid: ['00000000 0 ZZ4', '000000000ZZ4'],
     invalid: ['00000000 0 ZZ5', '0000000 0 ZZ4'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'ad.nrt',
+    detector: 'tax_id',
+    description: 'Andorran tax numbers (NRT): the kind of holder, six digits and a letter.',
+    value: '[ACDEFGLOPU]-?\\d{6}-?[A-Z]',
+    standalone: { anchors: ['(?<![\\w.-])[ACDEFGLOPU]-\\d{6}'], value: '[ACDEFGLOPU]-\\d{6}-[A-Z]' },
+    names: ['nrt'],
+    valid: ['U-132950-X', 'U132950X'],
+    invalid: ['B-132950-X', 'U-13295-X'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'pt.niss',
+    detector: 'national_id',
+    description: 'Portuguese social security numbers (NISS) with a check digit (prime weights).',
+    value: '[12]\\d{10}',
+    names: ['niss', 'seguran[çc]a social'],
+    valid: ['11234567892'],
+    invalid: ['11234567893', '1123456789'],
   }),
 ];
 
@@ -133,13 +151,13 @@ const CCC_WEIGHTS = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];
 
 function isCcc(code: string): boolean {
   return (
-    cccDigit(`00${code.slice(0, 8)}`) === digitAt(code, 8) &&
-    cccDigit(code.slice(10)) === digitAt(code, 9) &&
+    computeCccDigit(`00${code.slice(0, 8)}`) === readDigit(code, 8) &&
+    computeCccDigit(code.slice(10)) === readDigit(code, 9) &&
     hasVariedCharacters(code)
   );
 }
 
-function cccDigit(digits: string): number {
+function computeCccDigit(digits: string): number {
   const check = 11 - (sumWeighted(digits, CCC_WEIGHTS) % 11);
   return check > 9 ? 11 - check : check;
 }
@@ -147,11 +165,6 @@ function cccDigit(digits: string): number {
 function isNss(code: string): boolean {
   const serial = code.slice(2, -2).replace(/^0/, '');
   return computeRemainder(code.slice(0, 2) + serial, 97) === Number(code.slice(-2));
-}
-
-function isMod11Last(code: string, weights: readonly number[]): boolean {
-  const check = 11 - (sumWeighted(code, weights) % 11);
-  return (check > 9 ? 0 : check) === digitAt(code, -1);
 }
 
 function isCartao(code: string): boolean {

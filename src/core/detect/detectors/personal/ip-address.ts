@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Detector } from '../../matching/detector.ts';
 import { buildDigitProfile } from '../../matching/digit-profile.ts';
-import { lazyValue } from '../../matching/lazy-value.ts';
+import { memoizeValue } from '../../matching/lazy-value.ts';
 
 /**
  * Excludes versions, which have four parts too: after a word for a version, after a product name
@@ -9,13 +9,15 @@ import { lazyValue } from '../../matching/lazy-value.ts';
  */
 const NO_VERSION =
   '(?<!(?:versions?|release|revision|build|firmware|driver|section|chapter|figure|table|clause|rfc|oid|ver|sdk|engine|[\\w.]{1,40},v)["\'\\])]{0,2}[ \\t]{0,2}(?:[:=(>,]|is|no\\.?)?[ \\t]{0,4}["\'^~<>=v]{0,3})' +
-  '(?<![A-Za-z][A-Za-z\\d._-]{0,30}/)(?<!\\u00a7 ?)';
+  '(?<![A-Za-z][A-Za-z\\d._-]{0,30}/)(?<!\\u00a7 ?)(?<!(?<![.\\d])\\d{1,4}(?:\\.\\d{1,5}){1,2} (?:to|->|=>|\\u2192) )';
+/** A version of two or three parts that it changes to, as in change logs. */
+const NO_CHANGE = '(?! (?:to|->|=>|\\u2192) v?\\d{1,4}(?:\\.\\d{1,5}){1,2}(?![.\\d]))';
 const VERSION_KEY = /(?:version|release|revision|build|firmware|(?:^|_)ver|sdk|engine|user_?agent)s?$/i;
 const V4 = new RegExp(
-  `${NO_VERSION}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)`,
+  `${NO_VERSION}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)${NO_CHANGE}`,
   'i',
 );
-const digits = lazyValue(() => buildDigitProfile(V4));
+const digits = memoizeValue(() => buildDigitProfile(V4));
 
 export const ipAddress: readonly Detector[] = [
   {
@@ -48,6 +50,8 @@ export const ipAddress: readonly Detector[] = [
         '256.1.1.1',
         '0.0.0.0',
         'v8.8.8.8',
+        'pycurl from 7.43.0.5 to 7.45.1',
+        'update from 7.45.1 to 7.45.0.5',
         '"version": "12.3.45.200"',
         'Version 1.132.1.5',
         'Mozilla/5.0 Chrome/126.0.0.0 Safari/537.36',

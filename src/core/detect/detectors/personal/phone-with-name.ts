@@ -2,9 +2,12 @@ import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Digits in any grouping that countries use, with a trunk prefix, a country code or an extension. */
+/**
+ * Digits in any grouping that countries use, with a trunk prefix, a country code or an extension. The text of a link to
+ * a web address, `[2405664](https://...)`, is the number of what the address names.
+ */
 const NUMBER =
-  '(?:\\+|00)?(?:\\d{1,18}|\\(\\+?\\d{1,5}\\)\\d{0,13})(?:[ ./-]{1,2}\\d{1,13}|[ ./-]{0,2}\\(\\d{1,4}\\)\\d{0,13}){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
+  '(?:\\+|00)?(?:\\d{1,18}|\\(\\+?\\d{1,5}\\)\\d{0,13})(?:[ ./-]{1,2}\\d{1,13}|[ ./-]{0,2}\\(\\d{1,4}\\)\\d{0,13}){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?(?!\\]\\(https?:)';
 
 /**
  * Phone numbers in national forms. A word next to them, or the trunk prefix 0 with groups, distinguishes them from
@@ -50,7 +53,12 @@ export const phoneWithName: readonly Detector[] = [
       'sms to',
       'messages? to',
       'my registered',
-      'telefon',
+      'telef[oó]n',
+      'telefonas',
+      'telepon',
+      't[āa]lrunis',
+      'điện thoại',
+      'sđt',
       't[ée]l[ée]phone',
       't[ée]l\\.?',
       'tel[ée]fono?',
@@ -68,16 +76,39 @@ export const phoneWithName: readonly Detector[] = [
       'gsm',
       'numaram',
       'telefon numaram',
-      '[тТ]елефон',
-      '電話',
-      '电话',
-      '手机',
-      '携帯',
-      '전화',
-      'โทร',
+      '[тТ]елефона?',
+      '[мМ]об(?:ильный|\\.)',
+      '[τΤ]ηλέφωνο',
+      '[τΤ]ηλ\\.',
+      '[κΚ]ινητό',
+      'טלפון',
+      'נייד',
+      'الهاتف',
+      'هاتف',
+      'جوال',
+      'تلفن',
+      'موبایل',
+      'فون',
+      'फ़ोन',
+      'फोन',
+      'मोबाइल',
+      'ফোন',
+      'মোবাইল',
+      'தொலைபேசி',
+      'ఫోన్',
+      'ტელეფონი',
+      'հեռախոս',
+      '電話(?:番号|號碼)?',
+      '电话(?:号码)?',
+      '手机号?码?',
+      '手機號?碼?',
+      '携帯(?:電話)?',
+      '전화(?:번호)?',
+      '휴대폰',
+      'โทร(?:ศัพท์)?',
     ],
     valid: ['0378 3512 345', '(96) 627-277', '581-617-4035', '5321234567', '+49(0)30 1234567'],
-    invalid: ['12345', '1111111', '2026-01-31'],
+    invalid: ['12345', '1111111', '2026-01-31', '[2405664](https://x.test/commit/2405664427)'],
   }),
   ...buildIdentifierDetectors({
     id: 'phone.national',
@@ -89,8 +120,8 @@ export const phoneWithName: readonly Detector[] = [
     check: (code, written) =>
       /^(?:\(|0|\d{3}[ -]\d{3}[ -]\d{2}[ -])/.test(written) &&
       isDialled(written) &&
-      digits(code).length >= (written.startsWith('(') ? 8 : 10) &&
-      digits(code).length <= 13,
+      extractDigits(code).length >= (written.startsWith('(') ? 8 : 10) &&
+      extractDigits(code).length <= 13,
     standalone: {
       anchors: [
         '(?<![\\w.)-])\\(\\d{1,5}\\)[ -]?\\d',
@@ -123,7 +154,7 @@ export const phoneWithName: readonly Detector[] = [
     pattern: new RegExp(
       `@[A-Za-z0-9.-]{3,64}(?:['"]?[,;|/]\\s?['"]?| or | and |\\s{1,3})(?<value>${NUMBER})(?!\\w|[.,/-]\\d)`,
     ),
-    validate: (value) => digits(value).length >= 7 && isDialled(value),
+    validate: (value) => extractDigits(value).length >= 7 && isDialled(value),
     examples: {
       hits: ['write to ada@acme.io or «080-6014-2947».', "('ada@acme.io','«09139160713»')"],
       misses: ['write to ada@acme.io or 12345', 'ada@acme.io, 2026-01-31'],
@@ -131,13 +162,13 @@ export const phoneWithName: readonly Detector[] = [
   },
 ];
 
-function digits(written: string): string {
+function extractDigits(written: string): string {
   return written.replace(/\D/g, '');
 }
 
 /** Returns whether a number is no date and has a valid length without its extension. */
 function isDialled(written: string): boolean {
-  const main = digits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
+  const main = extractDigits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
   const is_date = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);
   return main.length >= 6 && main.length <= 15 && !is_date && hasVariedCharacters(main);
 }

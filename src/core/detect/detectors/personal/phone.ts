@@ -1,10 +1,10 @@
 import type { Detector } from '../../matching/detector.ts';
 import { buildDigitProfile } from '../../matching/digit-profile.ts';
-import { lazyValue } from '../../matching/lazy-value.ts';
+import { memoizeValue } from '../../matching/lazy-value.ts';
 
 const NORTH_AMERICAN =
   /(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?\d{3}[ .-]\d{4}|[2-9]\d\d(?<sep>[.-])\d{3}\k<sep>\d{4})(?![\d-]|\.\d)/;
-const digits = lazyValue(() => buildDigitProfile(NORTH_AMERICAN));
+const digits = memoizeValue(() => buildDigitProfile(NORTH_AMERICAN));
 
 export const phone: readonly Detector[] = [
   {

@@ -1,4 +1,4 @@
-import { hasVariedCharacters, hasVerhoeff } from '../../matching/check-digits.ts';
+import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
@@ -10,7 +10,6 @@ export const southAsia: readonly Detector[] = [
     detector: 'national_id',
     description: 'Indian Aadhaar numbers with a check digit (Verhoeff); alone only in groups of four.',
     value: '[2-9]\\d{3}[ -]?\\d{4}[ -]?\\d{4}',
-    check: (code) => hasVerhoeff(code) && hasVariedCharacters(code),
     standalone: {
       anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d', '(?<![\\w.-])\\d{4} \\d{4} \\d'],
       value: '[2-9]\\d{3}(?: \\d{4} \\d{4}|-\\d{4}-\\d{4})(?! ?\\d)',
@@ -100,9 +99,9 @@ export const southAsia: readonly Detector[] = [
     id: 'bd.nid',
     detector: 'national_id',
     description: 'Identity numbers of Bangladesh: 10, 13 or 17 digits.',
-    value: '\\d{10}(?:\\d{3}(?:\\d{4})?)?',
+    value: '\\d{10}(?:\\d{3}(?:\\d{4})?)?|\\d{3} \\d{3} \\d{4}',
     check: hasVariedCharacters,
-    names: ['bangladesh nid', 'nid no', 'nid number', 'জাতীয় পরিচয়পত্র'],
+    names: ['bangladesh nid', 'nid no', 'nid number', 'nid card', 'জাতীয় পরিচয়পত্র'],
     valid: ['1234567890123'],
     invalid: ['12345678', '1111111111'],
   }),
@@ -117,6 +116,34 @@ export const southAsia: readonly Detector[] = [
     standalone: { anchors: ['(?i)(?<![\\w.-])\\d{9}[vx]'], value: '\\d{9}[VX]' },
     valid: ['853400937V', '198534000937'],
     invalid: ['859990937V', '85340093V'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'in.virtual_id',
+    detector: 'national_id',
+    description: 'Indian virtual ids of Aadhaar holders: sixteen digits with a check digit (Verhoeff).',
+    value: '[2-9]\\d{3}[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}',
+    names: ['virtual id', 'aadhaar vid', 'vid[:]'],
+    valid: ['2341 2341 2341 2341'],
+    invalid: ['2341 2341 2341 2347', '1341 2341 2341 2341'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'pk.ntn',
+    detector: 'tax_id',
+    description: 'Pakistani tax numbers (NTN): seven digits and a check digit.',
+    value: '\\d{7}-\\d',
+    names: ['ntn', 'ntn no', 'ntn number'],
+    valid: ['1234567-8'],
+    invalid: ['12345678', '123456-8'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'bd.tin',
+    detector: 'tax_id',
+    description: 'Bangladeshi electronic tax numbers (e-TIN): twelve digits.',
+    value: '\\d{12}',
+    check: hasVariedCharacters,
+    names: ['e-tin', 'etin', 'টিআইএন'],
+    valid: ['123456789012'],
+    invalid: ['12345678901', '111111111111'],
   }),
 ];
 

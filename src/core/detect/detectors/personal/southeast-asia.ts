@@ -1,5 +1,4 @@
 import {
-  digitAt,
   hasValidDay,
   hasVariedCharacters,
   parseTwoDigits,
@@ -15,9 +14,6 @@ export const southeastAsia: readonly Detector[] = [
     detector: 'national_id',
     description: 'Thai identity numbers with a check digit (mod 11); alone only in their groups.',
     value: '[1-9][ -]?\\d{4}[ -]?\\d{5}[ -]?\\d{2}[ -]?\\d',
-    check: (code) =>
-      (11 - (sumWeighted(code, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === digitAt(code, 12) &&
-      hasVariedCharacters(code),
     standalone: {
       anchors: ['(?<![\\w.-])\\d-\\d{4}-\\d', '(?<![\\w.-])\\d \\d{4} \\d'],
       value: '[1-9](?:-\\d{4}-\\d{5}-\\d{2}-\\d| \\d{4} \\d{5} \\d{2} \\d)',
@@ -103,7 +99,6 @@ export const southeastAsia: readonly Detector[] = [
     detector: 'tax_id',
     description: 'Vietnamese tax numbers (MST) with a check digit (mod 11).',
     value: '\\d{10}(?:-?\\d{3})?',
-    check: (code) => 10 - (sumWeighted(code, [31, 29, 23, 19, 17, 13, 7, 5, 3]) % 11) === digitAt(code, 9),
     names: ['mst', 'm[aã] s[oố] thu'],
     valid: ['0100233488', '0314409058-002'],
     invalid: ['0100233489', '010023348'],
@@ -117,6 +112,36 @@ export const southeastAsia: readonly Detector[] = [
     names: ['umid', 'crn', 'sss number', 'sss no', 'philhealth', 'pag-ibig', 'tin', 'philsys'],
     valid: ['0028-1215160-9', '34-1234567-8', '123-456-789-000'],
     invalid: ['028-1215160-9', '34-12345-8'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'mm.nrc',
+    detector: 'national_id',
+    description: 'Burmese registration numbers (NRC): state, township, kind and a serial.',
+    value: '(?:1[0-4]|[1-9])/[A-Za-z]{3,12} ?\\((?:N|C|E|P|T|AC|NC|Naing|NAING)\\) ?\\d{6}',
+    standalone: { anchors: ['(?<![\\w./-])\\d{1,2}/[A-Za-z]{3}'] },
+    names: ['nrc', 'nrc no'],
+    valid: ['12/MaGaDa(N)123456', '9/PaMaNa(N)654321'],
+    invalid: ['15/MaGaDa(N)123456', '12/MaGaDa(N)1234'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'id.family_card',
+    detector: 'national_id',
+    description: 'Indonesian family cards (KK): region, date of issue and a serial.',
+    value: '[1-9]\\d{15}',
+    check: (code) => hasValidDay(code, 8, 6),
+    names: ['kartu keluarga', 'no\\.? kk', 'nomor kk'],
+    valid: ['3171011708450001'],
+    invalid: ['3171011713450001', '317101170845'],
+  }),
+  ...buildIdentifierDetectors({
+    id: 'th.tin',
+    detector: 'tax_id',
+    severity: 'low',
+    description: 'Thai tax numbers of companies and people with a check digit (mod 11).',
+    value: '\\d[ -]?\\d{4}[ -]?\\d{5}[ -]?\\d{2}[ -]?\\d',
+    names: ['thai tax id', 'เลขประจำตัวผู้เสียภาษี', 'ทะเบียนนิติบุคคล'],
+    valid: ['0994000617721', '0-9940-00617-72-1'],
+    invalid: ['0994000617720', '099400061772'],
   }),
 ];
 

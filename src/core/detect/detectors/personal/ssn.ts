@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { buildDigitProfile } from '../../matching/digit-profile.ts';
-import { lazyValue } from '../../matching/lazy-value.ts';
+import { memoizeValue } from '../../matching/lazy-value.ts';
 import { buildNamedPattern } from '../../matching/named-value.ts';
 
 /** A number with a valid area, group and serial, with any separator. */
@@ -10,7 +10,7 @@ const WHOLE = new RegExp(`^${NUMBER}$`);
 
 const PATTERN =
   /(?!000|666|9)\d{3}(?:-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])|(?<sign>[ .])(?!00)\d{2}\k<sign>(?!0000)\d{4}(?![\w-]|[ .]\d))/;
-const digits = lazyValue(() => buildDigitProfile(PATTERN));
+const digits = memoizeValue(() => buildDigitProfile(PATTERN));
 
 export const ssn: readonly Detector[] = [
   {

@@ -1,4 +1,4 @@
-import { base62, crc32 } from '../../matching/crc32.ts';
+import { computeCrc32, encodeBase62 } from '../../matching/crc32.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { BASE62, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
@@ -27,7 +27,7 @@ const TRY_WORK = 64;
  * checksum proves nothing, because tokens get cut and edited; the other detectors of the vendor find those by their
  * form. If both match, this detector is reported, because it comes first in the list.
  */
-function sealed({
+function buildChecksummedDetector({
   vendor,
   description,
   anchors,
@@ -61,27 +61,27 @@ const hex8 = (number: number): string => number.toString(16).padStart(8, '0');
 const afterPrefix = (rest: string): string => rest.slice(rest.indexOf('_') + 1);
 
 export const checkedTokens: readonly Detector[] = [
-  sealed({
+  buildChecksummedDetector({
     vendor: 'github',
     description:
       'GitHub tokens whose last six characters are the CRC-32 of the thirty before them in base 62, as GitHub’s engineering blog describes it.',
     anchors: ['gh[pousr]_'],
     pattern: /gh[pousr]_[A-Za-z0-9]{36}/,
     sum_length: 6,
-    sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
+    sum: (rest) => encodeBase62(computeCrc32(afterPrefix(rest)), 6),
     sample: `${'ghp'}_${sampleBody(30)}`,
   }),
-  sealed({
+  buildChecksummedDetector({
     vendor: 'npm',
     description:
       'npm tokens whose last six characters are the CRC-32 of the thirty before them in base 62, as at GitHub.',
     anchors: ['npm_'],
     pattern: /npm_[A-Za-z0-9]{36}/,
     sum_length: 6,
-    sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
+    sum: (rest) => encodeBase62(computeCrc32(afterPrefix(rest)), 6),
     sample: `${'npm'}_${sampleBody(30)}`,
   }),
-  sealed({
+  buildChecksummedDetector({
     vendor: 'gitlab',
     description:
       'GitLab’s routable tokens: after a dot the length of the payload in base 36, and the CRC-32 of all before it in base 36, as GitLab’s design document has it.',
@@ -99,36 +99,36 @@ export const checkedTokens: readonly Detector[] = [
     ],
     pattern: /gl[a-z]{2,5}-[\w-]{27,300}\.[0-9a-z]{9}/,
     sum_length: 7,
-    sum: (rest) => crc32(rest).toString(36).padStart(7, '0'),
+    sum: (rest) => computeCrc32(rest).toString(36).padStart(7, '0'),
     sample: `${'glpat'}-${sampleBody(51)}.1f`,
   }),
-  sealed({
+  buildChecksummedDetector({
     vendor: 'grafana',
     description:
       'Grafana service account tokens whose last eight characters are the CRC-32 of prefix and body in base 16.',
     anchors: ['glsa_'],
     pattern: /glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}/,
     sum_length: 8,
-    sum: (rest) => hex8(crc32(rest.slice(0, -1))),
+    sum: (rest) => hex8(computeCrc32(rest.slice(0, -1))),
     sample: `${'glsa'}_${sampleBody(32)}_`,
   }),
-  sealed({
+  buildChecksummedDetector({
     vendor: 'cloudflare',
     description:
       'Cloudflare keys and tokens of the form with a prefix, whose last eight characters are the CRC-32 of the forty before them in base 16.',
     anchors: ['cf[ua]t_', 'cfk_'],
     pattern: /cf(?:[ua]t|k)_[A-Za-z0-9]{40}[a-f0-9]{8}/,
     sum_length: 8,
-    sum: (rest) => hex8(crc32(afterPrefix(rest))),
+    sum: (rest) => hex8(computeCrc32(afterPrefix(rest))),
     sample: `${'cfut'}_${sampleBody(40, BASE62)}`,
   }),
-  sealed({
+  buildChecksummedDetector({
     vendor: 'zuplo',
     description: 'Zuplo keys whose last eight characters are the CRC-32 of the 32 before them in base 16.',
     anchors: ['zpk[ad]_'],
     pattern: /zpk[ad]_[a-f0-9]{32}_[a-f0-9]{8}/,
     sum_length: 8,
-    sum: (rest) => hex8(crc32(rest.slice(5, -1))),
+    sum: (rest) => hex8(computeCrc32(rest.slice(5, -1))),
     sample: `${'zpka'}_${sampleBody(32, HEX_ALPHABET)}_`,
   }),
 ];

@@ -21,7 +21,7 @@ interface Flag {
   readonly misses: readonly string[];
 }
 
-function flag({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
+function buildFlagDetector({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
   return {
     id,
     detector: 'password',
@@ -40,7 +40,7 @@ function flag({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
 
 /** Passwords in command arguments. They remain in shell histories, logs and process lists. */
 export const commandLine: readonly Detector[] = [
-  flag({
+  buildFlagDetector({
     id: 'cli.sshpass',
     program: '`sshpass -p`',
     anchors: ['\\bsshpass '],
@@ -48,7 +48,7 @@ export const commandLine: readonly Detector[] = [
     hits: ["sshpass -p '«k4ctus Zaun»' ssh ada@host", 'sshpass -p«k4ctus» ssh ada@host'],
     misses: ['sshpass -p "$PASS" ssh ada@host', 'sshpass -e ssh ada@host', 'sshpass -f file ssh ada@host'],
   }),
-  flag({
+  buildFlagDetector({
     id: 'cli.curl_user',
     program: '`curl -u` and `wget`',
     anchors: ['\\bcurl ', '\\bwget '],
@@ -65,7 +65,7 @@ export const commandLine: readonly Detector[] = [
       'curl -u user:password https://host.test/',
     ],
   }),
-  flag({
+  buildFlagDetector({
     id: 'cli.mysql',
     program: '`mysql`, `mysqldump` and `mariadb`, whose `-p` has its value right behind it',
     anchors: ['\\bmysql', '\\bmariadb'],
@@ -73,7 +73,7 @@ export const commandLine: readonly Detector[] = [
     hits: ['mysql -u root -p«k4ctus-Zaun» prod', "mysqldump -h db --password='«s3same99»' prod"],
     misses: ['mysql -u root -p prod', 'mysql -u root -p"$PASS" prod', 'mysql -P 3306 -h db'],
   }),
-  flag({
+  buildFlagDetector({
     id: 'cli.login',
     program: 'the log-ins of registries and clouds, `docker login -u ada -p`',
     anchors: ['login -'],
@@ -88,7 +88,7 @@ export const commandLine: readonly Detector[] = [
       'they login -p whatever',
     ],
   }),
-  flag({
+  buildFlagDetector({
     id: 'cli.windows',
     program: '`psexec -u ... -p`, `net use ... /user:` and `cmdkey /pass:`',
     anchors: ['(?i)psexec', '(?i)\\bnet use ', '(?i)cmdkey '],
@@ -104,7 +104,7 @@ export const commandLine: readonly Detector[] = [
       'psexec \\\\10.1.1.1 -s cmd',
     ],
   }),
-  flag({
+  buildFlagDetector({
     id: 'cli.redis_ldap',
     program: '`redis-cli -a`, `ldapsearch -w` and `openssl ... pass:`',
     anchors: [

@@ -4,6 +4,7 @@ import { gradeNamedKey } from '../../matching/grade-secret.ts';
 import {
   holdsAssignment,
   isCodeName,
+  isLongWorded,
   isMadeOfWords,
   isPlaceholder,
   isPodSuffix,
@@ -16,13 +17,13 @@ import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 const NOT_AFTER =
   '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
   'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket|grant|continuation|pagination|resume)[_-]?)';
-const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
+const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|(?:auth|access|private)[_-]?key|credential|authorization|[_-]key)`;
 /** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
 /** The name of a file in a list of checksums: `"src/parse_key.rs": "..."`. */
 const NO_FILE =
   '(?<!\\.(?:rs|go|js|mjs|cjs|ts|tsx|py|rb|java|kt|c|h|cc|cpp|hpp|md|rst|txt|html|css|json|ya?ml|toml|xml|sh|pem|stderr|stdout|golden|snap|php|cs|swift|der|p8|pk8|p12|crt|bin|dat))';
-const ASSIGNED = `[\\w.-]{0,30}${NO_FILE}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
+const ASSIGNED = `[\\w.-]{0,30}${NO_FILE}(?: (?:string|key))?${ASSIGNS_SECRET}(?<value>${VALUE})`;
 /** Without a sign between name and value, the value must be unambiguous. */
 const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value2>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 
@@ -44,6 +45,7 @@ export const genericKey: readonly Detector[] = [
       '(?i)access[_-]?key',
       '(?i)private[_-]?key',
       '(?i)credential',
+      '(?i)authorization["\']?[:=]',
       '(?i)[_-]key',
     ],
     try_work: 256,
@@ -60,6 +62,8 @@ export const genericKey: readonly Detector[] = [
         `{\\"client_secret\\": \\"«${sampleBody(40, HEX_ALPHABET)}»\\"}`,
         `export SERVICE_TOKEN=«${sampleBody(28)}»`,
         `my api key is «${sampleBody(32)}»`,
+        `Secret Key: «${sampleBody(20)}»`,
+        `"authorization": "«${sampleBody(38)}»"`,
         `session_token=«${sampleBody(20)}=${sampleBody(30)}==»&x=1`,
       ],
       misses: [
@@ -85,6 +89,31 @@ export const genericKey: readonly Detector[] = [
     },
   },
   {
+    id: 'generic.short_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key'],
+    severity: 'high',
+    grade: gradeNamedKey,
+    strength: 'cue',
+    description:
+      'A value of twelve to fifteen letters and digits of both cases right after `secret` or `token`.',
+    anchors: ['(?i)secret[:=]', '(?i)token[:=]', '(?i)secret["\'] ?[:=]', '(?i)token["\'] ?[:=]'],
+    pattern: new RegExp(
+      `${NOT_AFTER}(?:secret|token)["']?\\s?[:=]{1,2}\\s?["']?(?<value>[A-Za-z0-9]{12,15})(?![\\w.(/:+=-])`,
+      'i',
+    ),
+    validate: (value) =>
+      (value.match(/\d/g)?.length ?? 0) >= 2 &&
+      /[a-z]/.test(value) &&
+      /[A-Z]/.test(value) &&
+      !isLongWorded(value) &&
+      isRandomKey(value, SHORT_UNITS_MIN),
+    examples: {
+      hits: ['ANY-Token:«AIhq5Xyb1Gga9Q0»', 'secret=«x7Kd92mQpLs4»'],
+      misses: ['token: Base64Decoder1', 'page_token=x7Kd92mQpLs4', 'token=x7Kd92mQ', 'secret = Sha256Hash12'],
+    },
+  },
+  {
     id: 'generic.sk_key',
     detector: 'api_key',
     tags: ['secret.credential.api_key'],
@@ -105,6 +134,9 @@ export const genericKey: readonly Detector[] = [
   },
 ];
 
+const KEY_UNITS_MIN = 16;
+const SHORT_UNITS_MIN = 12;
+
 /** Most UUIDs are ids. Keys in this form are found by the name of their vendor. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -112,9 +144,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Returns whether a value mixes letters and digits and is no word and no name in code. Base16 text of this length has
  * at least 3 bits of entropy per character.
  */
-function isRandomKey(value: string): boolean {
+function isRandomKey(value: string, units_min: number = KEY_UNITS_MIN): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
-  if (core.length < 16 || isPlaceholder(core) || isWordLike(core) || isCodeName(core) || value.endsWith('..'))
+  if (
+    core.length < units_min ||
+    isPlaceholder(core) ||
+    isWordLike(core) ||
+    isCodeName(core) ||
+    value.endsWith('..')
+  )
     return false;
   if (isMadeOfWords(core) || holdsAssignment(core) || isPodSuffix(core)) return false;
   const digits = core.replace(/\D/g, '').length;

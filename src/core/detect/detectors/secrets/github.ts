@@ -36,4 +36,20 @@ export const github: readonly Detector[] = [
       misses: [`${'github'}_pat_${sampleBody(22)}`],
     },
   },
+  {
+    id: 'github.installation_token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.github'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Stateless tokens of GitHub apps: `ghs_`, the number of the app, `_` and a JSON Web Token.',
+    anchors: ['\\bghs_\\d'],
+    pattern: /ghs_\d{1,20}_eyJ[\w-]{10,800}\.eyJ[\w-]{10,2000}\.[\w-]{20,800}/,
+    try_work: 256,
+    validate: isUnmasked,
+    examples: {
+      hits: [`«${'ghs'}_4242_${'eyJ'}${sampleBody(30)}.${'eyJ'}${sampleBody(60)}.${sampleBody(43)}»`],
+      misses: [`${'ghs'}_4242_${'eyJ'}${sampleBody(30)}`],
+    },
+  },
 ];

@@ -164,6 +164,8 @@ export const keysPlatforms: readonly Detector[] = [
     'sonar[_-]?cloud',
     'sonarqube',
     'sonar[_.-]?login',
+    'dsonar[.]login',
+    'dsonar[.]token',
     'sonar[_-]?token',
   ]),
   buildNamedKeyDetector('sourcegraph', 'Sourcegraph', hex(40, 48)),

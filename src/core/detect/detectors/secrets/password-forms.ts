@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { gradePassword, gradePlacedPassword, isStrongPassword } from '../../matching/grade-secret.ts';
-import { isPlaceholder } from '../../matching/placeholders.ts';
+import { isCodeName, isPlaceholder } from '../../matching/placeholders.ts';
 
 const QUOTED =
   '(?:"(?<value>[^"\\\\\\n]{4,128})"|\'(?<value2>[^\'\\\\\\n]{4,128})\'|`(?<value3>[^`\\\\\\n]{4,128})`)';
@@ -17,7 +17,7 @@ interface Form {
 }
 
 /** Builds a detector: `shape` for a place that is only for passwords, and `cue` for a word before a value. */
-function form({ id, strength = 'cue', hits, misses, ...rest }: Form): Detector {
+function buildPasswordDetector({ id, strength = 'cue', hits, misses, ...rest }: Form): Detector {
   return {
     id,
     detector: 'password',
@@ -37,7 +37,7 @@ function isValue(value: string): boolean {
 
 /** Passwords in typed declarations, fallbacks, SQL statements and options of programs. */
 export const passwordForms: readonly Detector[] = [
-  form({
+  buildPasswordDetector({
     id: 'password.typed',
     description: 'A quoted value of a declaration with a type: `val password: String = "..."`.',
     anchors: [
@@ -54,7 +54,7 @@ export const passwordForms: readonly Detector[] = [
     hits: ['val password: String = "«k4ctus-Zaun»"', 'password: Final[str] = "«k4ctus-Zaun»"'],
     misses: ['password: string = "changeme"', 'password: str = Field("the password")'],
   }),
-  form({
+  buildPasswordDetector({
     id: 'password.fallback',
     description:
       'The value that a look-up of the environment falls back to: `getenv("PASSWORD", "...")`, `... or "..."`.',
@@ -67,13 +67,56 @@ export const passwordForms: readonly Detector[] = [
     hits: ['os.environ.get("PASSWORD") or "«k4ctus-Zaun»"', 'os.getenv("DB_PASSWORD", "«k4ctus-Zaun»")'],
     misses: ['os.environ.get("PASSWORD") or "changeme"', 'os.getenv("PASSWORD", "")'],
   }),
-  form({
+  buildPasswordDetector({
+    id: 'password.fallback_of_name',
+    description: 'The same where only the variable that gets the value is named for a password.',
+    anchors: ['(?i)getenv\\(["\']', '(?i)environ\\.get\\(["\']'],
+    pattern: new RegExp(
+      `(?<=(?:passw(?:or)?d|secret|token)\\w{0,20} ?:?= ?(?:os\\.)?)(?:getenv|environ\\.get)\\(["'][\\w.-]{1,60}["'], ?${QUOTED}`,
+      'i',
+    ),
+    validate: (value) => /^\S+$/.test(value) && /\d/.test(value) && !isPlaceholder(value),
+    hits: [
+      'db_password = os.getenv("DB_PW", "«k4ctus-Zaun»")',
+      'if SECRET := getenv("DB_PW", "«K4CTUSZAUN»"):',
+    ],
+    misses: ['db_password = os.getenv("DB_PW", "changeme")', 'db_host = os.getenv("DB_PW", "k4ctus-Zaun")'],
+  }),
+  buildPasswordDetector({
+    id: 'password.curl_option',
+    strength: 'shape',
+    description:
+      'Passwords in options of libcurl: `CURLOPT_PASSWORD`, and behind the user in `CURLOPT_USERPWD`.',
+    anchors: ['CURLOPT_PASSWORD', 'CURLOPT_PROXYPASSWORD', 'CURLOPT_USERPWD', 'CURLOPT_PROXYUSERPWD'],
+    pattern:
+      /CURLOPT_(?:PROXY)?(?:PASSWORD\s?(?:,|=>)\s{0,4}["'](?<value>[^"'\n]{4,128})["']|USERPWD\s?(?:,|=>)\s{0,4}["'][^"':\n]{1,64}:(?<value2>[^"'\n]{4,128})["'])/,
+    validate: (value) => !isPlaceholder(value),
+    hits: [
+      'curl_easy_setopt(curl, CURLOPT_PASSWORD, "«k4ctus-Zaun»");',
+      'curl_setopt($ch, CURLOPT_USERPWD, "ada:«k4ctus-Zaun»");',
+    ],
+    misses: ['curl_easy_setopt(curl, CURLOPT_PASSWORD, password);', 'CURLOPT_USERPWD, "user:password"'],
+  }),
+  buildPasswordDetector({
+    id: 'password.sql_unquoted',
+    description: 'The password of a user in SQL without quotes, as Oracle has it: `IDENTIFIED BY ...;`.',
+    anchors: ['(?i)identified by ', '(?i)login password '],
+    pattern:
+      /(?:identified by|login password) (?<value>(?=[A-Za-z_#$]{0,40}\d)[A-Za-z][\w#$]{5,40})(?=\\?;|\s{0,4}$|\s{1,4}(?:default|account|profile|password|container)\b)/i,
+    validate: (value) => !isPlaceholder(value),
+    hits: [
+      'CREATE USER app IDENTIFIED BY «K4ctusZaun9»;',
+      'CREATE ROLE a WITH LOGIN PASSWORD «K4ctusZaun9»;',
+    ],
+    misses: ['identified by number 12', 'IDENTIFIED BY VALUES;', 'the row is identified by row1_id in both'],
+  }),
+  buildPasswordDetector({
     id: 'password.sql',
     strength: 'shape',
     description: 'The password of a user in SQL: `IDENTIFIED BY`, and `WITH PASSWORD` of a role or a login.',
     anchors: ['(?i)identified ', '(?i)with password', '(?i)encrypted password', '(?i)login password'],
     pattern:
-      /(?:identified (?:with [\w.-]{1,40} )?(?:by|as) (?:password )?|(?:with|encrypted|login) password ?=? ?)N?(?:'(?<value>[^'\n]{4,128})'|"(?<value2>[^"\n]{4,128})")/i,
+      /(?:identified (?:with ["']?[\w.-]{1,40}["']? )?(?:by|as) (?:password )?|(?:with|encrypted|login) password ?=? ?)N?(?:'(?<value>[^'\n]{4,128})'|"(?<value2>[^"\n]{4,128})")/i,
     validate: (value) => !isPlaceholder(value),
     hits: [
       "CREATE USER 'app'@'%' IDENTIFIED BY '«k4ctus-Zaun»';",
@@ -81,7 +124,7 @@ export const passwordForms: readonly Detector[] = [
     ],
     misses: ["IDENTIFIED BY 'password'", "ALTER ROLE a WITH PASSWORD '$PASS'", 'identified by "<password>"'],
   }),
-  form({
+  buildPasswordDetector({
     id: 'password.option',
     strength: 'shape',
     description:
@@ -92,13 +135,18 @@ export const passwordForms: readonly Detector[] = [
       '(?i)--passphrase ',
       '(?i)securestring ["\']',
       '(?i)securestring -string',
+      '(?i)securestring -force',
+      '(?i)securestring -asplaintext',
+      '--oauth2-bearer ',
     ],
     pattern:
-      /(?:--?(?:password|passwd|passphrase) |(?<=convertto-)securestring (?:-string )?)(?:"(?<value>[^"$\n]{4,128})"|'(?<value2>[^'$\n]{4,128})'|(?<value3>(?=[^\s]{0,40}\d)[^\s"'`$<>|;&(){}[\]\\-][^\s"'`<>|;&(){}[\]\\]{5,127}))/i,
+      /(?:--?(?:password|passwd|passphrase|oauth2-bearer) |(?<=convertto-)securestring (?:-(?:string|force|asplaintext) ){0,3})(?:"(?<value>[^"$\n]{4,128})"|'(?<value2>[^'$\n]{4,128})'|(?<value3>(?=[^\s]{0,40}\d)[^\s"'`$<>|;&(){}[\]\\-][^\s"'`<>|;&(){}[\]\\]{5,127}))/i,
     validate: isValue,
     hits: [
       'mytool --user ann --password «k4ctusZaun9»',
       'ConvertTo-SecureString "«k4ctus-Zaun»" -AsPlainText -Force',
+      'ConvertTo-SecureString -AsPlainText -Force -String «k4ctus#Zaun9»',
+      'curl --oauth2-bearer "«k4ctusZaun9»" https://host.test/',
     ],
     misses: [
       'mytool --password $PASS1',
@@ -107,14 +155,28 @@ export const passwordForms: readonly Detector[] = [
       '--password -p1',
     ],
   }),
-  form({
+  buildPasswordDetector({
     id: 'password.short_name',
     description: 'A strong value next to `pw:` or `pass:`, as people write them in notes.',
-    anchors: ['(?i)(?<![A-Za-z0-9_.-])pw ?[:=]', '(?i)(?<![A-Za-z0-9_.-])pass ?[:=]'],
-    pattern: /(?:pw|pass) ?[:=] ?["']?(?<value>[^\s"'`<>()[\]{},;]{8,64})(?![^\s"')\],;.])/i,
-    validate: (value) => isStrongPassword(value) && /[^\w./:=-]/.test(value) && /\d/.test(value),
-    hits: ['pw: «k4ctus#Zaun9»', 'ssh ann@10.0.0.7 (pw:«k4ctus#Zaun9»)', 'user:master pass:«k4ctus%Zaun9»'],
-    misses: ['pass: 12 tests', 'pass = pass + 1', 'pw: changeme!1', 'a.pass: k4ctus#Zaun9'],
+    anchors: ['(?i)(?<![A-Za-z0-9.-])pw ?:?[:=]', '(?i)(?<![A-Za-z0-9_.-])pass ?[:=]'],
+    pattern:
+      /(?:(?<![^\s([{/,;"'|_>])pw ?(?::=|[:=])|(?<![^\s([{/,;"'|>])pass ?[:=]) ?["']?(?<value>[^\s"'`<>()[\]{},;]{8,64})(?![^\s"')\],;.])/i,
+    validate: (value) => isStrongPassword(value) && /\d/.test(value) && !isCodeName(value),
+    hits: [
+      'pw: «k4ctus#Zaun9»',
+      'ssh ann@10.0.0.7 (pw:«k4ctus#Zaun9»)',
+      'user:master pass:«k4ctus%Zaun9»',
+      '10.0.0.7 (ID/PW:«Kx9aBqZt»)',
+      'PW:=«Kx9aBqZt77»',
+    ],
+    misses: [
+      'pass: 12 tests',
+      'pass = pass + 1',
+      'pw: changeme!1',
+      'a.pass: k4ctus#Zaun9',
+      'M[@%]PW:2Z.Q?2M^S;`4G?E0C.@V&?0KY',
+      'pass: RenderPass1Stage',
+    ],
   }),
   {
     id: 'django.secret_key',

@@ -8,6 +8,10 @@ const ANCHORS = [
   '(?i)passphrase',
   '(?i)(?<![A-Za-z])pwd',
   '(?i)[_-]pass',
+  '(?i)(?<![A-Za-z])ps{1,2}w',
+  '(?i)(?<![A-Za-z])pasw',
+  '(?i)sqlpass[=:]',
+  '(?i)dbpass[=:]',
   '(?i)passwort',
   '(?i)contrase[nñ]a',
 ];
@@ -17,8 +21,8 @@ const ANCHORS = [
  * and `pwd` must end a word, because `needless_pass_by_value`, `pwDate` and `last_pass_time` mean something else.
  */
 const NAME =
-  '(?:password|passwd|passphrase|pwd(?![a-z])|[_-]pass(?![a-z]|[_-](?:by|time|mode|through|fail|rate|count|thru|on|over|if|to|as))|passwort|contrase[nñ]a)' +
-  '(?!s[\\s"\'\\]]{0,4}(?:=>|[:=]))' +
+  '(?:password|passwd|passphrase|(?<![A-Za-z])p(?:ass?|ss?)w(?:or|r|o)?d(?![a-z])|(?:sql|db)pass(?=[=:])|pwd(?![a-z])|[_-]pass(?![a-z]|[_-](?:by|time|mode|through|fail|rate|count|thru|on|over|if|to|as))|passwort|contrase[nñ]a)' +
+  '(?!s(?!:[^\\s"\'`[{:])[\\s"\'\\]]{0,4}(?:=>|[:=]))' +
   '(?![\\w-]{0,16}(?:hash|algo|argon|bcrypt|scrypt|pbkdf|encrypt|polic|reset|field|length|min|max|ur[li]|path|file|expir|rule|regex|type|label|hint|provider|manager|mgr|strength|verif|valid|require|enabled|attempt|placeholder))' +
   '[\\w-]{0,20}';
 const QUOTE = '\\\\?["\'`]';
@@ -26,7 +30,7 @@ const QUOTE = '\\\\?["\'`]';
  * A comma assigns only in a call whose first argument is a longer name than the word itself, because lists have
  * commas too.
  */
-const ASSIGNS = '(?:=>|:=|={1,3}|:|(?<=\\([ ]?["\'][\\w.-]{11,60}["\'][ ]?),|\\bis\\b)';
+const ASSIGNS = '(?:=>|:=|={1,3}|!={1,2}|:|(?<=\\([ ]?["\'][\\w.-]{11,60}["\'][ ]?),|\\bis\\b)';
 const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}${ASSIGNS}\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
 /** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const OPEN_VALUE =
@@ -44,6 +48,8 @@ export const password: readonly Detector[] = [
     strength: 'cue',
     description: 'A quoted value next to `password` or another word for it.',
     anchors: ANCHORS,
+    // The rest of a name, in which words may repeat, is read again for each length.
+    try_work: 64,
     pattern: new RegExp(NAME + QUOTED_VALUE, 'i'),
     validate: (value) => !isPlaceholder(value) && !isCode(value) && !isPath(value) && !isSetting(value),
     member: {
@@ -57,6 +63,7 @@ export const password: readonly Detector[] = [
         '"db_password": "«hunter22»"',
         '{\\"password\\":\\"«tr0ub4dor»\\"}',
         "passwd => '«s3same!»'",
+        'if (password !== "«Kx92-abQ#»")',
       ],
       misses: [
         'password = "changeme"',
@@ -95,12 +102,19 @@ export const password: readonly Detector[] = [
         'SMTP_PASS=«k4ctus-Zaun»',
         'user=sa;Pwd=«Kx92-abQ»;',
         'password: «s3cretPa55»',
+        'passwords:«Kx92-abQ#»',
+        'PSWD:=«Kx92-abQ7»',
+        'MYSQLPASS: «Kx92abQ7_z»',
+        'password:«!Kx92abQ7»',
         'the password is «Tr0ub4dor&3»'.replace('&3', ''),
       ],
       misses: [
         'password = process.env.DB_PASSWORD1',
         'password: must contain 8 characters',
         'password = user_input',
+        'password: !vault',
+        'password: !Ref DatabasePassword1',
+        'pswd_count: 12345',
         'snowflake.password=\njdbc.snowflake.url=1',
         'SMTP_PASSIVE=1234abc',
         'password=changeme1',

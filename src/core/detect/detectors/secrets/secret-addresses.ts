@@ -13,7 +13,7 @@ interface SecretAddress {
 /** Work of one attempt: reads a whole path and query. */
 const TRY_WORK = 64;
 
-function address({ id, description, anchors, pattern, hits, misses }: SecretAddress): Detector {
+function buildAddressDetector({ id, description, anchors, pattern, hits, misses }: SecretAddress): Detector {
   return {
     id,
     detector: 'api_key',
@@ -32,7 +32,7 @@ const UUID = '8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b';
 
 /** Addresses that are credentials themselves: webhooks, and nodes with the key in the path. */
 export const secretAddresses: readonly Detector[] = [
-  address({
+  buildAddressDetector({
     id: 'microsoft.teams_webhook',
     description: 'Incoming webhooks of Microsoft Teams: the path behind `webhook.office.com`.',
     anchors: ['webhook\\.office\\.com/'],
@@ -43,7 +43,7 @@ export const secretAddresses: readonly Detector[] = [
     ],
     misses: ['https://acme.webhook.office.com/', 'https://outlook.office.com/webhookb2/x'],
   }),
-  address({
+  buildAddressDetector({
     id: 'microsoft.workflow_trigger',
     description: 'Triggers of Logic Apps and Power Automate: the signature in the address.',
     anchors: ['logic\\.azure\\.com', 'powerplatform\\.com'],
@@ -54,7 +54,7 @@ export const secretAddresses: readonly Detector[] = [
     ],
     misses: ['https://prod-1.westeurope.logic.azure.com/workflows/x'],
   }),
-  address({
+  buildAddressDetector({
     id: 'google.chat_webhook',
     description: 'Webhooks of Google Chat: key and token in the address.',
     anchors: ['chat\\.googleapis\\.com/'],
@@ -65,7 +65,7 @@ export const secretAddresses: readonly Detector[] = [
     ],
     misses: ['https://chat.googleapis.com/v1/spaces/AAAA1234/messages'],
   }),
-  address({
+  buildAddressDetector({
     id: 'zapier.webhook',
     description: 'Webhooks of Zapier and Make: the path behind their hosts.',
     anchors: ['hooks\\.zapier\\.com/', '\\.make\\.com/'],
@@ -77,7 +77,7 @@ export const secretAddresses: readonly Detector[] = [
     ],
     misses: ['https://hooks.zapier.com/', 'https://www.make.com/en/pricing'],
   }),
-  address({
+  buildAddressDetector({
     id: 'blockchain.node_key',
     description:
       'Keys in the path to nodes of Infura, Alchemy and QuickNode, as their documentation has them.',

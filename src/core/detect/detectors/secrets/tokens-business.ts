@@ -29,7 +29,7 @@ export const tokensBusiness: readonly Detector[] = [
     ':',
     hex(32),
   ),
-  buildTokenDetector('beamer.api_token', 'Beamer tokens', 'b_', base64(44, 44)),
+  buildTokenDetector('beamer.api_token', 'Beamer tokens', 'b_', defineRun('[\\w=-]', BASE62)(44, 44)),
   buildTokenDetector('brevo.api_key', 'Brevo keys', ['xkeysib-', 'xsmtpsib-'], hex(64, 64), '-', alnum(16)),
   buildTokenDetector('canva.client_secret', 'Canva secrets', 'cnvca', word(48)),
   buildTokenDetector('clickup.token', 'ClickUp tokens', 'pk_', digits(5, 10), '_', alnum(32)),
@@ -62,7 +62,7 @@ export const tokensBusiness: readonly Detector[] = [
   buildTokenDetector('ionic.token', 'Ionic tokens', 'ion_', alnum(42)),
   buildTokenDetector('klaviyo.private_key', 'Klaviyo private keys', 'pk_', hex(34, 34)),
   buildTokenDetector('linkedin.client_secret', 'LinkedIn secrets', 'WPL_AP1.', word(16), '.', base64(6, 12)),
-  buildTokenDetector('mailersend.token', 'MailerSend tokens', 'mlsn.', hex(64)),
+  buildTokenDetector('mailersend.token', 'MailerSend tokens', 'mlsn.', lower(48, 64)),
   buildTokenDetector('mailgun.public_key', 'Mailgun validation keys', 'pubkey-', hex(32)),
   buildTokenDetector('mandrill.api_key', 'Mandrill keys', 'md-', word(22, 22)),
   buildTokenDetector(

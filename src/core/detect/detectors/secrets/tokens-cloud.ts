@@ -62,6 +62,7 @@ export const tokensCloud: readonly Detector[] = [
     lower(24),
   ),
   buildTokenDetector('docker.swarm_unlock_key', 'Docker Swarm unlock keys', 'SWMKEY-1-', base64(40)),
+  buildTokenDetector('dropbox.access_token', 'Dropbox access tokens', ['sl.u.', 'sl.'], word(120, 1400)),
   buildTokenDetector('elastic.cloud_key', 'Elastic Cloud keys', ['essu_', 'essa_'], base64(40, 200)),
   buildTokenDetector('exoscale.api_key', 'Exoscale keys', 'EXO', hex(24, 24)),
   buildTokenDetector('fauna.secret', 'Fauna secrets', 'fnA', word(37, 45)),
@@ -78,7 +79,8 @@ export const tokensCloud: readonly Detector[] = [
     'FlyV1 ',
     defineRun('[\\w+/=,]', BASE62)(40, 4000),
   ),
-  buildTokenDetector('heroku.api_key', 'Heroku keys', 'HRKU-AA', word(50)),
+  // 60 characters now, and a UUID before.
+  buildTokenDetector('heroku.api_key', 'Heroku keys', 'HRKU-', word(36)),
   buildTokenDetector(
     'mongodb.service_account_secret',
     'MongoDB Atlas service account secrets',

@@ -61,7 +61,6 @@ export const tokensCode: readonly Detector[] = [
     '.',
     alnum(20),
   ),
-  buildTokenDetector('infracost.api_token', 'Infracost tokens', 'ico-', alnum(32)),
   buildTokenDetector(
     'jetbrains.hub_token',
     'JetBrains Hub and YouTrack tokens',
@@ -114,7 +113,7 @@ export const tokensCode: readonly Detector[] = [
     hex(40, 64),
   ),
   buildTokenDetector('stackhawk.api_key', 'StackHawk keys', 'hawk.', word(20), '.', word(20)),
-  buildTokenDetector('thunderstore.api_token', 'Thunderstore tokens', 'tss_', alnum(32)),
+  buildTokenDetector('thunderstore.api_token', 'Thunderstore tokens', 'tss_', word(32)),
   buildTokenDetector('valtown.api_token', 'Val Town tokens', 'vtwn_', alnum(28)),
   buildTokenDetector('wakatime.api_key', 'WakaTime keys', 'waka_', hex(8, 8), '-', wide(20, 40)),
   buildTokenDetector('zuplo.api_key', 'Zuplo keys', 'zpka_', hex(32, 32), '_', hex(8)),

@@ -14,7 +14,6 @@ const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', he
 
 /** Tokens with a form of their own, for payments, shops, deliveries and identity verification. */
 export const tokensCommerce: readonly Detector[] = [
-  buildTokenDetector('adyen.api_key', 'Adyen keys', 'AQE', base64(80, 400)),
   buildTokenDetector('amazon.mws_token', 'Amazon Marketplace tokens', 'amzn.mws.', ...UUID),
   buildTokenDetector('amazon.oauth_secret', 'Login with Amazon secrets', 'amzn1.oa2-cs.v1.', hex(64)),
   buildTokenDetector('asaas.api_token', 'Asaas tokens', ['$aact_'], word(32, 400)),
@@ -82,9 +81,7 @@ export const tokensCommerce: readonly Detector[] = [
     'onfido.api_token',
     'Onfido tokens',
     ['api_live.', 'api_live_us.', 'api_live_ca.', 'api_sandbox.', 'api_sandbox_us.', 'api_sandbox_ca.'],
-    word(10, 16),
-    '.',
-    word(30),
+    wide(32, 80),
   ),
   buildTokenDetector('paddle.api_key', 'Paddle keys', ['pdl_live_apikey_', 'pdl_sdbx_apikey_'], word(26)),
   buildTokenDetector(

@@ -85,7 +85,6 @@ export const tokensOperations: readonly Detector[] = [
     '_',
     hex(8),
   ),
-  buildTokenDetector('grafana.legacy_key', 'Grafana keys, older form', 'eyJrIjoi', base64(60, 400)),
   buildTokenDetector(
     'honeycomb.key',
     'Honeycomb keys',
@@ -117,7 +116,7 @@ export const tokensOperations: readonly Detector[] = [
     ['NRII-', 'NRIQ-', 'NRIA-'],
     word(25),
   ),
-  buildTokenDetector('newrelic.browser_key', 'New Relic browser keys', 'NRJS-', alnum(19)),
+  buildTokenDetector('newrelic.browser_key', 'New Relic browser keys', ['NRJS-', 'NRBR-'], hex(19)),
   buildTokenDetector('newrelic.pixie_key', 'New Relic Pixie keys', ['px-dep-', 'px-api-'], ...UUID),
   buildTokenDetector(
     'onepassword.secret_key',
@@ -152,11 +151,12 @@ export const tokensOperations: readonly Detector[] = [
   buildTokenDetector('stytch.secret', 'Stytch secrets', ['secret-live-', 'secret-test-'], word(36)),
   buildTokenDetector('unkey.root_key', 'Unkey keys', 'unkey_', alnum(20)),
   buildTokenDetector('ubidots.token', 'Ubidots tokens', ['BBFF-', 'BBUS-'], alnum(30)),
+  // Its keys of a project (`phc_`) are public: PostHog documents that they are sent to browsers.
   buildTokenDetector(
     'posthog.key',
-    'PostHog personal and project keys',
-    ['phx_', 'phc_', 'phs_', 'pha_'],
-    word(30),
+    'PostHog personal, secret and OAuth keys',
+    ['phx_', 'phs_', 'pha_', 'phr_'],
+    alnum(40),
   ),
   buildTokenDetector('segment.public_token', 'Segment tokens', 'sgp_', alnum(64)),
   buildTokenDetector('gitbook.token', 'GitBook tokens', 'gb_api_', alnum(32)),

@@ -10,11 +10,14 @@ export const twilio: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description: 'Twilio API key ids: `SK` and 32 hex digits.',
-    anchors: ['\\bSK[a-f0-9]{2}'],
-    pattern: /SK[a-f0-9]{32}(?![A-Za-z0-9])/,
+    anchors: ['\\bSK[A-Fa-f0-9]{2}'],
+    pattern: /SK[A-Fa-f0-9]{32}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'SK'}${sampleBody(32, HEX_ALPHABET)}»`],
+      hits: [
+        `«${'SK'}${sampleBody(32, HEX_ALPHABET)}»`,
+        `«${'SK'}${sampleBody(32, HEX_ALPHABET).toUpperCase()}»`,
+      ],
       misses: [`SK${sampleBody(20, HEX_ALPHABET)}`],
     },
   },

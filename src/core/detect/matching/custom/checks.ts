@@ -10,11 +10,11 @@ import { isPlaceholder } from '../placeholders.ts';
 
 /** The checks by name. Each takes a value of any characters, in linear time. */
 const CHECKS: Readonly<Record<CheckName, (value: string) => boolean>> = {
-  luhn: (value) => isLuhn(digitsIn(value)),
+  luhn: (value) => isLuhn(extractDigits(value)),
   mod97: (value) => hasMod97(value.replace(/[^0-9A-Za-z]/g, '')),
   mod11_2: (value) => isMod11Radix2Value(value.replace(/[^0-9Xx]/g, '')),
-  mod11_10: (value) => digitsIn(value).length > 1 && hasMod11And10(digitsIn(value)),
-  verhoeff: (value) => hasVerhoeff(digitsIn(value)),
+  mod11_10: (value) => extractDigits(value).length > 1 && hasMod11And10(extractDigits(value)),
+  verhoeff: (value) => hasVerhoeff(extractDigits(value)),
   not_repeated: hasVariedCharacters,
   not_placeholder: (value) => !isPlaceholder(value),
 };
@@ -32,7 +32,7 @@ export function passesChecks(value: string, { checks = [], entropy_min = 0 }: Va
   return checks.every((name) => Object.hasOwn(CHECKS, name) && CHECKS[name](value));
 }
 
-function digitsIn(value: string): string {
+function extractDigits(value: string): string {
   return value.replace(/[^0-9]/g, '');
 }
 

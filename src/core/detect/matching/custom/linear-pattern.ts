@@ -32,10 +32,10 @@ export function compileLinearPattern(written: LinearPatternSource): LinearPatter
     before_units_max,
     units_max,
     find: (text, anchor, least, meter) => {
-      made ??= make(pattern);
+      made ??= compileEngine(pattern);
       const { engine, alphabet, group, unit_work } = made;
-      const from = firstIn(alphabet, text, anchor, Math.max(least, anchor - before_units_max));
-      const end = endIn(alphabet, text, anchor, Math.min(text.length, anchor + units_max));
+      const from = findRunStart(alphabet, text, anchor, Math.max(least, anchor - before_units_max));
+      const end = findRunEnd(alphabet, text, anchor, Math.min(text.length, anchor + units_max));
       const context = Number(from > 0 && !isEscape(text, from));
       const shift = from - context;
       const window = text.slice(shift, end + 1);
@@ -63,38 +63,38 @@ interface LinearEngine {
   readonly unit_work: number;
 }
 
-function make(pattern: string): LinearEngine {
+function compileEngine(pattern: string): LinearEngine {
   const engine = RE2JS.compile(pattern);
   return {
     engine,
-    alphabet: alphabetTable(pattern),
+    alphabet: buildAlphabetTable(pattern),
     group: Object.hasOwn(engine.namedGroups(), 'value') ? 'value' : 0,
     unit_work: UNIT_WORK + engine.programSize() * INSTRUCTION_WORK,
   };
 }
 
 /** Returns the start of the units of the alphabet before `at`, not below `lowest`. */
-function firstIn(alphabet: Uint8Array, text: string, at: number, lowest: number): number {
+function findRunStart(alphabet: Uint8Array, text: string, at: number, lowest: number): number {
   let first = at;
-  while (first > lowest && isIn(alphabet, text, first - 1)) first -= 1;
+  while (first > lowest && isInAlphabet(alphabet, text, first - 1)) first -= 1;
   return first;
 }
 
 /** Returns the end of the units of the alphabet from `at` on, not above `highest`. */
-function endIn(alphabet: Uint8Array, text: string, at: number, highest: number): number {
+function findRunEnd(alphabet: Uint8Array, text: string, at: number, highest: number): number {
   let end = at;
-  while (end < highest && isIn(alphabet, text, end)) end += 1;
+  while (end < highest && isInAlphabet(alphabet, text, end)) end += 1;
   return end;
 }
 
-function isIn(alphabet: Uint8Array, text: string, at: number): boolean {
+function isInAlphabet(alphabet: Uint8Array, text: string, at: number): boolean {
   return alphabet[Math.min(text.charCodeAt(at), ALPHABET_UNITS)] === 1;
 }
 
 /** The size of an alphabet table: one entry for each ASCII unit, and one for all others. */
 const ALPHABET_UNITS = 0x80;
 
-function alphabetTable(pattern: string): Uint8Array {
+function buildAlphabetTable(pattern: string): Uint8Array {
   const table = new Uint8Array(ALPHABET_UNITS + 1);
   for (const set of findAlphabet(parsePatternTree(pattern)))
     for (const [low, high] of set)

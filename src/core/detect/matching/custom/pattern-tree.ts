@@ -64,7 +64,11 @@ const COUNT = /(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y;
 /** Reads an atom with its counts; returns `null` if there is nothing to match, as in `(?i)`. */
 function readTerm(reader: Reader): PatternTree | null {
   let part = readAtom(reader);
-  for (let count = take(reader, COUNT); count !== null && part !== null; count = take(reader, COUNT)) {
+  for (
+    let count = takeMatch(reader, COUNT);
+    count !== null && part !== null;
+    count = takeMatch(reader, COUNT)
+  ) {
     const [, sign, from, comma, to] = count;
     const least = sign === undefined ? Number(from) : Number(sign === '+');
     const most = sign === undefined ? getMost(least, comma, to) : sign === '?' ? 1 : Number.POSITIVE_INFINITY;
@@ -82,9 +86,9 @@ const FLAGS = /\(\?([imsU]*)(?:-([imsU]+))?([:)])/y;
 const GROUP = /\((?:\?P?<\w+>)?/y;
 
 function readAtom(reader: Reader): PatternTree | null {
-  const flags = take(reader, FLAGS);
+  const flags = takeMatch(reader, FLAGS);
   if (flags !== null) return readFlags(reader, flags);
-  if (take(reader, GROUP) !== null) return readGroup(reader);
+  if (takeMatch(reader, GROUP) !== null) return readGroup(reader);
   const char = reader.source[reader.at]!;
   if (char === '\\') return readEscape(reader);
   if (char === '[') return readClass(reader);
@@ -119,18 +123,18 @@ const PROPERTY = /\\[pP](?:\{[^}]*\}|.)/y;
 const CONTROLS: Readonly<Record<string, string>> = { a: '\x07', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
 function readEscape(reader: Reader): PatternTree {
-  const mark = take(reader, MARK);
+  const mark = takeMatch(reader, MARK);
   if (mark !== null) return { kind: 'mark', is_word_edge: mark[0] === '\\b' };
-  const quoted = take(reader, QUOTED);
+  const quoted = takeMatch(reader, QUOTED);
   if (quoted !== null)
     return { kind: 'all', parts: [...quoted[1]!].map((char) => getText(char, reader.fold)) };
-  const code = take(reader, CODE);
+  const code = takeMatch(reader, CODE);
   if (code !== null) {
     const point =
       code[3] === undefined ? Number.parseInt(code[1] ?? code[2]!, 16) : Number.parseInt(code[3], 8);
     return getText(String.fromCodePoint(point), reader.fold);
   }
-  if (take(reader, PROPERTY) !== null) return { kind: 'unit', set: EVERY, is_fixed: false };
+  if (takeMatch(reader, PROPERTY) !== null) return { kind: 'unit', set: EVERY, is_fixed: false };
   const letter = reader.source[reader.at + 1] ?? '';
   reader.at += 2;
   if ('dws'.includes(letter)) return { kind: 'unit', set: parseUnits(`\\${letter}`), is_fixed: true };
@@ -148,7 +152,7 @@ const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
  * wider set.
  */
 function readClass(reader: Reader): PatternTree {
-  const found = take(reader, CLASS);
+  const found = takeMatch(reader, CLASS);
   if (found === null) throw new Error('a class of the pattern cannot be read');
   const [text] = found;
   const is_negated = text.startsWith('[^');
@@ -187,7 +191,7 @@ function addFolded(units: Set<number>, unit: number): void {
   if (/[kK]/.test(char)) units.add(0x212a);
 }
 
-function take(reader: Reader, pattern: RegExp): RegExpExecArray | null {
+function takeMatch(reader: Reader, pattern: RegExp): RegExpExecArray | null {
   pattern.lastIndex = reader.at;
   const found = pattern.exec(reader.source);
   if (found !== null) reader.at = pattern.lastIndex;

@@ -21,7 +21,7 @@ const SEQUENCES_MAX = 32;
  * selective units.
  */
 export function findRequiredAnchor(tree: PatternTree): RequiredAnchor | null {
-  const best = bestIn(tree);
+  const best = findBestCandidate(tree);
   if (best === null) return null;
   const edge = best.before_units_max === 0 && beginsWithWord(tree) ? '\\b' : '';
   return {
@@ -77,24 +77,24 @@ interface Candidate {
   readonly before_units_max: number;
 }
 
-function bestIn(tree: PatternTree): Candidate | null {
+function findBestCandidate(tree: PatternTree): Candidate | null {
   const exact = getExact(tree);
-  if (exact !== null) return telling(exact, 0);
-  if (tree.kind === 'any') return bestOfWays(tree.ways);
-  if (tree.kind === 'times') return tree.least === 0 ? null : bestIn(tree.part);
-  return tree.kind === 'all' ? bestOfParts(tree.parts) : null;
+  if (exact !== null) return buildTellingCandidate(exact, 0);
+  if (tree.kind === 'any') return findBestOfWays(tree.ways);
+  if (tree.kind === 'times') return tree.least === 0 ? null : findBestCandidate(tree.part);
+  return tree.kind === 'all' ? findBestOfParts(tree.parts) : null;
 }
 
 /** Returns the anchors of all alternatives together, which are as good as the worst one. */
-function bestOfWays(ways: readonly PatternTree[]): Candidate | null {
-  const found = ways.map(bestIn);
+function findBestOfWays(ways: readonly PatternTree[]): Candidate | null {
+  const found = ways.map(findBestCandidate);
   const all = found.filter((each) => each !== null);
   const sequences = all.flatMap((each) => each.sequences);
   if (all.length < found.length || sequences.length > SEQUENCES_MAX) return null;
   return getCandidate(sequences, Math.max(...all.map((each) => each.before_units_max)));
 }
 
-function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
+function findBestOfParts(parts: readonly PatternTree[]): Candidate | null {
   const candidates: (Candidate | null)[] = [];
   let run: readonly Sequence[] = [[]];
   let run_before = 0;
@@ -102,17 +102,20 @@ function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
   for (const part of parts) {
     const { most } = measureUnits(part);
     const begin = getBeginning(part);
-    const longer = begin && crossed(run, begin.sequences);
+    const longer = begin && crossSequences(run, begin.sequences);
     run = longer ?? run;
     if (longer === null || !begin?.is_whole) {
-      candidates.push(telling(run, run_before), within(bestIn(part), before));
+      candidates.push(
+        buildTellingCandidate(run, run_before),
+        shiftCandidate(findBestCandidate(part), before),
+      );
       run = [[]];
       run_before = before + most;
     }
     before += most;
   }
-  candidates.push(telling(run, run_before));
-  return candidates.reduce(better, null);
+  candidates.push(buildTellingCandidate(run, run_before));
+  return candidates.reduce(chooseBetter, null);
 }
 
 /** Returns the sequences with which a part begins; `is_whole` is true if they are the whole part. */
@@ -125,7 +128,7 @@ function getBeginning(part: PatternTree): { sequences: readonly Sequence[]; is_w
   return sequences && { sequences, is_whole: false };
 }
 
-function within(candidate: Candidate | null, before: number): Candidate | null {
+function shiftCandidate(candidate: Candidate | null, before: number): Candidate | null {
   return candidate && { ...candidate, before_units_max: candidate.before_units_max + before };
 }
 
@@ -133,13 +136,13 @@ function within(candidate: Candidate | null, before: number): Candidate | null {
  * Returns the sequences as an anchor, cut to their selective part; `null` if one of them is not selective
  * enough.
  */
-function telling(sequences: readonly Sequence[], before: number): Candidate | null {
+function buildTellingCandidate(sequences: readonly Sequence[], before: number): Candidate | null {
   const starts = sequences.map((sequence) => Math.max(0, sequence.findIndex(isTelling)));
-  const whole = distinct(sequences);
-  const trimmed = distinct(sequences.map((sequence, at) => sequence.slice(starts[at]!)));
-  const is_whole = whole.length <= trimmed.length && whole.every(says);
+  const whole = removeDuplicates(sequences);
+  const trimmed = removeDuplicates(sequences.map((sequence, at) => sequence.slice(starts[at]!)));
+  const is_whole = whole.length <= trimmed.length && whole.every(isDistinctive);
   const chosen = is_whole ? whole : trimmed;
-  if (!chosen.every(says)) return null;
+  if (!chosen.every(isDistinctive)) return null;
   return getCandidate(chosen, is_whole ? before : before + Math.max(...starts));
 }
 
@@ -152,12 +155,12 @@ function getCandidate(sequences: readonly Sequence[], before: number): Candidate
   return { sequences, before_units_max: before + (differ ? ANCHOR_UNITS_MAX : 0) };
 }
 
-function distinct(sequences: readonly Sequence[]): readonly Sequence[] {
+function removeDuplicates(sequences: readonly Sequence[]): readonly Sequence[] {
   const cut = sequences.map((sequence) => sequence.slice(0, ANCHOR_UNITS_MAX));
   return [...new Map(cut.map((sequence) => [sequence.map(getNotation).join(''), sequence])).values()];
 }
 
-function says(sequence: Sequence): boolean {
+function isDistinctive(sequence: Sequence): boolean {
   return sequence.filter(isTelling).length >= DISTINCT_UNITS_MIN;
 }
 
@@ -166,12 +169,12 @@ function isTelling(set: UnitSet): boolean {
 }
 
 /** Prefers the more selective sequence, then one at the beginning, then the first. */
-function better(a: Candidate | null, b: Candidate | null): Candidate | null {
+function chooseBetter(a: Candidate | null, b: Candidate | null): Candidate | null {
   if (a === null || b === null) return a ?? b;
-  return rank(b) > rank(a) ? b : a;
+  return rankCandidate(b) > rankCandidate(a) ? b : a;
 }
 
-function rank({ sequences, before_units_max }: Candidate): number {
+function rankCandidate({ sequences, before_units_max }: Candidate): number {
   const telling_units = Math.min(...sequences.map((sequence) => sequence.filter(isTelling).length));
   return (
     Math.min(telling_units, 6) +
@@ -184,10 +187,10 @@ function rank({ sequences, before_units_max }: Candidate): number {
 function getExact(tree: PatternTree): readonly Sequence[] | null {
   if (tree.kind === 'mark') return [[]];
   if (tree.kind === 'unit') return tree.is_fixed ? [[tree.set]] : null;
-  if (tree.kind === 'any') return joined(tree.ways.map(getExact));
+  if (tree.kind === 'any') return joinSequences(tree.ways.map(getExact));
   if (tree.kind === 'all') {
     return tree.parts.reduce<readonly Sequence[] | null>(
-      (run, part) => run && crossed(run, getExact(part)),
+      (run, part) => run && crossSequences(run, getExact(part)),
       [[]],
     );
   }
@@ -196,19 +199,22 @@ function getExact(tree: PatternTree): readonly Sequence[] | null {
   let repeated: readonly Sequence[] | null = [[]];
   const counts: (readonly Sequence[] | null)[] = tree.least === 0 ? [[[]]] : [];
   for (let count = 1; count <= tree.most; count++) {
-    repeated = repeated && crossed(repeated, inner);
+    repeated = repeated && crossSequences(repeated, inner);
     if (count >= tree.least) counts.push(repeated);
   }
-  return joined(counts);
+  return joinSequences(counts);
 }
 
-function joined(lists: readonly (readonly Sequence[] | null)[]): readonly Sequence[] | null {
+function joinSequences(lists: readonly (readonly Sequence[] | null)[]): readonly Sequence[] | null {
   if (lists.includes(null)) return null;
   const all = lists.flatMap((list) => list ?? []);
   return all.length <= SEQUENCES_MAX ? all : null;
 }
 
-function crossed(before: readonly Sequence[], after: readonly Sequence[] | null): readonly Sequence[] | null {
+function crossSequences(
+  before: readonly Sequence[],
+  after: readonly Sequence[] | null,
+): readonly Sequence[] | null {
   if (after === null || before.length * after.length > SEQUENCES_MAX) return null;
   return before.flatMap((first) => after.map((second) => [...first, ...second]));
 }
@@ -222,12 +228,14 @@ function beginsWithWord(tree: PatternTree): boolean {
 }
 
 function getNotation(set: UnitSet): string {
-  const ranges = set.map(([low, high]) => (low === high ? written(low) : `${written(low)}-${written(high)}`));
+  const ranges = set.map(([low, high]) =>
+    low === high ? escapeUnit(low) : `${escapeUnit(low)}-${escapeUnit(high)}`,
+  );
   return set.length === 1 && set[0]![0] === set[0]![1] ? ranges[0]! : `[${ranges.join('')}]`;
 }
 
 /** Returns a unit in anchor notation. Every unit except letters and digits is escaped. */
-function written(unit: number): string {
+function escapeUnit(unit: number): string {
   const char = String.fromCharCode(unit);
   return unit < 0x80 && !/\w/.test(char) ? `\\${char}` : char;
 }

@@ -86,7 +86,7 @@ export function decodeBase64Text(
     if (more >= 0) bytes.push(byte);
     return more >= 0;
   });
-  const to = stop.is_whole ? paddingEnd(text, stop.at) : stop.at;
+  const to = stop.is_whole ? findPaddingEnd(text, stop.at) : stop.at;
   return { blob: createBlob(bytes, start, to), is_whole: stop.is_whole };
 }
 
@@ -107,7 +107,7 @@ export function decodeUtf16Base64(text: string, start: number, end: number): Blo
     units.push(String.fromCharCode(unit));
     return true;
   });
-  const to = stop.is_whole ? paddingEnd(text, stop.at) : stop.at;
+  const to = stop.is_whole ? findPaddingEnd(text, stop.at) : stop.at;
   return units.length < TEXT_BYTES_MIN ? null : { start, end: to, text: units.join('') };
 }
 
@@ -132,7 +132,7 @@ export function decodeCompressedBase64(text: string, start: number, end: number)
     if (more < 0) break;
     content.push(byte);
   }
-  return createBlob(content, start, paddingEnd(text, stop.at));
+  return createBlob(content, start, findPaddingEnd(text, stop.at));
 }
 
 /**
@@ -157,7 +157,7 @@ function walkBase64(
       bits -= 8;
       if (!accept((held >> bits) & 0xff)) return { at, is_whole: false };
     }
-    const next = to - from >= LINE_UNITS_MIN ? nextLine(text, to) : to;
+    const next = to - from >= LINE_UNITS_MIN ? skipLineBreak(text, to) : to;
     const next_end = findBase64End(text, next);
     const units_min = text.charCodeAt(next_end) === PADDING ? 2 : 4;
     if (next === to || next_end - next < units_min || next_end - next > to - from) break;
@@ -168,7 +168,7 @@ function walkBase64(
 }
 
 /** Returns the start of the next line's text if the offset is at the end of a line; else the offset. */
-function nextLine(text: string, at: number): number {
+function skipLineBreak(text: string, at: number): number {
   let next = text.charCodeAt(at) === RETURN ? at + 1 : at;
   if (text.charCodeAt(next) !== LINE_BREAK) return at;
   next += 1;
@@ -183,7 +183,7 @@ export function findBase64End(text: string, from: number): number {
   return end;
 }
 
-function paddingEnd(text: string, end: number): number {
+function findPaddingEnd(text: string, end: number): number {
   let to = end;
   while (to < end + 2 && text.charCodeAt(to) === PADDING) to += 1;
   return to;

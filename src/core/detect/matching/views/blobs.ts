@@ -40,10 +40,10 @@ export function findBlobs(text: string, starts: readonly number[]): readonly Blo
     if (start < end) continue;
     // Several starts can be in one run, so its end is computed once.
     if (start >= run.end) run = { end: findBase64End(text, start), slash: 0 };
-    if (start >= run.slash) run.slash = slashBefore(text, start, run.end);
+    if (start >= run.slash) run.slash = findSlash(text, start, run.end);
     const list = start < list_end ? null : readByteList(text, start);
     list_end = list?.end ?? list_end;
-    const blob = list?.blob ?? blobAt(text, start, { ...run, least: end });
+    const blob = list?.blob ?? decodeBlob(text, start, { ...run, least: end });
     if (blob === null) continue;
     blobs.push(blob);
     end = blob.end;
@@ -51,7 +51,7 @@ export function findBlobs(text: string, starts: readonly number[]): readonly Blo
   return blobs;
 }
 
-function slashBefore(text: string, start: number, end: number): number {
+function findSlash(text: string, start: number, end: number): number {
   let at = start + 1;
   while (at < end && text.charCodeAt(at) !== SLASH) at += 1;
   return at;
@@ -65,7 +65,7 @@ interface Run {
 }
 
 /** Decodes the run at `start`. */
-function blobAt(text: string, start: number, { end, slash, least }: Run): Blob | null {
+function decodeBlob(text: string, start: number, { end, slash, least }: Run): Blob | null {
   const whole = end - start < RUN_UNITS_MIN ? null : decodeBase64Text(text, start, end);
   if (whole !== null) {
     const exact = decodeBase16(text, start, end) ?? decodeBase32(text, start);

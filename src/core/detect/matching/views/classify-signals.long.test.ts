@@ -10,7 +10,7 @@ import { isChangedInView, type View } from './view.ts';
 
 const scanner = compileScanner(allDetectors);
 
-function placesIn(text: string): { windows: number[]; blob_starts: number[]; spelling_windows: number[] } {
+function scanPlaces(text: string): { windows: number[]; blob_starts: number[]; spelling_windows: number[] } {
   const places = { windows: [], blob_starts: [], spelling_windows: [] };
   scanText(scanner, text, [], 1000, undefined, places);
   return places;
@@ -46,19 +46,19 @@ const SIBLINGS: readonly (readonly [ordinary: string, odd: string])[] = [
 
 test('a place is odd where what it reads as could be a part of something', () => {
   for (const [ordinary, odd] of SIBLINGS) {
-    const signalled = placesIn(ordinary).windows;
+    const signalled = scanPlaces(ordinary).windows;
     assert.ok(signalled.length > 0, ordinary);
     assert.deepEqual(classifySignals(ordinary, signalled), { decoded: [], rearranged: [] }, ordinary);
-    assert.ok(classifySignals(odd, placesIn(odd).windows).decoded.length > 0, odd);
+    assert.ok(classifySignals(odd, scanPlaces(odd).windows).decoded.length > 0, odd);
   }
   assert.equal(SIBLINGS.length, 22);
   const apart = 'say s k - a b c d e f';
-  assert.equal(classifySignals(apart, placesIn(apart).windows).rearranged.length, 2);
+  assert.equal(classifySignals(apart, scanPlaces(apart).windows).rearranged.length, 2);
 });
 
 type Scan = (view: View, found: Match[]) => void;
 
-function newIn(view: View, look: Scan): readonly string[] {
+function listNewMatches(view: View, look: Scan): readonly string[] {
   const found: Match[] = [];
   look(view, found);
   const is_new = ({ start, end }: Match) => isChangedInView(view, start, end);
@@ -68,7 +68,7 @@ function newIn(view: View, look: Scan): readonly string[] {
 }
 
 const around: Scan = (view, found) =>
-  scanView(scanner, view, [0, 1e9], found, 1000, { work: 0, allowed: 1e9 }, placesIn(''));
+  scanView(scanner, view, [0, 1e9], found, 1000, { work: 0, allowed: 1e9 }, scanPlaces(''));
 const whole: Scan = (view, found) => void scanText(scanner, view.text, found, 1000);
 
 test('around what was decoded all is found that a scan of the whole view finds', () => {
@@ -81,8 +81,8 @@ test('around what was decoded all is found that a scan of the whole view finds',
       if (unit >= 0x80) continue;
       const text = `${filler}\n${hit.slice(0, at)}&#${unit};${hit.slice(at + 1)}\n${filler}`;
       const view = decodeEscapeView(text, 0, text.length)!;
-      const expected = newIn(view, whole);
-      assert.deepEqual(newIn(view, around), expected, hit);
+      const expected = listNewMatches(view, whole);
+      assert.deepEqual(listNewMatches(view, around), expected, hit);
       found += expected.length;
     }
   }

@@ -6,7 +6,7 @@
 
 import { decodeAt } from './decode-view.ts';
 import type { DecodedUnits } from './escapes.ts';
-import { foldToAscii } from './fold.ts';
+import { foldToAscii, readLocalDigit } from './fold.ts';
 import { addWindow, type Windows } from './windows.ts';
 
 /** Spans with encoded units, and spans whose written order differs from the order in which they are read. */
@@ -85,12 +85,40 @@ const BEYOND_ASCII = 0x80;
 function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
+  if (readLocalDigit(unit) !== undefined) return isLocalNumber(text, at) ? null : decoded.end;
   if (unit >= BEYOND_ASCII && decoded.text !== '')
     return isLookalike(unit) ? findPlainWordEnd(text, at) : null;
   if (decoded.text === '')
     return IN_USE.test(text[at]!) && !mayHide(text, at, decoded.end) ? decoded.end : null;
   const end = findMinorSignsEnd(text, decoded);
-  return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
+  return end !== null && isInsignificant(text, at, end, decoded.text) ? end : null;
+}
+
+/** The digits of a number that can be personal. More are a table, and fewer count only behind a colon. */
+const NUMBER_DIGITS = { least: 7, most: 20, named: 4 };
+/** The most units between a name with a colon and its value, and those that are read around a number. */
+const NAMED_UNITS_MAX = 32;
+const YEAR = /^(?:1[3459]|2[0456])\d\d$/;
+
+/**
+ * Returns whether a digit of another script is in a number that can be personal, with single separators between its
+ * groups. Reads at most some 60 units on each side.
+ */
+function isLocalNumber(text: string, at: number): boolean {
+  let start = at;
+  while (start > 0 && at - start < NAMED_UNITS_MAX && isOfNumber(text, start - 1)) start -= 1;
+  let digits = '';
+  for (let next = start; digits.length <= NUMBER_DIGITS.most && isOfNumber(text, next); next++)
+    digits += readLocalDigit(text.charCodeAt(next)) ?? '';
+  if (digits.length > NUMBER_DIGITS.most) return false;
+  if (digits.length >= NUMBER_DIGITS.least) return true;
+  const before = text.slice(Math.max(0, start - NAMED_UNITS_MAX), start);
+  return digits.length >= NUMBER_DIGITS.named && !YEAR.test(digits) && /[:\uff1a=][^\n]*$/.test(before);
+}
+
+function isOfNumber(text: string, at: number): boolean {
+  if (readLocalDigit(text.charCodeAt(at)) !== undefined) return true;
+  return ' -./()'.includes(text[at] ?? '\n') && !' -./'.includes(text[at + 1] ?? '\n');
 }
 
 /**
@@ -99,8 +127,8 @@ function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits)
  */
 function isTokenJoint(text: string, at: number, end: number): boolean {
   if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
-  const from = tokenStart(text, at);
-  const to = tokenEnd(text, end);
+  const from = findTokenStart(text, at);
+  const to = findTokenEnd(text, end);
   const are_words =
     from > 0 && QUOTES.includes(text[from - 1]!) && to < text.length && QUOTES.includes(text[to]!);
   return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
@@ -110,13 +138,13 @@ function isTokenJoint(text: string, at: number, end: number): boolean {
 const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
 const TOKEN_UNITS_MAX = 36;
 
-function tokenStart(text: string, end: number): number {
+function findTokenStart(text: string, end: number): number {
   let start = end;
   while (start > 0 && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[start - 1]!)) start -= 1;
   return start;
 }
 
-function tokenEnd(text: string, start: number): number {
+function findTokenEnd(text: string, start: number): number {
   let end = start;
   while (end < text.length && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[end]!)) end += 1;
   return end;
@@ -160,13 +188,13 @@ function findPlainWordEnd(text: string, at: number): number | null {
   let end = at + 1;
   while (end < text.length && end - at < WORD_UNITS_MAX && WORD_UNIT.test(text[end]!)) end += 1;
   // A long part that ends at a letter without a Latin look-alike can still be a value.
-  const parts = text.slice(start, end).replace(LOOKALIKE_UNIT, letterOrBlank).split(' ');
+  const parts = text.slice(start, end).replace(LOOKALIKE_UNIT, replaceNonAscii).split(' ');
   const least = parts.length > 1 ? VALUE_UNITS_MIN : 1;
   return parts.some((part) => part.length >= least && HAS_LATIN.test(part)) ? null : end;
 }
 
 /** Returns a letter that looks Latin, or a blank for another one. */
-function letterOrBlank(letter: string): string {
+function replaceNonAscii(letter: string): string {
   return foldToAscii(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
 }
 
@@ -200,7 +228,7 @@ function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
   return end;
 }
 
-function saysNothing(text: string, start: number, end: number, shown: string): boolean {
+function isInsignificant(text: string, start: number, end: number, shown: string): boolean {
   if (text[start] === '%') return isBetweenPlainWords(text, start, end);
   if (/\S/.test(shown)) return isAlone(text, start, end);
   const is_at_markup = (text[start - 1] === '>' || text[end] === '<') && isAlone(text, start, end);
@@ -230,8 +258,8 @@ const UNIT = /^(?:[a-z\u00b5][A-Za-z]|[%\u20ac])(?![A-Za-z0-9])/;
  */
 function isBetweenPlainWords(text: string, start: number, end: number): boolean {
   if (end - start !== 3) return false;
-  const from = tokenStart(text, start);
-  const to = tokenEnd(text, end);
+  const from = findTokenStart(text, start);
+  const to = findTokenEnd(text, end);
   const is_parameter = text[from - 1] === '=' && (to === text.length || '&#"\'<\n'.includes(text[to]!));
   return is_parameter && PLAIN_WORDS.test(text.slice(from, to));
 }

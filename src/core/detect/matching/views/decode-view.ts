@@ -8,7 +8,7 @@ import {
   decodeStringJoin,
   decodeTerminal,
 } from './escapes.ts';
-import { foldToAscii, INVISIBLE } from './fold.ts';
+import { foldToAscii, INVISIBLE, LOCAL_DIGIT, readLocalDigit } from './fold.ts';
 import { decodeHidden } from './hidden.ts';
 import type { Blob } from './readable-bytes.ts';
 import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
@@ -21,14 +21,14 @@ import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilde
 export function decodeEscapeView(text: string, start: number, end: number): View | null {
   const builder = startView();
   let plain_from = start;
-  for (let at = nextOdd(text, start); at < end; ) {
+  for (let at = findNextOdd(text, start); at < end; ) {
     const decoded = decodeAt(text, at, end);
     if (decoded !== null) {
       addPlain(builder, text, plain_from, at);
       addDecoded(builder, decoded.text, at, decoded.end);
       plain_from = decoded.end;
     }
-    at = nextOdd(text, decoded === null ? at + 1 : decoded.end);
+    at = findNextOdd(text, decoded === null ? at + 1 : decoded.end);
   }
   if (plain_from === start) return null;
   addPlain(builder, text, plain_from, end);
@@ -37,7 +37,7 @@ export function decodeEscapeView(text: string, start: number, end: number): View
 
 const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
 
-function nextOdd(text: string, from: number): number {
+function findNextOdd(text: string, from: number): number {
   ODD.lastIndex = from;
   return ODD.test(text) ? ODD.lastIndex - 1 : text.length;
 }
@@ -79,12 +79,14 @@ const QUOTE = 6;
 const PAIR = 7;
 const TERMINAL = 8;
 const BRACKET = 9;
+const LOCAL = 10;
 
 /** The kind of decoding that a unit begins. */
 const KINDS = new Uint8Array(0x10000);
 KINDS.fill(BEYOND_ASCII, 0xa0);
 KINDS.fill(PAIR, 0xd800, 0xdc00);
 for (const [low, high] of parseUnits(INVISIBLE)) KINDS.fill(UNSEEN, low, high + 1);
+for (const [low, high] of parseUnits(LOCAL_DIGIT)) KINDS.fill(LOCAL, low, high + 1);
 for (const first of '\u001b\u009b\u009d') KINDS[first.charCodeAt(0)] = TERMINAL;
 KINDS['['.charCodeAt(0)] = BRACKET;
 KINDS['%'.charCodeAt(0)] = PERCENT;
@@ -105,10 +107,23 @@ export function decodeAt(text: string, at: number, end: number): DecodedUnits | 
   if (kind === QUOTE) return decodeStringJoin(text, at);
   if (kind === TERMINAL) return decodeTerminal(text, at);
   if (kind === BRACKET) return decodeColourRemainder(text, at);
-  return decodeHidden(text, at, end) ?? (kind === UNSEEN ? { text: '', end: at + 1 } : foldedAt(text, at));
+  if (kind === LOCAL) return readDigits(text, at, end);
+  return decodeHidden(text, at, end) ?? (kind === UNSEEN ? { text: '', end: at + 1 } : foldUnit(text, at));
 }
 
-function foldedAt(text: string, at: number): DecodedUnits | null {
+/** Reads a run of digits of another script. A number is one piece, so that a long table of numbers stays cheap. */
+function readDigits(text: string, at: number, end: number): DecodedUnits {
+  let digits = '';
+  let next = at;
+  for (; next < end; next++) {
+    const digit = readLocalDigit(text.charCodeAt(next));
+    if (digit === undefined) break;
+    digits += digit;
+  }
+  return { text: digits, end: next };
+}
+
+function foldUnit(text: string, at: number): DecodedUnits | null {
   const point = text.codePointAt(at)!;
   const letter = String.fromCodePoint(point);
   const reads = foldToAscii(point);

@@ -8,7 +8,7 @@ import { sampleBody } from '../sample-text.ts';
 import { findBlobs } from './blobs.ts';
 import { inflate } from './inflate.ts';
 
-function foundIn(text: string): readonly string[] {
+function findRuleIds(text: string): readonly string[] {
   const { findings, coverage } = detect({ kind: 'text', text }, DETECTION, POLICY_SETTINGS.limits);
   assert.equal(coverage.status, 'full');
   return findings.map(({ rule_id }) => rule_id);
@@ -66,8 +66,8 @@ const TOKENS: readonly (readonly [rule: string, token: string])[] = [
 test('tokens of known vendors are found in reverse and with exchanged letters', () => {
   for (const [rule, token] of TOKENS) {
     for (const written of [reverse(token), rotate(token)]) {
-      assert.ok(foundIn(`see ${written} .`).includes(rule), `${rule} ${written}`);
-      assert.ok(foundIn(written).includes(rule), `${rule} ${written} alone`);
+      assert.ok(findRuleIds(`see ${written} .`).includes(rule), `${rule} ${written}`);
+      assert.ok(findRuleIds(written).includes(rule), `${rule} ${written} alone`);
     }
   }
 });
@@ -90,7 +90,7 @@ const ORDINARY: readonly string[] = [
 ];
 
 test('ordinary text has nothing in any of these readings', () => {
-  for (const text of ORDINARY) assert.deepEqual(foundIn(text), [], text);
+  for (const text of ORDINARY) assert.deepEqual(findRuleIds(text), [], text);
   assert.equal(ORDINARY.length, 13);
 });
 

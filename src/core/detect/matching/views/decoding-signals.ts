@@ -1,4 +1,4 @@
-import { COMPATIBLE, COMPATIBLE_PAIR, INVISIBLE, LOOKALIKE, TAG_PAIR } from './fold.ts';
+import { COMPATIBLE, COMPATIBLE_PAIR, INVISIBLE, LOCAL_DIGIT, LOOKALIKE, TAG_PAIR } from './fold.ts';
 
 /**
  * Anchors of places that may be encoded. They are in the automaton of the detectors, so that a text without
@@ -9,6 +9,8 @@ export const decodingSignals: readonly string[] = [
   COMPATIBLE,
   COMPATIBLE_PAIR,
   TAG_PAIR,
+  // Numbers in digits of other scripts.
+  `${LOCAL_DIGIT}{4}`,
   // Terminal sequences: raw, as escapes in code, and without their first character.
   '\u001b',
   '\\\\e\\[',

@@ -85,8 +85,8 @@ export function decodeEntity(text: string, at: number): DecodedUnits | null {
   if (!ENTITY.test(text)) return null;
   const end = ENTITY.lastIndex;
   const name = text.slice(at + 1, text[end - 1] === ';' ? end - 1 : end);
-  if (name[0] === '#') return unlessNull(pointText(name.slice(1).replace(/^[xX]/, '0x')), end);
-  return unlessNull(ENTITIES.get(name), end);
+  if (name[0] === '#') return buildDecodedUnits(decodeCodePoint(name.slice(1).replace(/^[xX]/, '0x')), end);
+  return buildDecodedUnits(ENTITIES.get(name), end);
 }
 
 /** Decodes a backslash escape of programming languages. A backslash before a line break joins the lines. */
@@ -99,7 +99,9 @@ export function decodeBackslash(text: string, at: number): DecodedUnits | null {
   const hex = u ?? braced ?? long ?? x;
   const number = hex === undefined ? octal && `0o${octal}` : `0x${hex}`;
   if (number !== undefined)
-    return Number(number) === ESCAPE ? decodeEscapedTerminal(text, end) : unlessNull(pointText(number), end);
+    return Number(number) === ESCAPE
+      ? decodeEscapedTerminal(text, end)
+      : buildDecodedUnits(decodeCodePoint(number), end);
   if (line !== undefined) return { text: '', end };
   return { text: LETTER_ESCAPES[letter!] ?? letter!, end };
 }
@@ -156,11 +158,11 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-function pointText(number: string): string | undefined {
+function decodeCodePoint(number: string): string | undefined {
   const point = Number(number);
   return point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
 }
 
-function unlessNull(text: string | undefined, end: number): DecodedUnits | null {
+function buildDecodedUnits(text: string | undefined, end: number): DecodedUnits | null {
   return text === undefined ? null : { text, end };
 }

@@ -62,3 +62,24 @@ export const LOOKALIKE =
 
 /** First unit of the pairs of tag characters (U+E0000) and variation selectors (U+E0100). */
 export const TAG_PAIR = '\udb40';
+
+/** The code points of the digit zero in other scripts; the digits one to nine follow (Unicode, category Nd). */
+const LOCAL_ZEROS = [
+  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
+  0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50,
+  0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0,
+];
+
+/** Digits of other scripts, in anchor notation. */
+export const LOCAL_DIGIT = `[${LOCAL_ZEROS.map((zero) => `${String.fromCharCode(zero)}-${String.fromCharCode(zero + 9)}`).join('')}]`;
+
+const LOCAL_DIGITS: ReadonlyMap<number, string> = new Map(
+  LOCAL_ZEROS.flatMap((zero) =>
+    Array.from({ length: 10 }, (_, digit) => [zero + digit, String(digit)] as const),
+  ),
+);
+
+/** Returns the ASCII digit of a digit of another script; `undefined` for other units. */
+export function readLocalDigit(unit: number): string | undefined {
+  return LOCAL_DIGITS.get(unit);
+}

@@ -14,11 +14,11 @@ export function decodeHidden(text: string, at: number, end: number): DecodedUnit
   const unit = text.charCodeAt(at);
   if (unit !== HIGH && (unit < 0xfe00 || unit > 0xfe0f)) return null;
   return unit === HIGH && text.charCodeAt(at + 1) < 0xdc80
-    ? tagsAt(text, at, end)
-    : selectorsAt(text, at, end);
+    ? decodeTags(text, at, end)
+    : decodeSelectors(text, at, end);
 }
 
-function tagsAt(text: string, at: number, end: number): DecodedUnits {
+function decodeTags(text: string, at: number, end: number): DecodedUnits {
   let shown = '';
   let next = at;
   for (; next + 1 < end && text.charCodeAt(next) === HIGH; next += 2) {
@@ -30,7 +30,7 @@ function tagsAt(text: string, at: number, end: number): DecodedUnits {
   return { text: is_text ? `\n${shown}\n` : '', end: Math.max(next, at + 1) };
 }
 
-function selectorsAt(text: string, at: number, end: number): DecodedUnits | null {
+function decodeSelectors(text: string, at: number, end: number): DecodedUnits | null {
   const bytes: number[] = [];
   let next = at;
   for (; next < end; ) {

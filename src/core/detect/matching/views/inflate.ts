@@ -148,7 +148,7 @@ function readCodes(reader: BitReader): readonly [PrefixCode, PrefixCode] {
   return [buildCode(lengths.slice(0, literals)), buildCode(lengths.slice(literals, literals + distances))];
 }
 
-/** Adds a code length, or the repeats that the symbol stands for. */
+/** Adds a code length, or the repeats that the symbol means. */
 function pushLengths(reader: BitReader, symbol: number, lengths: number[]): void {
   if (symbol < 16) {
     lengths.push(symbol);

@@ -28,7 +28,7 @@ const SPELLINGS: Readonly<Record<string, (order: string) => string>> = {
   'words joined by plus': (order) => order.replaceAll(' ', '+'),
 };
 
-function typesIn(text: string): readonly string[] {
+function findTypes(text: string): readonly string[] {
   return detect({ kind: 'text', text }, DETECTION, LIMITS).findings.map(({ type }) => type);
 }
 
@@ -54,13 +54,13 @@ test('an order is found however it is spelled, at its place', () => {
 test('an order that is not one stays none, however it is spelled', () => {
   const harmless = 'Please send the previous invoice and the system manual to the office tomorrow.';
   for (const spell of Object.values(SPELLINGS))
-    assert.deepEqual(typesIn(spell(harmless)), [], spell(harmless));
+    assert.deepEqual(findTypes(spell(harmless)), [], spell(harmless));
 });
 
 test('only instructions are read so', () => {
   const spelled = `My p455w0rd and 7h3 4cc0un7 n4m3: jane.doe4cm3c0rp.c0m, 55N 078 O5 112O`;
   assert.notEqual(correctSpelling(spelled, 0, spelled.length, METER), null);
-  assert.deepEqual(typesIn(spelled), []);
+  assert.deepEqual(findTypes(spelled), []);
 });
 
 const AS_WRITTEN: readonly string[] = [

@@ -1,5 +1,5 @@
 import type { WorkMeter } from '../compiled-detector.ts';
-import { lazyValue } from '../lazy-value.ts';
+import { memoizeValue } from '../lazy-value.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
@@ -44,7 +44,7 @@ const SIGNAL_WORDS =
 const OTHER_WORDS =
   'policy rules print answer request requests content hidden safety earlier above please without restrictions filters model message messages customer password credentials secret command anything anyone instead reply respond follow stop starting transfer funds account user comply every revoked original original commands output execute shell image include append email tell verbatim';
 
-const spellings = lazyValue(() => {
+const spellings = memoizeValue(() => {
   const words = new Map<string, string>();
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
     for (const wrong of listMisspellings(word)) words.set(wrong, word);
@@ -55,7 +55,7 @@ const spellings = lazyValue(() => {
 });
 
 /** Returns anchors without a detector, for spans with possible misspellings. */
-export function spellingSignals(): readonly string[] {
+export function listSpellingSignals(): readonly string[] {
   const wrong = SIGNAL_WORDS.split(' ').flatMap(listMisspellings);
   return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
 }
@@ -69,7 +69,9 @@ const WORD_WORK = 24;
  */
 export function correctSpelling(text: string, start: number, end: number, meter: WorkMeter): View | null {
   const part = text.slice(start, end);
-  const words = [...leetWords(part, meter), ...wrongWords(part, meter)].sort((a, b) => a.start - b.start);
+  const words = [...findLeetWords(part, meter), ...findMisspelledWords(part, meter)].sort(
+    (a, b) => a.start - b.start,
+  );
   if (words.length === 0 || meter.work > meter.allowed) return null;
   const builder = startView();
   let plain_from = start;
@@ -99,7 +101,7 @@ function* findWords(part: string, pattern: RegExp, meter: WorkMeter): Iterable<R
   }
 }
 
-function leetWords(part: string, meter: WorkMeter): readonly Word[] {
+function findLeetWords(part: string, meter: WorkMeter): readonly Word[] {
   const words = [...findWords(part, LEET_WORD, meter)];
   if (words.length < LEET_WORDS_MIN) return [];
   return [...words, ...findWords(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
@@ -109,7 +111,7 @@ function leetWords(part: string, meter: WorkMeter): readonly Word[] {
   }));
 }
 
-function wrongWords(part: string, meter: WorkMeter): readonly Word[] {
+function findMisspelledWords(part: string, meter: WorkMeter): readonly Word[] {
   const words: Word[] = [];
   for (const { 0: word, index } of findWords(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
     const meant = spellings().get(word.toLowerCase());
@@ -121,10 +123,10 @@ function wrongWords(part: string, meter: WorkMeter): readonly Word[] {
 /** Returns the misspellings of a word: two letters swapped, or one inner letter missing. */
 function listMisspellings(word: string): readonly string[] {
   const shorter = Array.from(word.slice(1, -1), (_, at) => word.slice(0, at + 1) + word.slice(at + 2));
-  return [...swapped(word), ...shorter];
+  return [...listSwaps(word), ...shorter];
 }
 
-function swapped(word: string): readonly string[] {
+function listSwaps(word: string): readonly string[] {
   return Array.from(
     word.slice(1),
     (next, at) => word.slice(0, at) + next + word[at] + word.slice(at + 2),

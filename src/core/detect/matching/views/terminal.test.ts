@@ -19,7 +19,7 @@ const COLOURS: readonly (readonly [on: string, off: string])[] = [
   ['[31m', '[0m'],
 ];
 
-function foundIn(text: string) {
+function listFindings(text: string) {
   return detect({ kind: 'text', text }, DETECTION, POLICY_SETTINGS.limits).findings;
 }
 
@@ -38,9 +38,9 @@ test('colours hide nothing, around a value or in the middle of it, at the start 
     for (const [on, off] of COLOURS)
       for (const before of ['', 'see ', 'x=']) {
         const half = value.length >> 1;
-        const around = foundIn(`${before}${on}${value}${off}`);
+        const around = listFindings(`${before}${on}${value}${off}`);
         assert.ok(around.length > 0, JSON.stringify([before, on, value]));
-        const inside = foundIn(`${before}${value.slice(0, half)}${on}${value.slice(half)}${off}`);
+        const inside = listFindings(`${before}${value.slice(0, half)}${on}${value.slice(half)}${off}`);
         // Without its first character, a colour sequence between two letters can be literal text.
         if (on !== '[31m') assert.ok(inside.length > 0, JSON.stringify([before, value, on]));
         tried += 1;
@@ -56,7 +56,7 @@ test('what detectors find they find in colour', () => {
   const lost: string[] = [];
   for (const { id, examples } of request) {
     const coloured = examples.hits[0]!.replace('«', `${ESC}[31m`).replace('»', `${ESC}[0m`);
-    if (foundIn(coloured).length === 0) lost.push(id);
+    if (listFindings(coloured).length === 0) lost.push(id);
   }
   assert.deepEqual(lost, []);
   assert.ok(request.length > 300, `${request.length} detectors were asked`);
@@ -73,5 +73,5 @@ const PLAIN = [
 ];
 
 test('coloured text without anything in it has no findings', () => {
-  for (const text of PLAIN) assert.deepEqual(foundIn(text), [], JSON.stringify(text));
+  for (const text of PLAIN) assert.deepEqual(listFindings(text), [], JSON.stringify(text));
 });

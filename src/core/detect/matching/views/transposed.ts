@@ -30,8 +30,8 @@ const PREFIXES: readonly string[] = [
 /** A reversed prefix of fewer units occurs in ordinary names. */
 const REVERSED_UNITS_MIN = 3;
 
-const rotated = PREFIXES.map(rotate);
-const reversed = PREFIXES.filter(({ length }) => length >= REVERSED_UNITS_MIN).map(reverse);
+const rotated = PREFIXES.map(rotateLetters);
+const reversed = PREFIXES.filter(({ length }) => length >= REVERSED_UNITS_MIN).map(reverseText);
 
 /** The first units of the prefixes. Most runs that are tried have none of them. */
 const HEAD_UNITS = 3;
@@ -71,7 +71,7 @@ function readRotatedToken(text: string, start: number): Blob | null {
   if (!rotated.some((prefix) => text.startsWith(prefix, start))) return null;
   TOKEN.lastIndex = start;
   const token = TOKEN.exec(text)?.[0];
-  return token === undefined ? null : { start, end: start + token.length, text: rotate(token) };
+  return token === undefined ? null : { start, end: start + token.length, text: rotateLetters(token) };
 }
 
 function readReversedToken(text: string, from: number, least: number): Blob | null {
@@ -82,25 +82,25 @@ function readReversedToken(text: string, from: number, least: number): Blob | nu
   const lowest = Math.max(least, end - TOKEN_UNITS_MAX);
   let start = end;
   while (start > lowest && TOKEN_UNIT.test(text[start - 1]!)) start -= 1;
-  return { start, end, text: reverse(text.slice(start, end)) };
+  return { start, end, text: reverseText(text.slice(start, end)) };
 }
 
 function readReversedBase64(text: string, start: number): Blob | null {
   PADDED_BASE64.lastIndex = start;
   const run = PADDED_BASE64.exec(text)?.[0];
   if (run === undefined || run.length < BASE64_UNITS_MIN) return null;
-  const plain = reverse(run).replace(/=+$/, '');
+  const plain = reverseText(run).replace(/=+$/, '');
   const { blob, is_whole } = decodeBase64Text(plain, 0, plain.length);
   if (blob === null || !is_whole || blob.text.length < TEXT_UNITS_MIN) return null;
   return { start, end: start + run.length, text: blob.text };
 }
 
-function reverse(text: string): string {
+function reverseText(text: string): string {
   return [...text].reverse().join('');
 }
 
 /** Exchanges each Latin letter with the one 13 places from it. */
-function rotate(text: string): string {
+function rotateLetters(text: string): string {
   return text.replace(/[A-Za-z]/g, (letter) => {
     const first = letter < 'a' ? 65 : 97;
     return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first);

@@ -19,7 +19,7 @@ function find(text: string): readonly Finding[] {
   return findings;
 }
 
-function masked(text: string): string {
+function maskText(text: string): string {
   const content: Content = redact({ kind: 'text', text }, find(text), false);
   return content.kind === 'text' ? content.text : '';
 }
@@ -31,7 +31,7 @@ const every = (text: string, count: number, write: (char: string) => string): st
 const hex = (point: number, length: number): string => point.toString(16).padStart(length, '0');
 const bytes = (text: string): number[] => [...new TextEncoder().encode(text)];
 
-function base64(text: string, tail = '+/'): string {
+function encodeBase64(text: string, tail = '+/'): string {
   const digits = `${BASE62}${tail}`;
   const all = bytes(text);
   let encoded = '';
@@ -43,7 +43,7 @@ function base64(text: string, tail = '+/'): string {
   return tail === '+/' ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded;
 }
 
-function base32(text: string): string {
+function encodeBase32(text: string): string {
   const bits = bytes(text)
     .map((byte) => byte.toString(2).padStart(8, '0'))
     .join('');
@@ -52,7 +52,7 @@ function base32(text: string): string {
   return letters.padEnd(Math.ceil(letters.length / 8) * 8, '=');
 }
 
-function ascii85(text: string): string {
+function encodeAscii85(text: string): string {
   const all = bytes(text);
   let encoded = '';
   for (let at = 0; at < all.length; at += 4) {
@@ -80,12 +80,12 @@ const half = (text: string): readonly [string, string] => [
 
 /** Encodings of a value that some reader decodes and a pattern does not match. */
 const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
-  base64: (text) => base64(text),
-  'base64url without padding': (text) => base64(text, '-_'),
-  'base64 in lines': (text) => base64(`${text} `.padEnd(90)).replace(/.{64}/g, '$&\n'),
-  'base64 of base64': (text) => base64(base64(text)),
-  'base64 of an assignment': (text) => base64(`export A=${text}\n`),
-  'base64 of percent': (text) => base64(points(text, (point) => `%${hex(point, 2)}`)),
+  base64: (text) => encodeBase64(text),
+  'base64url without padding': (text) => encodeBase64(text, '-_'),
+  'base64 in lines': (text) => encodeBase64(`${text} `.padEnd(90)).replace(/.{64}/g, '$&\n'),
+  'base64 of base64': (text) => encodeBase64(encodeBase64(text)),
+  'base64 of an assignment': (text) => encodeBase64(`export A=${text}\n`),
+  'base64 of percent': (text) => encodeBase64(points(text, (point) => `%${hex(point, 2)}`)),
   base16: (text) =>
     bytes(text)
       .map((byte) => hex(byte, 2))
@@ -142,15 +142,15 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
       .map((byte) => byte.toString(2).padStart(8, '0'))
       .join(' '),
   'quoted-printable': (text) => points(text, (point) => `=${hex(point, 2).toUpperCase()}`),
-  base32,
-  Ascii85: ascii85,
+  base32: encodeBase32,
+  Ascii85: encodeAscii85,
   'base64 of UTF-16': (text) => Buffer.from(text, 'utf16le').toString('base64'),
   'base64 of UTF-16 with its mark': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').toString('base64'),
   'base64 of gzip': (text) => gzipSync(text).toString('base64'),
   'base64 of zlib': (text) => deflateSync(text).toString('base64'),
-  'base64 of text without width': (text) => base64([...text].join('\u200b')),
+  'base64 of text without width': (text) => encodeBase64([...text].join('\u200b')),
   'padded base64 in reverse': (text) =>
-    [...base64(text.length % 3 === 0 ? `${text} ` : text)].reverse().join(''),
+    [...encodeBase64(text.length % 3 === 0 ? `${text} ` : text)].reverse().join(''),
 };
 
 /** The first hit of each detector that needs no context; letters, digits and little else. */
@@ -169,7 +169,7 @@ test('a value is found and masked however it is encoded, wherever its pattern fi
       const encoded = encode(value);
       const text = `the value ${encoded} .`;
       const findings = find(text).filter(({ type }) => type === 'secret_detected');
-      const left = masked(text);
+      const left = maskText(text);
       const is_gone = !left.includes(value.slice(value.length >> 1)) && !left.includes(encoded.slice(-12));
       if (findings.length === 0 || !is_gone) lost.push(`${id} ${name}`);
       else found += 1;
@@ -202,8 +202,12 @@ test('an order is found whatever stands for the blanks between its words', () =>
 
 /** Encoded forms of the value, and the span that detectors must find. */
 const SPANS: readonly { says: string; text: string; span: string }[] = [
-  { says: 'the whole run of base64', text: `data=${base64(KEY)} x`, span: base64(KEY) },
-  { says: 'a run inside an address', text: `https://a.test/v1/${base64(KEY)}?x`, span: base64(KEY) },
+  { says: 'the whole run of base64', text: `data=${encodeBase64(KEY)} x`, span: encodeBase64(KEY) },
+  {
+    says: 'a run inside an address',
+    text: `https://a.test/v1/${encodeBase64(KEY)}?x`,
+    span: encodeBase64(KEY),
+  },
   {
     says: 'escapes and plain units',
     text: 'a s\\u006b-ABCDEF1234567890 b',
@@ -241,7 +245,7 @@ const ORDINARY: readonly string[] = [
   'if (a && b) return "x" + "y" + \'z\';',
   'C:\\new\\users\\table\\x.txt and \\begin{equation} \\alpha_1',
   'https://a.test/search?q=caf%C3%A9%20bar&x=1&amp;y=2',
-  `integrity sha512-${base64(sampleBody(64))}`,
+  `integrity sha512-${encodeBase64(sampleBody(64))}`,
   '7d793037a0760186574b0282f2f435e7 d41d8cd98f00b204e9800998ecf8427e',
   'The ASCII table: 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1, then a b c d e f g h i.',
   'src/core/detect/matching/views/decode-view.ts getElementsByTagNameAndClassName',
@@ -278,7 +282,7 @@ const MORE = [
   '\udb40',
   '\udc41',
   'a b c d e f g h ',
-  base64(KEY),
+  encodeBase64(KEY),
   '6b6b',
 ];
 
@@ -315,7 +319,7 @@ test('names that every record has are no entities', () => {
 });
 
 test('base64 and base16 decode where they are readable text, and as far', () => {
-  const encoded = base64(`${KEY}!`);
+  const encoded = encodeBase64(`${KEY}!`);
   const rows: readonly (readonly [string, readonly string[]])[] = [
     [encoded, [`${KEY}!`]],
     [`${encoded}/tail`, [`${KEY}!`]],
@@ -344,4 +348,37 @@ test('a possessive after a quoted word joins no literals, and an operator does',
   const { length } = KEY;
   const joined = `model = "${KEY.slice(0, length - 6)}" + 's${KEY.slice(length - 6)}'`;
   assert.ok(find(joined).some(({ tags }) => tags[0]!.startsWith('secret.')));
+});
+
+test('numbers in digits of other scripts are found where they are', () => {
+  const zeros = {
+    Arabic: 0x660,
+    Persian: 0x6f0,
+    Devanagari: 0x966,
+    Bengali: 0x9e6,
+    Thai: 0xe50,
+    Khmer: 0x17e0,
+  };
+  const write = (zero: number, text: string): string =>
+    text.replace(/\d/g, (digit) => String.fromCharCode(zero + Number(digit)));
+  let scripts = 0;
+  for (const [script, zero] of Object.entries({ ...zeros, fullwidth: 0xff10 })) {
+    const number = write(zero, '+880-1593-737847');
+    const found = find(`call ${number} now`).filter(({ detector }) => detector === 'phone');
+    assert.deepEqual(
+      found.map(({ start, end }) => [start, end]),
+      [[5, 5 + number.length]],
+      script,
+    );
+    assert.deepEqual(find(write(zero, 'in the years 2025 and 2026, 31 days')), [], script);
+    scripts += 1;
+  }
+  assert.equal(scripts, 7);
+});
+
+test('a long table in digits of another script stays within the limit of work', () => {
+  const row = '123 456 789 0123 456789012 '.replace(/\d/g, (digit) =>
+    String.fromCharCode(0x9e6 + Number(digit)),
+  );
+  assert.deepEqual(find(row.repeat(12_000)), []);
 });

@@ -27,14 +27,14 @@ export function expandWindows(text: string, windows: Windows, before: number, af
   for (let at = 0; at < windows.length; at += 2) {
     const from = windows[at]! - before;
     const is_within = wide.length > 0 && from <= wide.at(-1)!;
-    addWindow(wide, is_within ? from : wordStart(text, from), windows[at + 1]! + after);
+    addWindow(wide, is_within ? from : findWordStart(text, from), windows[at + 1]! + after);
   }
   const ended: Windows = [];
-  for (let at = 0; at < wide.length; at += 2) addWindow(ended, wide[at]!, wordEnd(text, wide[at + 1]!));
+  for (let at = 0; at < wide.length; at += 2) addWindow(ended, wide[at]!, findWordEnd(text, wide[at + 1]!));
   return ended;
 }
 
-function wordStart(text: string, from: number): number {
+function findWordStart(text: string, from: number): number {
   if (from <= 0) return 0;
   const lowest = Math.max(0, from - WORD_UNITS_MAX);
   let at = from;
@@ -42,7 +42,7 @@ function wordStart(text: string, from: number): number {
   return at;
 }
 
-function wordEnd(text: string, from: number): number {
+function findWordEnd(text: string, from: number): number {
   const highest = Math.min(text.length, from + WORD_UNITS_MAX);
   let at = Math.min(from, text.length);
   while (at < highest && !isSpace(text.charCodeAt(at))) at += 1;
