@@ -1,12 +1,13 @@
 """Guards agents of OpenAI Agents SDK. Install the package first: `pip install agent-safety`.
 
-    from service_openai_agents import run
+    from service_openai_agents import run, run_streamed
 
     result = await run(agent, "What is the weather?")
+    result = await run_streamed(agent, "What is the weather?")
 
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.openai_agents import run
+from agent_safety.adapters.openai_agents import run, run_streamed
 
-__all__ = ["run"]
+__all__ = ["run", "run_streamed"]

@@ -1,13 +1,13 @@
 """Guards agents of Semantic Kernel. Install the package first: `pip install agent-safety`.
 
-    from service_semantic_kernel import guard_kernel, guarded_answer, guarded_prompt
+    from service_semantic_kernel import guard_kernel, guarded_prompt
 
     kernel = guard_kernel(Kernel())
-    answer = await guarded_answer(agent.get_response(messages=await guarded_prompt(text)))
+    answer = await agent.get_response(messages=await guarded_prompt(text))
 
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_answer, guarded_prompt
+from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_answer, guarded_prompt, guarded_stream
 
-__all__ = ["guard_kernel", "guarded_answer", "guarded_prompt"]
+__all__ = ["guard_kernel", "guarded_answer", "guarded_prompt", "guarded_stream"]

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const MAIN = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 
@@ -66,11 +66,9 @@ test('an operator works with rules, alerts, silences and deliveries', { timeout:
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text: 'Use key sk-ABCDEF1234567890' }),
   });
-  let firing = (await ask(service, 'history', '--status', 'firing')).alerts;
-  for (let tries = 0; firing.length === 0 && tries < 40; tries += 1) {
-    await sleep(500);
-    firing = (await ask(service, 'history', '--status', 'firing')).alerts;
-  }
+  const listFiring = async () => (await ask(service, 'history', '--status', 'firing')).alerts;
+  await until(async () => (await listFiring()).length > 0, 'an alert', 500);
+  const firing = await listFiring();
   assert.deepEqual(
     firing.map((alert: { rule_id: string }) => alert.rule_id),
     ['keys'],

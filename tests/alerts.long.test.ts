@@ -7,8 +7,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 interface ReceivedAlert {
   readonly id: string;
@@ -38,14 +38,6 @@ async function openReceiver(t: { after: (end: () => void) => void }) {
     server.close();
   });
   return { received, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
-
-async function until(holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
-  const end = performance.now() + ms;
-  while (!(await holds())) {
-    assert.ok(performance.now() < end, 'nothing came in time');
-    await sleep(100);
-  }
 }
 
 function block(service: TestService, tenant_id = 'default'): Promise<Response> {

@@ -8,8 +8,9 @@ import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { journalTexts, killAll, until } from './support/crash.ts';
+import { journalTexts, killAll } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const ROUNDS = 4;
 const CLIENTS = 8;

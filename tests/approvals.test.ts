@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signWebhook } from '../src/platform/net/webhook-signature.ts';
 import { ownNodeEnvironment, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const program = resolve(import.meta.dirname, '..', 'service');
 const secret = `whsec_${Buffer.from('a secret of this test only').toString('base64')}`;
@@ -368,11 +369,6 @@ test('the command line does the same through the service', async () => {
   assert.deepEqual([none.code, none.stdout], [0, 'There are no such requests.\n']);
 });
 
-async function eventually(isDone: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!isDone() && performance.now() < deadline) await sleep(50);
-}
-
 test('a restart keeps pending requests and webhooks; without a service the store is opened', async () => {
   faults = Number.POSITIVE_INFINITY;
   const call = refund({ agent_id: 'keeper' });
@@ -386,7 +382,7 @@ test('a restart keeps pending requests and webhooks; without a service the store
   assert.deepEqual([json.decision, json.approval.status], ['allow', 'consumed']);
   const ofThis = () => told.filter(({ body }) => body.includes(id)).map(({ body }) => JSON.parse(body).type);
   const all = ['approval.approved', 'approval.consumed', 'approval.pending'];
-  await eventually(() => all.every((type) => ofThis().includes(type)));
+  await until(() => all.every((type) => ofThis().includes(type)));
   assert.deepEqual([...new Set(ofThis())].sort(), all);
 });
 
@@ -407,7 +403,7 @@ test('approvers are notified by signed messages without the arguments', () => {
 test('a service that stops answers those who wait', async () => {
   const id = await requested(refund());
   const waiting = Array.from({ length: 6 }, () => ask('GET', `/v1/approvals/${id}?wait=60s`, LOOPBACK));
-  await sleep(500);
+  await sleep(2_000);
   const ending = await service.kill('SIGTERM');
   for (const { status, json } of await Promise.all(waiting))
     assert.deepEqual([status, json.status], [200, 'pending']);

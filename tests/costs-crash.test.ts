@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killAll, until } from './support/crash.ts';
+import { killAll } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 /** The cost of an answer in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
 const COST = 608;

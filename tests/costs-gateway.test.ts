@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const ANSWER = {
   id: 'chatcmpl-1',
@@ -69,7 +69,7 @@ test('calls at the same time spend what there is, the others get 429, and all of
     return budgets[0]!;
   };
   // The client has its answer before the call is charged; the reservation holds the budget until then.
-  for (let tries = 0; tries < 200 && (await standing()).reserved_usd > 0; tries++) await sleep(25);
+  await until(async () => (await standing()).reserved_usd === 0, 'the charge of the last call');
   const { spent_usd, reserved_usd } = await standing();
   assert.deepEqual([Math.round(spent_usd * 1e6), reserved_usd], [served * COST, 0]);
   const metrics = await (await fetch(`${service.url}/v1/metrics`)).text();

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestService, type TestService } from './support/service.ts';
-import { openReader, until } from './support/stream.ts';
+import { openReader } from './support/stream.ts';
+import { until } from './support/until.ts';
 
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 

@@ -285,7 +285,7 @@ test('every example is answered as the description shows it', async () => {
 async function finished(task_id: string): Promise<string> {
   const name = 'audit_task_show';
   const path = `/v1/dashboard/audit/tasks/${task_id}`;
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 1_200; tries++) {
     const { text } = await ask({ name, method: 'GET', path, body: undefined, status: 200, answer: null });
     if (JSON.parse(text).state !== 'running') return task_id;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
-import { until } from './support/stream.ts';
+import { until } from './support/until.ts';
 
 const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 

@@ -12,6 +12,7 @@ import {
 import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { killAll } from './support/crash.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const DOCUMENT = `
 version: v1alpha1
@@ -339,8 +340,7 @@ test('nothing that was acknowledged is lost to SIGKILL, and no file holds a valu
       }
     });
     const aim = before_kill + 20 + 10 * round;
-    const deadline = Date.now() + 20_000;
-    while (kept.size < aim && Date.now() < deadline) await sleep(1);
+    await until(() => kept.size >= aim, 'writes before the kill', 1);
     killAll(running);
     await Promise.all(writers);
   }
@@ -410,13 +410,7 @@ test('while the database is away memory is refused, and it comes back by itself'
     await database.start();
     const resolved = async () =>
       (await post(running, 'memory/resolve-handle', { session_id: 's', handle_id }, anna.key)).json.value;
-    const deadline = Date.now() + 20_000;
-    let value = await resolved();
-    while (value !== PLAIN && Date.now() < deadline) {
-      await sleep(100);
-      value = await resolved();
-    }
-    assert.equal(value, PLAIN);
+    await until(async () => (await resolved()) === PLAIN, 'the value of the handle', 100);
     const trail = await post(running, 'audit/query', { policy_name: 'fault.store' }, getOperator(running));
     assert.ok(trail.json.count >= 3);
     await running.stop();

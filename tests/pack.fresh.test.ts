@@ -14,6 +14,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createContext, runInContext } from 'node:vm';
+import { build } from 'esbuild';
 import { DETECTION } from '../src/core/testing/policies.ts';
 import type { CustomPattern } from '../src/core/types/index.ts';
 import { ownNodeEnvironment, programInPath, root, runProgram } from './support/checkout.ts';
@@ -71,6 +73,33 @@ test('it brings no Node along and runs no script at its installation', () => {
   const brought = Object.keys({ ...dependencies, ...optionalDependencies });
   assert.ok(brought.includes('pg') && brought.every((name) => !/^node(?:$|-)/.test(name)));
   for (const name of ['preinstall', 'install', 'postinstall']) assert.equal(scripts?.[name], undefined);
+});
+
+test('a bundle for browsers needs nothing of Node, and its adapters share the errors of the guard', async () => {
+  const contents = `export { BlockedError, quickstart } from 'agent-safety/sdk';
+export { guardVercelTools } from 'agent-safety/sdk/vercel-ai';`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: app },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'sdk',
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+  const globals = { console, crypto, performance, TextEncoder, TextDecoder, setTimeout, URL, AbortSignal };
+  const context = createContext(globals);
+  runInContext(outputFiles[0]!.text, context);
+  const seen = await runInContext(
+    `(async () => {
+      let ran = 0;
+      const { pay } = sdk.guardVercelTools({ pay: { execute: () => (ran += 1) } }, sdk.quickstart(), { on_block: 'raise' });
+      const error = await pay.execute({ key: 'sk-' + 'ABCDEF1234567890' }).catch((each) => each);
+      return JSON.stringify([error instanceof sdk.BlockedError, await pay.execute({}), ran]);
+    })()`,
+    context,
+  );
+  assert.equal(seen, '[true,1,1]');
 });
 
 test('the command answers', async () => {

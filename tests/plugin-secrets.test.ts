@@ -115,7 +115,7 @@ test('a new value is seen by a restarted thread', async () => {
 
 /** Polls, because a thread that ended is not restarted at once. */
 async function untilAnswered(key: string): Promise<{ json: Body }> {
-  for (let tries = 0; tries < 30; tries += 1) {
+  for (let tries = 0; tries < 200; tries += 1) {
     const answer = await resolve(key);
     if (answer.status === 200) return answer;
     await new Promise((next) => setTimeout(next, 300));

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const example = (name: string): string =>
   readFileSync(join(root, `examples/plugin-${name}/index.js`), 'utf8');
@@ -215,9 +216,7 @@ const masked = async (): Promise<unknown> =>
 
 /** Polls, because a running service applies changed files within seconds. */
 async function untilMasked(expected: string | null): Promise<void> {
-  for (let tries = 0; tries < 100 && (await masked()) !== expected; tries += 1)
-    await new Promise((next) => setTimeout(next, 200));
-  assert.equal(await masked(), expected);
+  await until(async () => (await masked()) === expected, `the text becomes ${expected}`, 200);
 }
 
 test('a skill brings a plug-in to a service that runs, which runs only what the lock file has', async () => {

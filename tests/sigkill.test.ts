@@ -7,8 +7,9 @@ import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { journalTexts, killAll, until } from './support/crash.ts';
+import { journalTexts, killAll } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const ROUNDS = 8;
 const CLIENTS = 24;

@@ -28,7 +28,7 @@ async function newDatabase(): Promise<string> {
 const readiness = async (service: TestService) => (await fetch(`${service.url}/v1/ready`)).status;
 
 async function becomes(service: TestService, status: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1_200; tries++) {
     if ((await readiness(service)) === status) return;
     await sleep(50);
   }
@@ -88,13 +88,13 @@ test('while PostgreSQL is away the service is not ready, and it needs no restart
   await service.stop();
 });
 
-test('while PostgreSQL is silent the service can be stopped', { skip }, async () => {
+test('while PostgreSQL is silent the service can be stopped', { skip }, async (t) => {
   const line = await openBadLine(await newDatabase());
+  t.after(() => line.close());
   const service = await startTestService({ config: { storage: { url: line.url } } });
   line.goSilent();
   await becomes(service, 503);
   assert.deepEqual(await service.stop(), { code: 0, signal: null }, service.logs());
-  await line.close();
 });
 
 test('a start without its store is refused, says what to do, and repeats no credential', {

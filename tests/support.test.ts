@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 function isAlive(pid: number): boolean {
   try {
@@ -30,8 +30,7 @@ test('workers do not outlive a parent that was killed', async () => {
   assert.equal(workers.length, 2);
   const ending = await service.kill('SIGKILL');
   assert.equal(ending.signal, 'SIGKILL');
-  for (let tries = 0; tries < 100 && workers.some(isAlive); tries++) await sleep(50);
-  assert.deepEqual(workers.filter(isAlive), []);
+  await until(() => !workers.some(isAlive), 'the end of the workers');
   await service.stop();
 });
 

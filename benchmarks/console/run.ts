@@ -23,6 +23,8 @@ const given = words[2];
 const folder = given === undefined ? mkdtempSync(join(tmpdir(), 'bench-console-')) : resolve(given);
 const FILL_MS_MAX = 1_800_000;
 const AIM_MS = 300;
+/** The overview counts decisions. Of a day's events a few are others, such as answers to approval requests. */
+const COUNTED_SHARE = 0.99;
 
 interface PageRequest {
   readonly name: string;
@@ -83,7 +85,7 @@ async function waitForIndex(url: string): Promise<number> {
   for (let last = -1; performance.now() - began < FILL_MS_MAX; await sleep(2_000)) {
     const text = await ask(url, { name: '', path: '/v1/dashboard/overview?last=7d' }).catch(() => null);
     const total = text === null ? 0 : (JSON.parse(text) as { events_total: number }).events_total;
-    if (total >= events && total === last) return total;
+    if (total >= events * COUNTED_SHARE && total === last) return total;
     last = total;
   }
   throw new Error('the index was not filled in time');

@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { buildPythonCore } from '../../scripts/build/python.ts';
-import { ensure, locate } from '../../scripts/components/components.ts';
+import { ensureComponents, locateComponent } from '../../scripts/components/components.ts';
 import { getPrograms, installFromPypi, isFromPypi } from '../../scripts/components/python.ts';
 import { runProgram, userEnvironment } from '../../tests/support/checkout.ts';
 import { startTestService } from '../../tests/support/service.ts';
@@ -38,9 +38,9 @@ interface Tool {
   readonly python: string;
 }
 
-ensure(['sdk-python'], console.log);
+ensureComponents(['sdk-python'], console.log);
 await buildPythonCore();
-const own: Tool = { name: 'agent-safety', python: locate('sdk-python')! };
+const own: Tool = { name: 'agent-safety', python: locateComponent('sdk-python')! };
 const presidio: Tool = { name: 'presidio', python: process.env.PRESIDIO_PYTHON ?? installPresidio() };
 const llm_guard: Tool = { name: 'llm-guard', python: process.env.LLM_GUARD_PYTHON ?? installLlmGuard() };
 const load = () => `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors`;

@@ -42,7 +42,7 @@ const appRoute = createRoute({
 });
 
 /** Adds a page inside the frame. Filters and the like are in the query of the address, as text. */
-function page<const Path extends string>(path: Path, component: RouteComponent) {
+function createPageRoute<const Path extends string>(path: Path, component: RouteComponent) {
   return createRoute({
     getParentRoute: () => appRoute,
     path,
@@ -54,76 +54,76 @@ function page<const Path extends string>(path: Path, component: RouteComponent) 
 
 const pageRoutes = [
   // Part of the first bundle, because most visits begin here: a chunk of its own would be one more request in a row.
-  page('/', OverviewPage),
-  page(
+  createPageRoute('/', OverviewPage),
+  createPageRoute(
     '/activity',
     lazyRouteComponent(() => import('./pages/activity-page.tsx'), 'ActivityPage'),
   ),
-  page(
+  createPageRoute(
     '/incidents',
     lazyRouteComponent(() => import('./pages/incidents-page.tsx'), 'IncidentsPage'),
   ),
-  page(
+  createPageRoute(
     '/incidents/$event_id',
     lazyRouteComponent(() => import('./pages/incident-page.tsx'), 'IncidentPage'),
   ),
-  page(
+  createPageRoute(
     '/approvals',
     lazyRouteComponent(() => import('./pages/approvals-page.tsx'), 'ApprovalsPage'),
   ),
-  page(
+  createPageRoute(
     '/approvals/$request_id',
     lazyRouteComponent(() => import('./pages/approval-page.tsx'), 'ApprovalPage'),
   ),
-  page(
+  createPageRoute(
     '/sessions',
     lazyRouteComponent(() => import('./pages/sessions-page.tsx'), 'SessionsPage'),
   ),
-  page(
+  createPageRoute(
     '/sessions/$session_id',
     lazyRouteComponent(() => import('./pages/session-page.tsx'), 'SessionPage'),
   ),
-  page(
+  createPageRoute(
     '/agents',
     lazyRouteComponent(() => import('./pages/agents-page.tsx'), 'AgentsPage'),
   ),
-  page(
+  createPageRoute(
     '/agents/$agent_id',
     lazyRouteComponent(() => import('./pages/agent-page.tsx'), 'AgentPage'),
   ),
-  page(
+  createPageRoute(
     '/detection',
     lazyRouteComponent(() => import('./pages/detection-page.tsx'), 'DetectionPage'),
   ),
-  page(
+  createPageRoute(
     '/costs',
     lazyRouteComponent(() => import('./pages/costs-page.tsx'), 'CostsPage'),
   ),
-  page(
+  createPageRoute(
     '/policies',
     lazyRouteComponent(() => import('./pages/policies-page.tsx'), 'PoliciesPage'),
   ),
-  page(
+  createPageRoute(
     '/access',
     lazyRouteComponent(() => import('./pages/access-page.tsx'), 'AccessPage'),
   ),
-  page(
+  createPageRoute(
     '/alerts',
     lazyRouteComponent(() => import('./pages/alerts-page.tsx'), 'AlertsPage'),
   ),
-  page(
+  createPageRoute(
     '/compliance',
     lazyRouteComponent(() => import('./pages/compliance-page.tsx'), 'CompliancePage'),
   ),
-  page(
+  createPageRoute(
     '/audit',
     lazyRouteComponent(() => import('./pages/audit-page.tsx'), 'AuditPage'),
   ),
-  page(
+  createPageRoute(
     '/account',
     lazyRouteComponent(() => import('./app/account-page.tsx'), 'AccountPage'),
   ),
-  page(
+  createPageRoute(
     '/settings',
     lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
   ),

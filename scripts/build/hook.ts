@@ -31,7 +31,7 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       // Only a program that is not built looks up its version.
       define: { ...options.define, 'import.meta.url': '""' },
       plugins: [
-        outside(
+        createExternalPlugin(
           /\/(?:decide-locally|run-daemon)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor|traces)\.ts$/,
         ),
       ],
@@ -41,14 +41,14 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       entryPoints: ['src/entry/hook/decide-locally.ts'],
       outfile: `${folder}/decide-locally.js`,
       format: 'esm',
-      plugins: [outside(/\/src\/core\/|\/full-runtime\.ts$/)],
+      plugins: [createExternalPlugin(/\/src\/core\/|\/full-runtime\.ts$/)],
     }),
   ]);
   return [main, local].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }
 
 /** Leaves modules out of a bundle, and imports them by their names in the built program. */
-function outside(modules: RegExp): Plugin {
+function createExternalPlugin(modules: RegExp): Plugin {
   const from = resolve('src/entry/hook');
   return {
     name: 'outside',

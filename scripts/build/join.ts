@@ -5,32 +5,32 @@ import type { SerializedDetectorTable } from '../../src/core/detect/matching/det
 import { listLazyEntries, loadLazily } from './lazy-modules.ts';
 
 /** The module of `core` that most programs load. The modules that it needs become one file. */
-const WHOLE = 'core/decision/judge.js';
+const MAIN_MODULE = 'core/decision/judge.js';
 /** An entry that needs this module needs nearly all of that file. */
-const HEART = 'core/detect/detectors/index.js';
+const DETECTOR_LIST = 'core/detect/detectors/index.js';
 
 /**
- * Joins the modules below `dist/<room>` into few files, because each loaded file adds a third of a
+ * Joins the modules below `dist/<folder>` into few files, because each loaded file adds a third of a
  * millisecond to a start, and there are hundreds. Modules that are imported from elsewhere in `dist` keep
  * their paths, as do all types. No module is in two files.
  */
 export async function joinModules(
   dist: string,
-  room: string,
+  folder: string,
   published: readonly string[],
   table: SerializedDetectorTable,
 ): Promise<void> {
-  const inside = modulesIn(join(dist, room));
-  const named = modulesIn(dist)
+  const inside = listModules(join(dist, folder));
+  const named = listModules(dist)
     .filter((path) => !inside.includes(path))
-    .flatMap((path) => namesIn(path))
+    .flatMap((path) => listImportedPaths(path))
     .filter((path) => inside.includes(path));
   const modules = [...new Set([...named, ...published.map((path) => join(dist, path))])].sort();
   const entries = [
     ...modules.map((path) => ({ in: path, out: relative(dist, path).replace(/\.js$/, '') })),
     ...listLazyEntries(),
   ];
-  const options = optionsFor(dist, room, table);
+  const options = buildBundleOptions(dist, folder, table);
   const { metafile } = await build({ ...options, entryPoints: entries, write: false });
   const companions = getCompanions(metafile, dist, modules);
   const joined = await build({
@@ -40,7 +40,7 @@ export async function joinModules(
   });
   const written = new Set(Object.keys(joined.metafile.outputs));
   for (const path of inside) if (!written.has(relative(process.cwd(), path))) rmSync(path);
-  const { imports = [] } = joined.metafile.outputs[join(dist, WHOLE)] ?? {};
+  const { imports = [] } = joined.metafile.outputs[join(dist, MAIN_MODULE)] ?? {};
   for (const { path, external } of imports) if (external !== true) checkAscii(path);
 }
 
@@ -54,11 +54,11 @@ function checkAscii(path: string): void {
     throw new Error(`write the letters beyond ASCII in expressions and raw texts as \\u....: ${found[0]}`);
 }
 
-function optionsFor(dist: string, room: string, table: SerializedDetectorTable) {
+function buildBundleOptions(dist: string, folder: string, table: SerializedDetectorTable) {
   return {
     outdir: dist,
     outbase: dist,
-    chunkNames: `${room}/joined-[hash]`,
+    chunkNames: `${folder}/joined-[hash]`,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -77,7 +77,7 @@ function optionsFor(dist: string, room: string, table: SerializedDetectorTable) 
 
 /**
  * Returns the modules that each entry loads in addition to its own. The bundler makes one file for each set
- * of modules that the same entries need, which would be dozens. So entries that need `HEART` load the whole
+ * of modules that the same entries need, which would be dozens. So entries that need `DETECTOR_LIST` load the whole
  * file and the modules that several lazy files need; other entries load the part of it that any of them
  * needs.
  */
@@ -86,22 +86,22 @@ function getCompanions(
   dist: string,
   modules: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const needs = new Map(modules.map((path) => [path, neededBy(metafile, path)]));
-  const lazy_needs = listLazyEntries().map(({ in: input }) => neededBy(metafile, input));
+  const needs = new Map(modules.map((path) => [path, collectStaticImports(metafile, path)]));
+  const lazy_needs = listLazyEntries().map(({ in: input }) => collectStaticImports(metafile, input));
   const isCommon = (path: string): boolean => lazy_needs.filter((needed) => needed.has(path)).length > 1;
   const common = Object.keys(metafile.inputs).filter(isCommon);
-  const whole = new Set([...neededBy(metafile, join(dist, WHOLE)), ...common]);
-  const needsHeart = (needed: ReadonlySet<string>): boolean => needed.has(join(dist, HEART));
-  const others = [...needs.values()].filter((needed) => !needsHeart(needed));
+  const whole = new Set([...collectStaticImports(metafile, join(dist, MAIN_MODULE)), ...common]);
+  const needsDetectors = (needed: ReadonlySet<string>): boolean => needed.has(join(dist, DETECTOR_LIST));
+  const others = [...needs.values()].filter((needed) => !needsDetectors(needed));
   const shared = [...whole].filter((path) => others.some((needed) => needed.has(path)));
-  const with_heart = [join(dist, WHOLE), ...common];
+  const with_detectors = [join(dist, MAIN_MODULE), ...common];
   return new Map([
-    ...[...needs].map(([path, needed]) => [path, needsHeart(needed) ? with_heart : shared] as const),
-    ...listLazyEntries().map(({ in: input }) => [input, with_heart] as const),
+    ...[...needs].map(([path, needed]) => [path, needsDetectors(needed) ? with_detectors : shared] as const),
+    ...listLazyEntries().map(({ in: input }) => [input, with_detectors] as const),
   ]);
 }
 
-function neededBy({ inputs }: Metafile, entry: string): ReadonlySet<string> {
+function collectStaticImports({ inputs }: Metafile, entry: string): ReadonlySet<string> {
   const needed = new Set<string>();
   const open = [entry];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -139,14 +139,14 @@ function getName(input: string): string {
   return input.includes(':') ? input : resolve(input);
 }
 
-function modulesIn(folder: string): readonly string[] {
+function listModules(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js'))
     .map((name) => join(folder, name));
 }
 
 /** Returns the modules that a module imports by their paths. */
-function namesIn(path: string): readonly string[] {
+function listImportedPaths(path: string): readonly string[] {
   const named = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\()\s*['"](\.[^'"]+)['"]/g);
   return [...named].map(([, name]) => join(dirname(path), name!));
 }

@@ -9,9 +9,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /** The output file of each module that a lazy file imports, by the beginning of its path there. */
-type Shelf = readonly (readonly [beginning: string, file: string])[];
+type LazyTargets = readonly (readonly [beginning: string, file: string])[];
 
-export const LAZY_FILES: Readonly<Record<string, Shelf>> = {
+export const LAZY_FILES: Readonly<Record<string, LazyTargets>> = {
   'core/detect/detectors/index.js': [
     ['./content/', 'injection'],
     ['./injection/', 'injection'],
@@ -35,15 +35,15 @@ const IMPORT = /^import (?:(\w+)|\{\s([^}]+?),?\s\}) from ['"]([^'"]+)['"];$/gm;
 
 /** Returns the entries of the bundler for the files that are loaded on demand, and their names below `dist`. */
 export function listLazyEntries(): readonly { readonly in: string; readonly out: string }[] {
-  const files = new Set(Object.values(LAZY_FILES).flatMap((shelf) => shelf.map(([, file]) => file)));
+  const files = new Set(Object.values(LAZY_FILES).flatMap((targets) => targets.map(([, file]) => file)));
   return [...files].map((file) => ({ in: `${NAMESPACE}:${file}`, out: `core/lazy-${file}` }));
 }
 
 /** Returns the plugin of the bundler; `dist` contains the modules that the compiler wrote. */
 export function loadLazily(dist: string): Plugin {
-  const lazy_files = Object.entries(LAZY_FILES).map(([name, shelf]) => {
+  const lazy_files = Object.entries(LAZY_FILES).map(([name, targets]) => {
     const path = resolve(dist, name);
-    return { path, shelf, text: readFileSync(path, 'utf8') };
+    return { path, targets, text: readFileSync(path, 'utf8') };
   });
   return {
     name: 'lazy',
@@ -53,7 +53,7 @@ export function loadLazily(dist: string): Plugin {
         const contents =
           found === undefined
             ? withPackagesLazy(readFileSync(path, 'utf8'))
-            : withLookUps(found.text, found.shelf);
+            : withLookUps(found.text, found.targets);
         return { contents, resolveDir: dirname(path) };
       });
       onResolve({ filter: /^lazy:/ }, ({ path }) => ({
@@ -78,32 +78,32 @@ export function required(name) {
 /** Returns the source of a file of modules, each of which runs when it is requested. */
 function buildLazyFile(
   file: string,
-  lazy_files: readonly { readonly path: string; readonly shelf: Shelf; readonly text: string }[],
+  lazy_files: readonly { readonly path: string; readonly targets: LazyTargets; readonly text: string }[],
 ): string {
-  const modules = lazy_files.flatMap(({ path, shelf, text }) =>
+  const modules = lazy_files.flatMap(({ path, targets, text }) =>
     [...text.matchAll(IMPORT)]
       .map(([, , , from]) => from!)
-      .filter((from) => getFile(shelf, from) === file)
+      .filter((from) => getFile(targets, from) === file)
       .map((from) => `${JSON.stringify(from)}: () => require(${JSON.stringify(join(dirname(path), from))}),`),
   );
   return `export const modules = {\n${modules.join('\n')}\n};`;
 }
 
-function getFile(shelf: Shelf, from: string): string {
-  const found = shelf.find(([beginning]) => from.startsWith(beginning));
+function getFile(targets: LazyTargets, from: string): string {
+  const found = targets.find(([beginning]) => from.startsWith(beginning));
   if (found === undefined)
-    throw new Error(`${from} is on no shelf of the lazy files in scripts/build/lazy-modules.ts`);
+    throw new Error(`${from} has no output file: add one to LAZY_FILES in scripts/build/lazy-modules.ts`);
   return found[1];
 }
 
 /** Replaces every imported name by a lookup in its module. */
-function withLookUps(text: string, shelf: Shelf): string {
+function withLookUps(text: string, targets: LazyTargets): string {
   const modules: string[] = [];
   const names = new Map<string, string>();
   const body = text.replace(IMPORT, (_, whole: string | undefined, list = '', from: string) => {
     const at = modules.length;
     modules.push(`let module_${at};
-const in_${at} = () => module_${at} ??= required('./lazy-${getFile(shelf, from)}.js').modules['${from}']();`);
+const in_${at} = () => module_${at} ??= required('./lazy-${getFile(targets, from)}.js').modules['${from}']();`);
     for (const [exported, name] of getNames(whole, list)) names.set(name, `in_${at}().${exported}`);
     return '';
   });

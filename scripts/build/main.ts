@@ -14,6 +14,7 @@ import { assets } from '../../src/entry/http/pages.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
 import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
+import { bundleWeb } from './web.ts';
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 rmSync('dist', { recursive: true, force: true });
@@ -22,8 +23,9 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 `;
 
 checkTree();
-compile();
+compileSources();
 await bundleHook('dist', getPackageVersion());
+await bundleWeb('dist');
 await joinModules(
   'dist',
   'core',
@@ -44,7 +46,7 @@ function checkTree(): void {
   process.exit(1);
 }
 
-function compile(): void {
+function compileSources(): void {
   const words = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
   const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -20,15 +20,22 @@ export async function checkByCommand(name: string, words: readonly string[]): Pr
   });
   const ok = code === 0;
   const duration_ms = performance.now() - began_ms;
-  return { name, ok, duration_ms, output: ok ? '' : output.trimEnd(), counts: oneCheck(ok), skipped: [] };
+  return {
+    name,
+    ok,
+    duration_ms,
+    output: ok ? '' : output.trimEnd(),
+    counts: countOneCheck(ok),
+    skipped: [],
+  };
 }
 
 /** Returns the outcome of a check that cannot run here. */
-export function skippedCheck(name: string, reason: string): Outcome {
+export function reportSkippedCheck(name: string, reason: string): Outcome {
   const counts = { tests: 1, passed: 0, failed: 0, cancelled: 0, skipped: 1, todo: 0 };
   return { name, ok: true, duration_ms: 0, output: '', counts, skipped: [`${name}: ${reason}`] };
 }
 
-function oneCheck(ok: boolean): Counts {
+function countOneCheck(ok: boolean): Counts {
   return { tests: 1, passed: ok ? 1 : 0, failed: ok ? 0 : 1, cancelled: 0, skipped: 0, todo: 0 };
 }

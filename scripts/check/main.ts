@@ -1,13 +1,16 @@
 /** `npm test`: runs everything that CI runs. With `--quick`, leaves out slow checks and installs nothing. */
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { components, ensure, locate } from '../components/components.ts';
-import { checkByCommand, skippedCheck } from './command.ts';
-import { getSummary, type Outcome, verdictOf } from './outcome.ts';
+import { components, ensureComponents, locateComponent } from '../components/components.ts';
+import { checkByCommand, reportSkippedCheck } from './command.ts';
+import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
 import { checkByTests } from './tests.ts';
 
 /** The end-to-end tests of the quick run: the whole service on real input, in a few seconds. */
 const DAILY = ['examples', 'pinned', 'readme'];
+
+/** The most characters that are repeated of a failed check's output, from its end. */
+const REPEATED_CHARACTERS_MAX = 6_000;
 
 const quick = process.argv.includes('--quick');
 const began_ms = performance.now();
@@ -15,17 +18,20 @@ const bin = (name: string) => [process.execPath, `node_modules/${getBinary(name)
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 if (!quick)
-  ensure(
+  ensureComponents(
     components.map((each) => each.name),
     console.log,
   );
 
 const outcomes: Outcome[] = [];
-await Promise.all([runInTurn(looks()), runInTurn(reads())]);
-await runInTurn(tests());
-const verdict = verdictOf(outcomes, process.env.CI === 'true' && !quick);
+await Promise.all([runInTurn(listStaticStages()), runInTurn(listTypeStages())]);
+await runInTurn(listTestStages());
+const verdict = judgeOutcomes(outcomes, process.env.CI === 'true' && !quick);
 console.log(`\n${getSummary(outcomes, performance.now() - began_ms)}`);
 console.log(verdict.reason);
+// Once more at the end, where a reader of a long log begins.
+for (const { ok, name, output } of outcomes)
+  if (!ok) console.log(`\nFAILED ${name}\n${output.slice(-REPEATED_CHARACTERS_MAX)}`);
 process.exitCode = verdict.ok ? 0 : 1;
 
 type Stage = () => Promise<Outcome>;
@@ -40,14 +46,14 @@ async function runInTurn(stages: Iterable<Stage>): Promise<void> {
   }
 }
 
-/** Yields both compiler runs, which together take as long as all of `looks`. */
-function* reads(): Generator<Stage> {
+/** Yields both compiler runs, which together take as long as all of `listStaticStages`. */
+function* listTypeStages(): Generator<Stage> {
   yield () =>
     checkByCommand('types of core', [...bin('typescript'), '-p', 'src/core/tsconfig.json', '--noEmit']);
   yield () => checkByCommand('types', [...bin('typescript'), '-p', 'tsconfig.json']);
 }
 
-function* looks(): Generator<Stage> {
+function* listStaticStages(): Generator<Stage> {
   yield () => checkByCommand('style', [...bin('@biomejs/biome'), 'ci', '--colors=off']);
   yield () => checkByCommand('nothing unused', bin('knip'));
   yield () => checkByCommand('tidy', [process.execPath, 'scripts/tidy/main.ts']);
@@ -58,15 +64,15 @@ function* looks(): Generator<Stage> {
   if (!quick) yield () => checkByCommand('console', [process.execPath, 'scripts/console/main.ts', '--check']);
 }
 
-function* tests(): Generator<Stage> {
+function* listTestStages(): Generator<Stage> {
   const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
-  const beside = files('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
-  yield () => checkByTests('tests next to the source', beside, console.log, flags);
-  const whole = files(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
+  const adjacent = listFiles('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
+  yield () => checkByTests('tests next to the source', adjacent, console.log, flags);
+  const whole = listFiles(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
   yield () => checkByTests('end-to-end tests', whole, console.log, flags);
 }
 
-function files(pattern: string): string[] {
+function listFiles(pattern: string): string[] {
   return globSync(pattern, { exclude: ['**/node_modules/**'] })
     .sort()
     .map((file) => resolve(file));
@@ -79,8 +85,8 @@ function isWanted(file: string): boolean {
 
 async function checkShell(): Promise<Outcome> {
   const name = 'shell scripts';
-  if (locate('shellcheck') === null)
-    return skippedCheck(name, 'shellcheck is not installed (apt-get install shellcheck)');
+  if (locateComponent('shellcheck') === null)
+    return reportSkippedCheck(name, 'shellcheck is not installed (apt-get install shellcheck)');
   return checkByCommand(name, ['shellcheck', '-x', 'service', 'scripts/run', 'scripts/launch.sh', '.ci/run']);
 }
 

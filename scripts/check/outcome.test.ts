@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { getSummary, type Outcome, verdictOf } from './outcome.ts';
+import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
 
 const fine: Outcome = {
   name: 'fine',
@@ -33,7 +33,7 @@ const cases: readonly [string, readonly Outcome[], boolean, boolean][] = [
 ];
 
 test('what counts as passed', () => {
-  for (const [name, outcomes, in_ci, ok] of cases) assert.equal(verdictOf(outcomes, in_ci).ok, ok, name);
+  for (const [name, outcomes, in_ci, ok] of cases) assert.equal(judgeOutcomes(outcomes, in_ci).ok, ok, name);
 });
 
 test('the summary ends in the totals that CI reads, and names what was skipped', () => {

@@ -20,7 +20,7 @@ export interface Counts {
   readonly todo: number;
 }
 
-export function sum(all: readonly Counts[]): Counts {
+export function sumCounts(all: readonly Counts[]): Counts {
   const total = (field: keyof Counts) => all.reduce((count, each) => count + each[field], 0);
   return {
     tests: total('tests'),
@@ -36,7 +36,7 @@ export function sum(all: readonly Counts[]): Counts {
  * Returns whether the run passed. A skipped check is fine on a developer's machine and a failure in CI. A run
  * without any check never passes.
  */
-export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: boolean; reason: string } {
+export function judgeOutcomes(outcomes: readonly Outcome[], in_ci: boolean): { ok: boolean; reason: string } {
   const failed = outcomes.filter((each) => !each.ok).map((each) => each.name);
   if (failed.length > 0) return { ok: false, reason: `failed: ${failed.join(', ')}` };
   const empty = outcomes.filter((each) => each.counts.tests === 0).map((each) => each.name);
@@ -52,10 +52,10 @@ export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: b
  * runner.
  */
 export function getSummary(outcomes: readonly Outcome[], duration_ms: number): string {
-  const counts = sum(outcomes.map((each) => each.counts));
+  const counts = sumCounts(outcomes.map((each) => each.counts));
   const stages = outcomes.map(
     (each) =>
-      `${each.ok ? 'ok    ' : 'FAILED'} ${each.name.padEnd(24)} ${`${each.counts.tests}`.padStart(6)} ${seconds(each.duration_ms).padStart(9)}`,
+      `${each.ok ? 'ok    ' : 'FAILED'} ${each.name.padEnd(24)} ${`${each.counts.tests}`.padStart(6)} ${formatSeconds(each.duration_ms).padStart(9)}`,
   );
   const skipped = outcomes.flatMap((each) => each.skipped.map((line) => `skipped: ${line}`));
   const totals = [
@@ -70,6 +70,6 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
   return [...stages, ...skipped, ...totals].join('\n');
 }
 
-export function seconds(duration_ms: number): string {
+export function formatSeconds(duration_ms: number): string {
   return `${(duration_ms / 1000).toFixed(1)} s`;
 }

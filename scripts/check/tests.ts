@@ -2,10 +2,8 @@ import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
-import { type Counts, type Outcome, seconds, sum } from './outcome.ts';
+import { type Counts, formatSeconds, type Outcome, sumCounts } from './outcome.ts';
 
-/** The timeout of a test file. No file should need a tenth of it. */
-const FILE_MS_MAX = 10 * 60_000;
 /** The most characters that are shown of a failing file's output, from its end. */
 const PRINTED_CHARACTERS_MAX = 4_000;
 
@@ -25,15 +23,15 @@ export async function checkByTests(
   const skipped: string[] = [];
   const printed = new Map<string, string>();
   const counts: Counts[] = [];
+  const unfinished = new Set(files);
   let ok = files.length > 0;
   const events = run({
     files: [...files],
-    execArgv: [...flags],
+    execArgv: ['--import', import.meta.resolve('./deadline.ts'), ...flags],
     concurrency: Math.max(2, availableParallelism()),
-    timeout: FILE_MS_MAX,
   });
   for await (const { type, data } of events) {
-    if (type === 'test:stdout' || type === 'test:stderr') keep(printed, data.file, data.message);
+    if (type === 'test:stdout' || type === 'test:stderr') keepOutput(printed, data.file, data.message);
     if (type === 'test:pass' && data.skip !== undefined)
       skipped.push(`${data.name}: ${getReason(data.skip)}`);
     if (type === 'test:pass' && data.todo !== undefined)
@@ -43,14 +41,17 @@ export async function checkByTests(
     if (type !== 'test:summary') continue;
     if (data.file === undefined) ok &&= data.success;
     else {
+      unfinished.delete(data.file);
       counts.push(getCounts(data.counts));
       const mark = data.success ? 'ok    ' : 'FAILED';
-      say(`${mark} ${shown(data.file)}  ${data.counts.tests} tests, ${seconds(data.duration_ms)}`);
+      say(`${mark} ${formatPath(data.file)}  ${data.counts.tests} tests, ${formatSeconds(data.duration_ms)}`);
     }
   }
+  for (const file of unfinished)
+    failures.push(`FAILED ${formatPath(file)}\n  ended without a summary of its tests`);
   ok &&= failures.length === 0;
   const duration_ms = performance.now() - began_ms;
-  return { name, ok, duration_ms, output: failures.join('\n\n'), counts: sum(counts), skipped };
+  return { name, ok, duration_ms, output: failures.join('\n\n'), counts: sumCounts(counts), skipped };
 }
 
 interface TestResult {
@@ -61,28 +62,33 @@ interface TestResult {
 }
 
 function getFailure(data: TestResult, printed: ReadonlyMap<string, string>): string[] {
-  const error = data.details.error as (Error & { failureType?: string; cause?: unknown }) | undefined;
+  const error = data.details.error as
+    | (Error & { failureType?: string; cause?: unknown; signal?: string | null })
+    | undefined;
   // Its failing subtests have been reported already.
   if (error?.failureType === 'subtestsFailed') return [];
-  const cause = withoutNode(inspect(error?.cause ?? error, { depth: 4, breakLength: 110 }));
+  const killed = error?.signal == null ? '' : `ended by ${error.signal}; \`deadline.ts\` ends slow files: `;
+  const cause = `${killed}${removeNodeFrames(inspect(error?.cause ?? error, { depth: 4, breakLength: 110 }))}`;
   const said = (printed.get(data.file ?? '') ?? '').slice(-PRINTED_CHARACTERS_MAX).trim();
-  return [`${getPlace(data)}\n${indented(cause)}${said === '' ? '' : `\n  it printed:\n${indented(said)}`}`];
+  return [
+    `${getPlace(data)}\n${indentLines(cause)}${said === '' ? '' : `\n  it printed:\n${indentLines(said)}`}`,
+  ];
 }
 
 /** Removes stack frames inside Node, which do not help to find a fault in this code. */
-function withoutNode(text: string): string {
+function removeNodeFrames(text: string): string {
   return text.replaceAll(/^ +at .*[( ]node:internal.*\n?/gm, '');
 }
 
 function getPlace(data: TestResult): string {
-  return `FAILED ${data.file === undefined ? '' : `${shown(data.file)}:${data.line ?? 1} `}${data.name}`;
+  return `FAILED ${data.file === undefined ? '' : `${formatPath(data.file)}:${data.line ?? 1} `}${data.name}`;
 }
 
-function indented(text: string): string {
+function indentLines(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
-function keep(printed: Map<string, string>, file: string | undefined, message: string): void {
+function keepOutput(printed: Map<string, string>, file: string | undefined, message: string): void {
   printed.set(file ?? '', `${printed.get(file ?? '') ?? ''}${message}`.slice(-2 * PRINTED_CHARACTERS_MAX));
 }
 
@@ -90,7 +96,7 @@ function getReason(skip: string | boolean): string {
   return typeof skip === 'string' && skip !== '' ? skip : 'no reason given';
 }
 
-function shown(file: string): string {
+function formatPath(file: string): string {
   return relative(process.cwd(), file);
 }
 

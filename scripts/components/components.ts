@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { POSTGRES_FOLDERS } from '../../src/platform/store/testing/postgres-server.ts';
-import { installFromNpm, npmProgram } from './npm.ts';
+import { findNpmProgram, installFromNpm } from './npm.ts';
 import { getPrograms, installFromPypi, isFromPypi } from './python.ts';
 
 export interface Component {
@@ -115,10 +115,10 @@ export const components: readonly Component[] = [
 ];
 
 /** Returns the path of the component's program; `null` if it is not installed. */
-export function locate(name: string): string | null {
+export function locateComponent(name: string): string | null {
   const component = components.find((each) => each.name === name);
   if (component === undefined) throw new Error(`\`${name}\` is no component`);
-  if (component.npm !== undefined) return npmProgram(component.npm, component.program);
+  if (component.npm !== undefined) return findNpmProgram(component.npm, component.program);
   const { pypi = [], folders, is_own = false } = component;
   if (is_own && !isFromPypi(name, pypi)) return null;
   const own = folders === undefined ? [] : globSync(folders);
@@ -139,20 +139,20 @@ export function locate(name: string): string | null {
  * Installs the missing components as far as this user may.
  * @returns the names that could not be installed
  */
-export function ensure(names: readonly string[], say: (line: string) => void): string[] {
-  const missing = names.filter((name) => locate(name) === null);
+export function ensureComponents(names: readonly string[], say: (line: string) => void): string[] {
+  const missing = names.filter((name) => locateComponent(name) === null);
   if (missing.length === 0) return [];
-  const rest = missing.filter((name) => !fromRegistry(name, say));
+  const rest = missing.filter((name) => !installFromRegistry(name, say));
   if (rest.length > 0) ensureByApt(rest, say);
-  for (const name of rest) if (locate(name) === null) fromRegistry(name, say);
-  return missing.filter((name) => locate(name) === null);
+  for (const name of rest) if (locateComponent(name) === null) installFromRegistry(name, say);
+  return missing.filter((name) => locateComponent(name) === null);
 }
 
 /**
  * Installs a component from PyPI or npm. Returns `false` if neither provides it, or if the installation
  * fails.
  */
-function fromRegistry(name: string, say: (line: string) => void): boolean {
+function installFromRegistry(name: string, say: (line: string) => void): boolean {
   const { pypi, npm } = components.find((each) => each.name === name) ?? {};
   if (pypi === undefined && npm === undefined) return false;
   say(`installing ${pypi?.join(', ') ?? `the packages of ${npm}`} ...`);
@@ -160,7 +160,7 @@ function fromRegistry(name: string, say: (line: string) => void): boolean {
 }
 
 function ensureByApt(missing: readonly string[], say: (line: string) => void): void {
-  const apt = aptCommand();
+  const apt = findAptCommand();
   if (apt === null) return;
   const packages = components.filter((each) => missing.includes(each.name)).map((each) => each.apt);
   say(`installing ${packages.join(', ')} ...`);
@@ -173,7 +173,7 @@ function ensureByApt(missing: readonly string[], say: (line: string) => void): v
 /**
  * Returns the command to run `apt-get` as root, with `sudo` if it needs no password; `null` if there is none.
  */
-function aptCommand(): readonly string[] | null {
+function findAptCommand(): readonly string[] | null {
   const found = (...words: string[]) =>
     spawnSync(words[0]!, words.slice(1), { stdio: 'ignore' }).status === 0;
   if (!found('apt-get', '--version')) return null;

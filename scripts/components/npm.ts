@@ -10,7 +10,7 @@ const INSTALL_MS_MAX = 10 * 60_000;
  * Returns the path of a program of the folder's packages; `null` if they are not installed exactly as in the
  * lock file.
  */
-export function npmProgram(folder: string, program: string): string | null {
+export function findNpmProgram(folder: string, program: string): string | null {
   const modules = join(ROOT, folder, 'node_modules');
   const wanted = getPackages(join(ROOT, folder, 'package-lock.json'));
   const present = getPackages(join(modules, '.package-lock.json'));

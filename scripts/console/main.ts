@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { installFromNpm, npmProgram } from '../components/npm.ts';
+import { findNpmProgram, installFromNpm } from '../components/npm.ts';
 
 const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
@@ -16,21 +16,21 @@ process.chdir(resolve(import.meta.dirname, '..', '..'));
 process.exitCode = main(process.argv.includes('--check'));
 
 function main(is_check: boolean): number {
-  if (npmProgram(FOLDER, 'vite') === null && !installFromNpm(FOLDER)) {
+  if (findNpmProgram(FOLDER, 'vite') === null && !installFromNpm(FOLDER)) {
     console.error(
       'The packages of the console cannot be installed. Check the network, then run: npm ci --prefix console',
     );
     return 1;
   }
   if (is_check) {
-    const status = run([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
+    const status = runProgram([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
     if (status !== 0) return status;
   }
-  const status = run([join(FOLDER, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', FOLDER]);
+  const status = runProgram([join(FOLDER, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', FOLDER]);
   return status === 0 && is_check ? checkFirstLoad() : status;
 }
 
-function run(words: readonly string[]): number {
+function runProgram(words: readonly string[]): number {
   return spawnSync(process.execPath, words, { stdio: 'inherit' }).status ?? 1;
 }
 

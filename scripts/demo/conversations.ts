@@ -37,7 +37,7 @@ const ssn = (random: SeededRandom) =>
   [random.whole(501, 649), random.whole(10, 99), random.whole(1_000, 9_999)].join('-');
 
 /** Returns a card number with a valid check digit. */
-function cardNumber(random: SeededRandom): string {
+function generateCardNumber(random: SeededRandom): string {
   const digits = `4539${random.text(11, '0123456789')}`;
   let sum = 0;
   for (const [at, digit] of [...digits].toReversed().entries()) {
@@ -86,7 +86,10 @@ function planSupport({ agent_id }: DemoAgent, random: SeededRandom): DemoStep[] 
     );
   if (random.chance(0.15))
     steps.push(
-      ask(`My card is ${cardNumber(random)}, please charge it again.`, 'Please use the payment page.'),
+      ask(
+        `My card is ${generateCardNumber(random)}, please charge it again.`,
+        'Please use the payment page.',
+      ),
     );
   if (random.chance(0.1)) steps.push(ask(INJECTION, 'I cannot do that.'));
   if (random.chance(0.12))
@@ -117,7 +120,7 @@ function planFinance({ agent_id }: DemoAgent, random: SeededRandom): DemoStep[] 
       call('query_ledger', { sql: `DELETE FROM entries WHERE invoice = '${invoice}'` }, { rows: [] }),
     );
   if (random.chance(0.18))
-    steps.push(ask('Which card was charged?', `The card ${cardNumber(random)} was charged.`));
+    steps.push(ask('Which card was charged?', `The card ${generateCardNumber(random)} was charged.`));
   if (random.chance(0.12))
     steps.push({ kind: 'send_message', to: 'fraud-watch', text: `Please check ${invoice}.` });
   return steps;

@@ -34,15 +34,15 @@ const { values } = parseArgs({
 const is_temporary = values.folder === undefined;
 const folder = resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'agent-safety-demo-')));
 try {
-  await fill();
+  await fillFolder();
   if (values['no-serve']) process.stdout.write(`The demonstration is in ${folder}.\n`);
-  else process.exitCode = await serve();
+  else process.exitCode = await serveDemo();
 } finally {
   if (is_temporary && !values['no-serve']) rmSync(folder, { recursive: true, force: true });
 }
 
 /** Plays the day, unless the folder has one already. */
-async function fill(): Promise<void> {
+async function fillFolder(): Promise<void> {
   mkdirSync(join(folder, 'policies'), { recursive: true });
   if (existsSync(join(folder, '.service', 'journal'))) return;
   writeFileSync(join(folder, 'service.yaml'), DEMO_CONFIGURATION);
@@ -65,7 +65,7 @@ async function fill(): Promise<void> {
 }
 
 /** Starts the service in the folder and waits until it ends. Ctrl-C reaches it too. */
-async function serve(): Promise<number> {
+async function serveDemo(): Promise<number> {
   const child = spawn(process.execPath, [CLI, 'serve', '--port', values.port], {
     cwd: folder,
     stdio: 'inherit',

@@ -4,16 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { installFromNpm, npmProgram } from '../components/npm.ts';
+import { findNpmProgram, installFromNpm } from '../components/npm.ts';
 
 const FOLDER = 'docs';
 const PROGRAM = 'vitepress';
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
-process.exitCode = build();
+process.exitCode = buildSite();
 
-function build(): number {
-  if (npmProgram(FOLDER, PROGRAM) === null && !installFromNpm(FOLDER)) {
+function buildSite(): number {
+  if (findNpmProgram(FOLDER, PROGRAM) === null && !installFromNpm(FOLDER)) {
     console.error(
       'The generator of the site cannot be installed. Check the network, then run: npm ci --prefix docs',
     );

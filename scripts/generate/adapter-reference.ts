@@ -14,7 +14,7 @@ const read = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8');
  * Returns data/adapter-reference.json: for each file in `integrations` the public functions of the SDK modules that it
  * imports, and an example if there is one. The integration advisor sends them, because the package has no source code.
  */
-export function adapterReference(): string {
+export function renderAdapterReference(): string {
   const entries = [...agentFrameworks, ...genericFrameworks].map((framework) => {
     const text = read('integrations', framework.source);
     const python = [...text.matchAll(/^from agent_safety\.adapters\.(\w+) import/gm)].map(

@@ -4,7 +4,7 @@ import { otherAgentTraces } from '../../src/coding-agents/other-agents.ts';
 import type { AgentTraces } from '../../src/coding-agents/record/traces.ts';
 
 /** Returns the text of src/core/detect/agent-traces.ts: what `core` and `runtime` know of coding agents. */
-export function agentTracesModule(): string {
+export function renderAgentTracesModule(): string {
   const all = [...codingAgents.map(({ traces }) => traces), otherAgentTraces];
   const keys = Object.keys(otherAgentTraces) as (keyof AgentTraces)[];
   const lists = keys.map((key) => [key, [...new Set(all.flatMap((traces) => traces[key]))]] as const);

@@ -7,7 +7,7 @@ const LINE_UNITS_MAX = 110;
 const SHORT_NAME_UNITS_MAX = 4;
 
 /** Returns the text of `src/core/detect/registry/anchor-tree.ts`. */
-export function anchorTree(): string {
+export function renderAnchorTreeModule(): string {
   const notations = collectNotations(builtinFiles.flatMap((file) => file()));
   const written = serializeAnchorTree(notations, buildAnchorTree(notations));
   return `import type { SerializedAnchorTree } from '../matching/serialized-tree.ts';

@@ -22,14 +22,14 @@ A script is parsed completely up to 131,072 UTF-16 units, 10 levels of wrapping,
 about 8). Beyond these limits it counts as not fully scanned, which blocks.`;
 
 /** Returns the text of `docs/reference/commands.md`. */
-export function commandsPage(): string {
+export function renderCommandsPage(): string {
   const tags = [...new Set(commandRules.map(({ tag }) => tag))].sort();
   const sections = tags.map((tag) => {
     const rows = commandRules
       .filter((rule) => rule.tag === tag)
       .map(
         ({ id, severity, description, safer }) =>
-          `| \`${id}\` | ${severity} | ${description} | ${code(safer)} |`,
+          `| \`${id}\` | ${severity} | ${description} | ${formatCode(safer)} |`,
       );
     return `## ${tag}\n\n| Rule | Severity | What and why | Instead |\n|---|---|---|---|\n${rows.join('\n')}`;
   });
@@ -37,6 +37,6 @@ export function commandsPage(): string {
 }
 
 /** Formats a text as code in a table, where a bar would end the cell. */
-function code(text: string): string {
+function formatCode(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }

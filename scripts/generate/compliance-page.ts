@@ -4,7 +4,7 @@ import { getMechanism } from '../../src/features/compliance/mechanisms.ts';
 import { FRAMEWORK_IDS } from '../../src/operations/compliance-frameworks.ts';
 
 /** Returns the text of docs/reference/compliance-frameworks.md: the controls of all frameworks and what carries them. */
-export function compliancePage(): string {
+export function renderCompliancePage(): string {
   const frameworks = FRAMEWORK_IDS.map(loadFramework);
   return `<!-- Written by \`npm run generate\`. -->
 # Compliance frameworks

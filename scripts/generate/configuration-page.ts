@@ -1,6 +1,6 @@
 import { DOCUMENT_KINDS } from '../../src/core/policy/schemas.ts';
 import { configSchema } from '../../src/runtime/config/schema.ts';
-import { schemaTable, type TableSchema } from './schema-table.ts';
+import { renderSchemaTable, type TableSchema } from './schema-table.ts';
 
 const HEAD = `# Configuration
 
@@ -18,15 +18,17 @@ service runs without a configuration. It reads \`service.yaml\` in the current f
 `;
 
 /** Returns the text of `docs/reference/configuration.md`. */
-export function configurationPage(): string {
+export function renderConfigurationPage(): string {
   const { properties } = configSchema as unknown as Required<Pick<TableSchema, 'properties'>>;
-  const sections = Object.entries(properties).map(([key, schema]) => section(`\`${key}\``, schema, key));
+  const sections = Object.entries(properties).map(([key, schema]) =>
+    renderSection(`\`${key}\``, schema, key),
+  );
   const documents = DOCUMENT_KINDS.map(({ kind, one, many, record }) =>
-    section(
+    renderSection(
       `${kind.startsWith('a') ? 'An' : 'A'} ${kind} document`,
       record as TableSchema,
       '',
-      documentHead(one, many),
+      formatDocumentHead(one, many),
     ),
   );
   return `${[HEAD, '## service.yaml', ...sections, '## Documents', DOCUMENTS, ...documents].join('\n\n')}\n`;
@@ -79,13 +81,13 @@ The first \`add\` creates the key in the state folder (mode 0600), unless \`dete
 start. Back the key up with the folder: without it the entries must be made again. A reader of the key and the list can try out values from small sets, such as
 personal numbers, and every caller of the service can learn which values are allowlisted. List test data and false positives, not personal data.`;
 
-function documentHead(one: string, many: string): string {
+function formatDocumentHead(one: string, many: string): string {
   return `One under \`${one}\`, or a list under \`${many}\`.`;
 }
 
-function section(title: string, schema: TableSchema, prefix: string, head = ''): string {
+function renderSection(title: string, schema: TableSchema, prefix: string, head = ''): string {
   const { description, ...rest } = schema;
   const text = [`### ${title}`, description ?? '', head].filter((each) => each !== '');
   const more = prefix === 'detection' ? [DETECTION] : [];
-  return [...text, schemaTable(rest, prefix), ...more].join('\n\n');
+  return [...text, renderSchemaTable(rest, prefix), ...more].join('\n\n');
 }

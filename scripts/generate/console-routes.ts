@@ -1,7 +1,7 @@
 import { operationCatalogue } from '../../src/server/operations.ts';
 
 /** Returns the module with method, path and permission of every operation, for the client of the console. */
-export function consoleRoutes(): string {
+export function renderConsoleRoutes(): string {
   const rows = Object.entries(operationCatalogue).map(([name, { http, permission }]) => {
     const wanted = permission === null ? 'null' : `'${permission}'`;
     return `  ${name}: ['${http.method}', '${http.path}', ${wanted}],`;

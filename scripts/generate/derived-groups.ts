@@ -2,9 +2,9 @@ import { listDerivedGroups } from '../../src/entry/cli/derived-verbs.ts';
 import { operations } from '../../src/server/operations.ts';
 
 /** Returns the text of src/entry/cli/derived-groups.ts, with which help does not load the operation records. */
-export function derivedGroupsModule(): string {
+export function renderDerivedGroupsModule(): string {
   const groups = [...listDerivedGroups(operations)].sort(([one], [other]) => (one < other ? -1 : 1));
-  const entries = groups.map(([name, summary]) => `  { name: '${name}', summary: ${quote(summary)} },\n`);
+  const entries = groups.map(([name, summary]) => `  { name: '${name}', summary: ${quoteText(summary)} },\n`);
   return `// Written by \`npm run generate\` from the operation records.
 // biome-ignore-all format: one entry per line keeps the changes small.
 /** The first words of the commands that are derived from operation records, and their summaries. */
@@ -13,6 +13,6 @@ ${entries.join('')}];
 `;
 }
 
-function quote(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

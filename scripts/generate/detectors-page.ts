@@ -27,23 +27,23 @@ const CONTEXT: Readonly<Record<DetectorCatalogueEntry['evidence'], string>> = {
 const PHRASES = 'other phrases within 500 characters: their weights add up to the severity';
 
 /** Returns the index `docs/reference/detectors.md` and a page for each family of detectors. */
-export function detectorPages(): readonly Page[] {
+export function renderDetectorPages(): readonly Page[] {
   const figures = readDetectorFigures();
   const families = [...Map.groupBy(buildDetectorCatalogue(), ({ family }) => family).entries()].sort(
     ([a], [b]) => (a < b ? -1 : 1),
   );
   return [
-    { path: 'docs/reference/detectors.md', text: indexPage(families, figures) },
+    { path: 'docs/reference/detectors.md', text: renderIndexPage(families, figures) },
     ...families.map(([family, entries]) => ({
       path: `docs/reference/detectors/${family}.md`,
-      text: familyPage(family, entries, figures),
+      text: renderFamilyPage(family, entries, figures),
     })),
   ];
 }
 
 type Family = readonly [name: string, entries: readonly DetectorCatalogueEntry[]];
 
-function indexPage(families: readonly Family[], figures: DetectorFigures): string {
+function renderIndexPage(families: readonly Family[], figures: DetectorFigures): string {
   const kinds = [...Map.groupBy(families, ([, entries]) => getKind(entries)).entries()].sort();
   const sections = kinds.map(([kind, list]) => {
     const rows = list.map(([family, entries]) => {
@@ -89,7 +89,7 @@ ${ordinary.files} files (${ordinary.megabytes} MB) and ${ordinary.commands} comm
 and those that the policy then masks or stops. \`-\` means none.`;
 }
 
-function familyPage(
+function renderFamilyPage(
   family: string,
   entries: readonly DetectorCatalogueEntry[],
   figures: DetectorFigures,
@@ -106,7 +106,7 @@ function familyPage(
     ...FIGURE_HEADS,
   ];
   const rows = entries.map(
-    (entry) => `| ${[...describe(entry), ...getFigures(entry.id, figures)].join(' | ')} |`,
+    (entry) => `| ${[...describeDetector(entry), ...getFigures(entry.id, figures)].join(' | ')} |`,
   );
   return `# Detectors of ${family}
 
@@ -132,7 +132,7 @@ function getKind(entries: readonly DetectorCatalogueEntry[]): string {
   return entries[0]!.tags[0]!.split('.')[0]!;
 }
 
-function describe(entry: DetectorCatalogueEntry): readonly string[] {
+function describeDetector(entry: DetectorCatalogueEntry): readonly string[] {
   const { id, severity, evidence, tags, description, hits, misses } = entry;
   const is_secret = tags[0]!.startsWith('secret.');
   const context = tags[0]!.startsWith('injection.') ? PHRASES : CONTEXT[evidence];
@@ -140,7 +140,7 @@ function describe(entry: DetectorCatalogueEntry): readonly string[] {
     `\`${id}\``,
     severity,
     context,
-    text(description),
+    escapeTableText(description),
     getExample(hits, is_secret),
     is_secret ? '' : getExample(misses, false),
   ];
@@ -149,7 +149,7 @@ function describe(entry: DetectorCatalogueEntry): readonly string[] {
 function getFigures(id: string, { labelled, ordinary }: DetectorFigures): readonly string[] {
   const [found = 0, wrong = 0] = labelled.detectors[id] ?? [];
   const [, files = 0, stopped = 0] = ordinary.detectors[id] ?? [];
-  return [found, wrong, files, stopped].map(show);
+  return [found, wrong, files, stopped].map(formatCount);
 }
 
 function sumFigures(
@@ -164,10 +164,10 @@ function sumFigures(
       sums[at]! += count;
     });
   }
-  return sums.map(show);
+  return sums.map(formatCount);
 }
 
-function show(count: number): string {
+function formatCount(count: number): string {
   return count === 0 ? '-' : String(count);
 }
 
@@ -175,16 +175,18 @@ function show(count: number): string {
 function getExample(examples: readonly string[], is_secret: boolean): string {
   const found = examples
     .map((example) =>
-      example.replaceAll(/«([\s\S]*?)»/g, (_whole, value: string) => (is_secret ? shortened(value) : value)),
+      example.replaceAll(/«([\s\S]*?)»/g, (_whole, value: string) =>
+        is_secret ? shortenValue(value) : value,
+      ),
     )
     .find((example) => !/[\n\r`\p{C}]/u.test(example) && example.length <= EXAMPLE_CHARACTERS_MAX);
   return found === undefined ? '' : `\`${found.replaceAll('|', '\\|')}\``;
 }
 
-function shortened(value: string): string {
+function shortenValue(value: string): string {
   return value.length <= SHOWN_MAX + 1 ? value : `${value.slice(0, SHOWN_MAX)}…`;
 }
 
-function text(sentence: string): string {
+function escapeTableText(sentence: string): string {
   return sentence.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

@@ -44,6 +44,8 @@ export const COVERAGE: Coverage = {
 };
 
 const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
+const CALLS_ARE_SHOWN =
+  'The framework shows a call when it is whole, with the arguments as the model wrote them. They are checked when the call runs.';
 const STREAM_IS_CHECKED = 'Text is released while it arrives, as far as it is checked.';
 
 export const guides: readonly FrameworkGuide[] = [
@@ -55,8 +57,8 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'ag2',
       setup: 'ag2',
       streaming:
-        'The reply is checked when it is whole. Chunks that subscribers of the stream receive do not pass the guard.',
-      limits: [NO_PROVIDER_TOOLS],
+        'Subscribers, observers and the events of `run` show each text of the model when it is whole and checked.',
+      limits: [CALLS_ARE_SHOWN, NO_PROVIDER_TOOLS],
     },
   },
   {
@@ -69,6 +71,7 @@ export const guides: readonly FrameworkGuide[] = [
       streaming: STREAM_IS_CHECKED,
       limits: [
         'Wrap the model client and the tools of every agent in a team. An agent without them is not guarded.',
+        CALLS_ARE_SHOWN,
       ],
     },
   },
@@ -83,7 +86,8 @@ export const guides: readonly FrameworkGuide[] = [
         prompts:
           'Checked. `guarded_query` masks them; the hook cannot change a prompt, so it blocks instead.',
       },
-      streaming: 'Whole messages are checked. Leave `include_partial_messages` off.',
+      streaming:
+        'Whole messages are checked, with their reasoning and calls. `guarded_query` leaves partial ones out.',
       limits: ['Read the messages of `guarded_query`: hooks alone do not see the answer.'],
     },
     typescript: {
@@ -111,10 +115,11 @@ export const guides: readonly FrameworkGuide[] = [
           'Checked before the tool runs. A blocked tool does not run, and the agent reads that it was blocked.',
       },
       streaming:
-        'The answer is checked when it is whole. Chunks of `Crew(stream=True)` do not pass the guard.',
+        '`Crew(stream=True)` and listeners of events show each text of a model when it is whole and checked.',
       limits: [
         '`guard_crews` registers its hooks for all of the process, so call it once.',
         'A model class of your own must call the hooks of CrewAI, as the one in the example does.',
+        CALLS_ARE_SHOWN,
       ],
     },
   },
@@ -125,9 +130,10 @@ export const guides: readonly FrameworkGuide[] = [
       example: 'python-google-adk',
       packages: 'google-adk',
       setup: 'google-adk',
-      streaming: 'The text of partial events is held. The whole answer follows, checked.',
+      streaming: 'The text and the calls of partial events are held. The whole answer follows, checked.',
       limits: [
         'The plug-in belongs to a runner: agents that you run in another way are not guarded.',
+        CALLS_ARE_SHOWN,
         NO_PROVIDER_TOOLS,
       ],
     },
@@ -140,16 +146,23 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'langchain',
       setup: 'langchain',
       streaming:
-        'Tokens (`stream_mode="messages"`) do not pass the guard. Use `invoke`, or `stream_mode="updates"`.',
-      limits: ['One middleware is one session: create one for each conversation.', NO_PROVIDER_TOOLS],
+        '`stream`, `astream` and `astream_events` show an answer and its reasoning when they are whole and checked.',
+      limits: [
+        'One middleware is one session: create one for each conversation.',
+        CALLS_ARE_SHOWN,
+        NO_PROVIDER_TOOLS,
+      ],
     },
     typescript: {
       example: 'typescript-langchain',
       packages: 'langchain @langchain/core zod',
       setup: 'langchain-ts',
-      streaming:
-        'Tokens do not pass the middleware. Use `invoke`, or read the tokens through `guard.stream`.',
-      limits: ['One guard is one session: create one for each conversation.', NO_PROVIDER_TOOLS],
+      streaming: STREAM_IS_CHECKED,
+      limits: [
+        'Make the middleware the last of the list: tokens of a model that later middleware puts in are not checked.',
+        'One guard is one session: create one for each conversation.',
+        NO_PROVIDER_TOOLS,
+      ],
     },
   },
   {
@@ -160,19 +173,18 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'langgraph',
       setup: 'langgraph',
       streaming:
-        'Tokens (`stream_mode="messages"`) do not pass the guard. Read the state behind `check_output`.',
+        '`stream` and `astream` show an answer and its reasoning when they are whole and checked, in every mode. Text of a stream writer does not pass the guard.',
       limits: [
-        'Only what passes the nodes is checked: put `check_input` before each model, and `check_output` behind it.',
+        'Only what passes the nodes is checked: put `check_input` before each model, and wrap each node with a model in `model_node`.',
+        CALLS_ARE_SHOWN,
       ],
     },
     typescript: {
       example: 'typescript-langgraph',
       packages: '@langchain/langgraph @langchain/core zod',
       setup: 'langgraph-ts',
-      streaming: 'Tokens do not pass the guard. Read the state, or read the tokens through `guard.stream`.',
-      limits: [
-        'Only what passes `protectMessages` and `protectAnswer` is checked: call them in each node with a model.',
-      ],
+      streaming: STREAM_IS_CHECKED,
+      limits: ['Guard the model of each node: a model without `guardLangChainModel` is not checked.'],
     },
   },
   {
@@ -183,9 +195,10 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'llama-index-core',
       setup: 'llamaindex',
       streaming:
-        '`run` returns the answer when it is whole. The events of a workflow handler do not pass the guard.',
+        'The events of `run_streamed` show each answer, its reasoning and the arguments of its calls when they are whole and checked. Those of `agent.run` do not pass the guard.',
       limits: [
         'A tool that takes the context of the workflow is refused, because a wrapper does not receive it.',
+        'Events of `run_streamed` have no `raw` and no `additional_kwargs`, and those of the input of an agent are left out.',
       ],
     },
     typescript: {
@@ -241,10 +254,11 @@ export const guides: readonly FrameworkGuide[] = [
       example: 'python-openai-agents',
       packages: 'openai-agents',
       setup: 'openai-agents',
-      streaming: '`run` returns the answer when it is whole. `Runner.run_streamed` does not pass the guard.',
+      streaming:
+        '`run_streamed` shows each answer, its reasoning and the arguments of its calls when they are whole and checked. `Runner.run_streamed` does not pass the guard.',
       limits: [
         'Hosted tools and MCP servers run elsewhere, so `run` refuses them unless `unguarded` names them.',
-        'A structured answer that would be masked is blocked.',
+        'A structured answer is masked in its JSON. If it no longer has its type, the run fails.',
       ],
     },
     typescript: {
@@ -266,7 +280,7 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'pydantic-ai-slim',
       setup: 'pydantic-ai',
       streaming:
-        '`run_stream`, `run_stream_events` and event handlers show an answer when it is whole and checked.',
+        '`run_stream`, `run_stream_events` and event handlers show an answer, its reasoning and the arguments of its calls when they are whole and checked.',
       limits: [NO_PROVIDER_TOOLS],
     },
   },
@@ -282,10 +296,12 @@ export const guides: readonly FrameworkGuide[] = [
           'Checked before the function runs. A blocked one does not run; a model that called it reads the reason.',
       },
       streaming:
-        '`guarded_answer` returns the answer when it is whole. `invoke_stream` does not pass the guard.',
+        '`invoke_stream` shows an answer when it is whole and checked. If the model is not in the kernel, read it through `guarded_stream`.',
       limits: [
-        'Prompts and answers of an agent pass the guard only through `guarded_prompt` and `guarded_answer`.',
+        'Prompts of an agent pass the guard only through `guarded_prompt`.',
+        'Answers of an agent whose model is not in the kernel, as those of Azure AI, Assistants and Responses, pass it only through `guarded_answer`.',
         'Semantic Kernel logs a blocked call as an exception.',
+        CALLS_ARE_SHOWN,
       ],
     },
   },
@@ -310,7 +326,7 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'strands-agents',
       setup: 'strands',
       streaming:
-        'A callback handler and `stream_async` show each text of the model when it is whole and checked.',
+        'A callback handler and `stream_async` show each text of the model, its reasoning and the arguments of its calls when they are whole and checked.',
       limits: ['Agents that are tools of another agent need hooks as well.'],
     },
   },

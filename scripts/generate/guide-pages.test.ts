@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { agentFrameworks } from '../../src/operations/agent-frameworks.ts';
 import { guides } from './framework-guides.ts';
-import { frameworkGuidePages } from './guide-pages.ts';
+import { renderFrameworkGuidePages } from './guide-pages.ts';
 
 const sides = guides
   .flatMap(({ python, typescript }) => [python, typescript])
@@ -22,7 +22,7 @@ test('every framework of `service setup`, and every example, is in a guide', () 
 });
 
 test('a guide has the code and the output of its examples, a coverage table and limits', () => {
-  const pages = frameworkGuidePages();
+  const pages = renderFrameworkGuidePages();
   assert.equal(pages.length, guides.length);
   for (const { path, text } of pages) {
     const count = sides.filter(({ example }) => text.includes(`/examples/${example})`)).length;

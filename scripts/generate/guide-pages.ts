@@ -19,7 +19,7 @@ const ROWS: Readonly<Record<keyof Coverage, string>> = {
 };
 
 /** Returns one page for each framework. The code and its output are those of the examples, which tests run. */
-export function frameworkGuidePages(): readonly { readonly path: string; readonly text: string }[] {
+export function renderFrameworkGuidePages(): readonly { readonly path: string; readonly text: string }[] {
   return guides.map((guide) => ({
     path: `docs/how-to/frameworks/${guide.name}.md`,
     text: formatGuide(guide),

@@ -5,48 +5,48 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
-import { adapterReference } from './adapter-reference.ts';
-import { agentTracesModule } from './agent-traces.ts';
-import { anchorTree } from './anchor-tree.ts';
-import { commandsPage } from './commands-page.ts';
-import { compliancePage } from './compliance-page.ts';
-import { configurationPage } from './configuration-page.ts';
-import { consoleRoutes } from './console-routes.ts';
-import { derivedGroupsModule } from './derived-groups.ts';
-import { detectorPages } from './detectors-page.ts';
-import { frameworkGuidePages } from './guide-pages.ts';
-import { pythonReferencePage } from './python-reference.ts';
-import { sdkReferencePage } from './sdk-reference.ts';
-import { sdkServiceApiModule } from './sdk-service-api.ts';
-import { sdkSettingsModule } from './sdk-settings.ts';
-import { skillPolicies } from './skill-policies.ts';
-import { pagesWithTables } from './tables.ts';
-import { typeNamesPage } from './type-names-page.ts';
+import { renderAdapterReference } from './adapter-reference.ts';
+import { renderAgentTracesModule } from './agent-traces.ts';
+import { renderAnchorTreeModule } from './anchor-tree.ts';
+import { renderCommandsPage } from './commands-page.ts';
+import { renderCompliancePage } from './compliance-page.ts';
+import { renderConfigurationPage } from './configuration-page.ts';
+import { renderConsoleRoutes } from './console-routes.ts';
+import { renderDerivedGroupsModule } from './derived-groups.ts';
+import { renderDetectorPages } from './detectors-page.ts';
+import { renderFrameworkGuidePages } from './guide-pages.ts';
+import { renderPythonReferencePage } from './python-reference.ts';
+import { renderSdkReferencePage } from './sdk-reference.ts';
+import { renderSdkServiceApiModule } from './sdk-service-api.ts';
+import { renderSdkSettingsModule } from './sdk-settings.ts';
+import { renderSkillPolicies } from './skill-policies.ts';
+import { renderPagesWithTables } from './tables.ts';
+import { renderTypeNamesPage } from './type-names-page.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 const files = [
-  { path: 'docs/reference/configuration.md', text: configurationPage() },
-  { path: 'docs/reference/commands.md', text: commandsPage() },
-  { path: 'docs/reference/compliance-frameworks.md', text: compliancePage() },
-  { path: 'src/entry/cli/derived-groups.ts', text: derivedGroupsModule() },
-  { path: 'src/core/detect/agent-traces.ts', text: agentTracesModule() },
-  { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
-  { path: 'docs/reference/type-names.md', text: typeNamesPage() },
-  { path: 'console/src/api/routes.ts', text: consoleRoutes() },
-  { path: 'docs/reference/sdk-python.md', text: await pythonReferencePage() },
-  { path: 'docs/reference/sdk-typescript.md', text: sdkReferencePage() },
-  { path: 'data/adapter-reference.json', text: adapterReference() },
-  { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
-  { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
-  ...frameworkGuidePages(),
-  ...detectorPages(),
-  ...skillPolicies(),
-  ...pagesWithTables(),
+  { path: 'docs/reference/configuration.md', text: renderConfigurationPage() },
+  { path: 'docs/reference/commands.md', text: renderCommandsPage() },
+  { path: 'docs/reference/compliance-frameworks.md', text: renderCompliancePage() },
+  { path: 'src/entry/cli/derived-groups.ts', text: renderDerivedGroupsModule() },
+  { path: 'src/core/detect/agent-traces.ts', text: renderAgentTracesModule() },
+  { path: 'src/core/detect/registry/anchor-tree.ts', text: renderAnchorTreeModule() },
+  { path: 'docs/reference/type-names.md', text: renderTypeNamesPage() },
+  { path: 'console/src/api/routes.ts', text: renderConsoleRoutes() },
+  { path: 'docs/reference/sdk-python.md', text: await renderPythonReferencePage() },
+  { path: 'docs/reference/sdk-typescript.md', text: renderSdkReferencePage() },
+  { path: 'data/adapter-reference.json', text: renderAdapterReference() },
+  { path: 'src/sdk/service-api.ts', text: renderSdkServiceApiModule() },
+  { path: 'src/sdk/local/settings-schema.ts', text: renderSdkSettingsModule() },
+  ...renderFrameworkGuidePages(),
+  ...renderDetectorPages(),
+  ...renderSkillPolicies(),
+  ...renderPagesWithTables(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 
-const stale = files.filter(({ path, text }) => present(path) !== text);
+const stale = files.filter(({ path, text }) => readIfPresent(path) !== text);
 for (const { path, text } of stale) {
   console.log(check ? `${path} is not what the code makes: run \`npm run generate\`` : path);
   if (check) continue;
@@ -55,7 +55,7 @@ for (const { path, text } of stale) {
 }
 process.exitCode = check && stale.length > 0 ? 1 : 0;
 
-function present(path: string): string | null {
+function readIfPresent(path: string): string | null {
   try {
     return readFileSync(join(root, path), 'utf8');
   } catch {

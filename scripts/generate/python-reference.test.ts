@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pythonReferencePage } from './python-reference.ts';
+import { renderPythonReferencePage } from './python-reference.ts';
 import { loadPythonReader } from './python-syntax.ts';
 
 const MODULE = `"""Guards agents.
@@ -85,7 +85,7 @@ test('a module is read: signatures, docstrings and members, and nothing private'
 });
 
 test('the page has every name that the package exports', async () => {
-  const page = await pythonReferencePage();
+  const page = await renderPythonReferencePage();
   const root = join(import.meta.dirname, '..', '..');
   const source = readFileSync(join(root, 'python/agent_safety/__init__.py'), 'utf8');
   const exported = [...source.matchAll(/^ {4}"(\w+)",$/gm)].map(([, name]) => name);

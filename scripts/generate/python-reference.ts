@@ -33,7 +33,7 @@ const INTERNAL = [
 ];
 
 /** Returns the page with the public declarations of the Python package and their docstrings. */
-export async function pythonReferencePage(): Promise<string> {
+export async function renderPythonReferencePage(): Promise<string> {
   const read = await loadPythonReader();
   const open = (file: string) => read(readFileSync(join(PACKAGE, file), 'utf8'));
   const parts = PARTS.map(
@@ -59,10 +59,10 @@ function describeAdapter(name: string, module: PythonModule): string {
 }
 
 function describeAll({ declarations }: PythonModule): readonly string[] {
-  return declarations.filter(({ name }) => !INTERNAL.includes(name)).map(describe);
+  return declarations.filter(({ name }) => !INTERNAL.includes(name)).map(describeDeclaration);
 }
 
-function describe({ name, shown, doc, members }: PythonDeclaration): string {
+function describeDeclaration({ name, shown, doc, members }: PythonDeclaration): string {
   if (doc === null) throw new Error(`${name} in python/agent_safety is public and has no docstring.`);
   const list = members.map(
     (each) => `- \`${each.shown}\`${each.doc === null ? '' : `: ${each.doc.replace(/\s*\n\s*/g, ' ')}`}`,

@@ -55,7 +55,7 @@ export async function loadPythonReader(): Promise<(text: string) => PythonModule
 
 function listDeclarations(module: SyntaxNode): readonly PythonDeclaration[] {
   return module.namedChildren.flatMap((child) => {
-    const { decorators, node } = undecorate(child);
+    const { decorators, node } = splitDecorators(child);
     if (node.type !== 'function_definition' && node.type !== 'class_definition') return [];
     const name = node.childForFieldName('name')!.text;
     if (name.startsWith('_') || decorators.includes('@overload')) return [];
@@ -73,7 +73,7 @@ function listDeclarations(module: SyntaxNode): readonly PythonDeclaration[] {
   });
 }
 
-function undecorate(node: SyntaxNode): { decorators: readonly string[]; node: SyntaxNode } {
+function splitDecorators(node: SyntaxNode): { decorators: readonly string[]; node: SyntaxNode } {
   if (node.type !== 'decorated_definition') return { decorators: [], node };
   const decorators = node.namedChildren.filter(({ type }) => type === 'decorator').map(({ text }) => text);
   return { decorators, node: node.childForFieldName('definition')! };
@@ -101,7 +101,7 @@ function describeFunction(node: SyntaxNode, is_method: boolean): string {
 /** Lists attributes and methods in the order of the source. Names that begin with `_` are left out, but for `__init__`. */
 function listMembers(body: SyntaxNode): readonly PythonMember[] {
   return body.namedChildren.flatMap((child, index) => {
-    const { decorators, node } = undecorate(child);
+    const { decorators, node } = splitDecorators(child);
     if (node.type === 'function_definition') return listMethod(node, decorators);
     const assignment = node.type === 'expression_statement' ? node.namedChildren[0] : undefined;
     return assignment?.type === 'assignment' ? listAttribute(assignment, body.namedChildren[index + 1]) : [];

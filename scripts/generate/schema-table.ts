@@ -36,7 +36,7 @@ export function listSchemaCells(schema: TableSchema): readonly (readonly string[
 }
 
 /** Returns a Markdown table of every key below `schema`, with its type, its default and its purpose. */
-export function schemaTable(schema: TableSchema, prefix = ''): string {
+export function renderSchemaTable(schema: TableSchema, prefix = ''): string {
   const rows = [...getRows(schema, prefix)];
   const lines = rows.map((row) => `| \`${row.key}\` | ${row.type} | ${row.standing} | ${row.description} |`);
   return ['| Key | Type | Default | |', '|---|---|---|---|', ...lines].join('\n');

@@ -52,7 +52,7 @@ const INTERNAL = [
 ];
 
 /** Returns the page with the exported declarations of the TypeScript SDK and their comments. */
-export function sdkReferencePage(): string {
+export function renderSdkReferencePage(): string {
   const parts = PARTS.map(({ title, path, files }) => {
     const entries = files.flatMap((file) => listDeclarations(join(ROOT, 'src', 'sdk', file)));
     return `## ${title}\n\nImport from \`${path}\`.\n\n${entries.join('\n')}`;
@@ -85,7 +85,7 @@ export function listDeclarations(path: string): readonly string[] {
       .slice(declaration.start, is_function && body !== null ? body.start : declaration.end)
       .trim();
     const code = declaration.type === 'ClassDeclaration' ? describeClass(shown) : shown;
-    return [`### \`${name}\`\n\n${describe(comment)}\n\n\`\`\`ts\n${code}\n\`\`\`\n`];
+    return [`### \`${name}\`\n\n${describeComment(comment)}\n\n\`\`\`ts\n${code}\n\`\`\`\n`];
   });
 }
 
@@ -99,7 +99,7 @@ function describeClass(text: string): string {
   return `${head}\n${closed.join('\n')}${closed.length > 0 ? '\n' : ''}}`;
 }
 
-function describe({ value }: Comment): string {
+function describeComment({ value }: Comment): string {
   const lines = value.split('\n').map((line) => line.replace(/^\s*\*? ?/, '').trimEnd());
   return lines
     .join('\n')

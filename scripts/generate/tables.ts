@@ -58,7 +58,7 @@ const TABLES: readonly GeneratedTable[] = [
 ];
 
 /** Returns every page with generated tables, as it must be. */
-export function pagesWithTables(): readonly { readonly path: string; readonly text: string }[] {
+export function renderPagesWithTables(): readonly { readonly path: string; readonly text: string }[] {
   const root = resolve(import.meta.dirname, '..', '..');
   return [...new Set(TABLES.map(({ page }) => page))].map((path) => {
     const tables = TABLES.filter(({ page }) => page === path);

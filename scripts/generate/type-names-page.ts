@@ -4,12 +4,12 @@ import { KIND_FAMILIES, TYPE_PATTERNS } from '../../src/features/quality/index.t
  * Returns the text of docs/reference/type-names.md: the names of our types of personal data in other
  * products.
  */
-export function typeNamesPage(): string {
+export function renderTypeNamesPage(): string {
   const names = Object.entries(TYPE_PATTERNS).map(
-    ([name, rules]) => `| \`${name}\` | ${list(rules.map((rule) => `${rule}*`))} |`,
+    ([name, rules]) => `| \`${name}\` | ${formatList(rules.map((rule) => `${rule}*`))} |`,
   );
   const kinds = Object.entries(KIND_FAMILIES).map(
-    ([end, families]) => `| \`CC_${end}\` | ${list(families)} |`,
+    ([end, families]) => `| \`CC_${end}\` | ${formatList(families)} |`,
   );
   return `<!-- Written by \`npm run generate\`. -->
 # Names of personal data types
@@ -32,6 +32,6 @@ ${kinds.join('\n')}
 `;
 }
 
-function list(names: readonly string[]): string {
+function formatList(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }

@@ -68,11 +68,11 @@ async function translateCore(out: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     logLevel: 'warning',
-    plugins: [eachByItself()],
+    plugins: [createExternalImportsPlugin()],
   });
 }
 
-function eachByItself(): Plugin {
+function createExternalImportsPlugin(): Plugin {
   return {
     name: 'each-by-itself',
     setup: ({ onResolve }) => {

@@ -38,7 +38,7 @@ export function updatePrices(
   const changed: string[] = [];
   const unlisted: string[] = [];
   const updated = prices.map((price) => {
-    const entry = by_name.get(catalogueName(price));
+    const entry = by_name.get(buildCatalogueName(price));
     const read = entry === undefined ? null : readEntry(price, entry, as_of);
     if (read === null) unlisted.push(price.model);
     else if (JSON.stringify({ ...read, as_of: price.as_of }) !== JSON.stringify(price))
@@ -48,7 +48,7 @@ export function updatePrices(
   return { prices: updated, changed, unlisted };
 }
 
-function catalogueName({ model, source = '' }: WrittenPrice): string {
+function buildCatalogueName({ model, source = '' }: WrittenPrice): string {
   const prefix = NAME_PREFIXES[URL.parse(source)?.host ?? ''];
   if (prefix === undefined)
     throw new Error(`${model}: add the host of ${source} to scripts/prices/update.ts`);

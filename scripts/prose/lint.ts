@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { TextlintKernel } from '@textlint/kernel';
 import markdown from '@textlint/textlint-plugin-markdown';
 import { rules } from './rules.ts';
-import { passagesIn, pluginFor } from './typescript.ts';
+import { createPassagePlugin, extractPassages } from './typescript.ts';
 
 /** One finding of a rule. */
 export interface ProseRemark {
@@ -21,8 +21,8 @@ const kernel = new TextlintKernel();
 /** Lints one Markdown or TypeScript file; `path` is relative to the root. */
 export async function lintProse(path: string, text: string): Promise<ProseRemark[]> {
   const is_markdown = path.endsWith('.md');
-  const passages = is_markdown ? [] : passagesIn(path, text);
-  const plugin = is_markdown ? markdown.default : pluginFor(passages);
+  const passages = is_markdown ? [] : extractPassages(path, text);
+  const plugin = is_markdown ? markdown.default : createPassagePlugin(passages);
   const { messages } = await kernel.lintText(text, {
     ext: extname(path),
     filePath: path,

@@ -23,29 +23,29 @@ const { values, positionals } = parseArgs({
 const begin_ms = performance.now();
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 const paths = FILES.flatMap((pattern) => globSync(pattern, { exclude: SKIPPED })).sort();
-if (values.list || values['list-all']) await list();
-else await check();
+if (values.list || values['list-all']) await listRemarks();
+else await checkAllowance();
 
-async function lint(files: readonly string[]): Promise<ProseRemark[]> {
+async function lintFiles(files: readonly string[]): Promise<ProseRemark[]> {
   const remarks: ProseRemark[] = [];
   for (const path of files) remarks.push(...(await lintProse(path, readFileSync(path, 'utf8'))));
   return remarks;
 }
 
-async function list(): Promise<void> {
+async function listRemarks(): Promise<void> {
   const wanted = paths.filter(
     (path) =>
       positionals.length === 0 ||
       positionals.some((each) => path === each || path.startsWith(`${each.replace(/\/$/, '')}/`)),
   );
-  for (const { path, line, kind, message, is_error } of await lint(wanted)) {
+  for (const { path, line, kind, message, is_error } of await lintFiles(wanted)) {
     if (is_error || values['list-all'])
       console.log(`${path}:${line} ${kind} ${is_error ? '' : 'warning: '}${message}`);
   }
 }
 
-async function check(): Promise<void> {
-  const remarks = await lint(paths);
+async function checkAllowance(): Promise<void> {
+  const remarks = await lintFiles(paths);
   const counts = countErrors(remarks);
   let allowance = JSON.parse(readFileSync(ALLOWANCE, 'utf8')) as ErrorCounts;
   if (values.write) {

@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, (sentence: string) => [path: string, text: 
   message: (sentence) => ['src/core/a.ts', `throw new Error(${JSON.stringify(`The name: ${sentence}`)});\n`],
 };
 
-async function errorsIn(path: string, text: string): Promise<ProseRemark[]> {
+async function findErrors(path: string, text: string): Promise<ProseRemark[]> {
   return (await lintProse(path, text)).filter(({ is_error }) => is_error);
 }
 
@@ -22,14 +22,14 @@ test('each term refuses its sentence once and accepts the other, in Markdown, co
   let sentences = 0;
   for (const { pattern, use, refuses, accepts } of terms) {
     for (const [kind, file] of Object.entries(KINDS)) {
-      const errors = await errorsIn(...file(refuses));
+      const errors = await findErrors(...file(refuses));
       assert.deepEqual(
         errors.map((each) => [each.rule, each.kind]),
         [['refused-phrases', kind]],
         `${pattern}: ${refuses}`,
       );
       assert.ok(errors[0]!.message.endsWith(`use ${use}`));
-      assert.deepEqual(await errorsIn(...file(accepts)), [], accepts);
+      assert.deepEqual(await findErrors(...file(accepts)), [], accepts);
       sentences += 2;
     }
   }
@@ -52,7 +52,7 @@ const REFUSED: readonly [why: string, path: string, text: string, rule: string, 
 
 test('refused prose is found at its line', async () => {
   for (const [why, path, text, rule, line] of REFUSED) {
-    const errors = await errorsIn(path, text);
+    const errors = await findErrors(path, text);
     assert.deepEqual(
       errors.map((each) => [each.rule, each.line]),
       [[rule, line]],
@@ -78,7 +78,7 @@ const ACCEPTED: readonly [why: string, path: string, text: string][] = [
 ];
 
 test('accepted prose and data have no errors', async () => {
-  for (const [why, path, text] of ACCEPTED) assert.deepEqual(await errorsIn(path, text), [], why);
+  for (const [why, path, text] of ACCEPTED) assert.deepEqual(await findErrors(path, text), [], why);
   assert.equal(ACCEPTED.length, 12);
 });
 
@@ -94,8 +94,8 @@ test('long sentences and passive constructions are warnings', async () => {
 });
 
 test('an allowance refuses a rise, reports a fall and never rises', async () => {
-  const remarks = await errorsIn('src/a.ts', '// It stands.\n\n// It stood.\n');
-  const counts = countErrors([...remarks, ...(await errorsIn('a.md', 'It stands.'))]);
+  const remarks = await findErrors('src/a.ts', '// It stands.\n\n// It stood.\n');
+  const counts = countErrors([...remarks, ...(await findErrors('a.md', 'It stands.'))]);
   assert.deepEqual(counts, { src: { comment: 2 }, '.': { markdown: 1 } });
   const allowance = { src: { comment: 1 }, '.': { markdown: 3 }, docs: { markdown: 1 } };
   const { rises, falls } = compareWithAllowance(counts, allowance);

@@ -22,7 +22,7 @@ export function compareWithAllowance(
 ): { readonly rises: string[]; readonly falls: string[] } {
   const rises: string[] = [];
   const falls: string[] = [];
-  for (const [folder, kind] of cells(counts, allowance)) {
+  for (const [folder, kind] of listCells(counts, allowance)) {
     const [count, allowed] = [counts[folder]?.[kind] ?? 0, allowance[folder]?.[kind] ?? 0];
     const sentence = `${folder} (${kind}) has ${count} errors, and ${allowed} are allowed.`;
     if (count > allowed) rises.push(sentence);
@@ -34,14 +34,14 @@ export function compareWithAllowance(
 /** Lowers each allowance to the count. An allowance never rises. */
 export function lowerAllowance(counts: ErrorCounts, allowance: ErrorCounts): ErrorCounts {
   const lowered: Record<string, Partial<Record<ProseKind, number>>> = {};
-  for (const [folder, kind] of cells(allowance, {})) {
+  for (const [folder, kind] of listCells(allowance, {})) {
     const count = Math.min(counts[folder]?.[kind] ?? 0, allowance[folder]![kind]!);
     if (count > 0) lowered[folder] = { ...lowered[folder], [kind]: count };
   }
   return lowered;
 }
 
-function cells(one: ErrorCounts, other: ErrorCounts): [string, ProseKind][] {
+function listCells(one: ErrorCounts, other: ErrorCounts): [string, ProseKind][] {
   const folders = [...new Set([...Object.keys(one), ...Object.keys(other)])].sort();
   return folders.flatMap((folder) => {
     const kinds = new Set([...Object.keys(one[folder] ?? {}), ...Object.keys(other[folder] ?? {})]);

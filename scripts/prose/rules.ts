@@ -26,7 +26,7 @@ interface Remark {
 type Examine = (text: string, passage: TextNode) => Iterable<Remark>;
 
 /** Makes a rule of textlint from a function over the text of a passage. */
-function ruleFrom(kinds: readonly string[], examine: Examine): TextlintKernelRule['rule'] {
+function createRule(kinds: readonly string[], examine: Examine): TextlintKernelRule['rule'] {
   return ({ report, locator, RuleError }) => {
     const check = (passage: TextNode) => {
       for (const { index, length, message } of examine(getText(passage), passage)) {
@@ -63,7 +63,7 @@ function getPattern({ pattern }: RefusedTerm): RegExp {
 }
 
 /** Refuses the phrases of the dictionary. */
-const refusedPhrases = ruleFrom(PASSAGES, function* (text) {
+const refusedPhrases = createRule(PASSAGES, function* (text) {
   for (const { term, pattern } of dictionary) {
     for (const { index, 0: phrase } of text.matchAll(pattern)) {
       const message = `"${phrase.replaceAll(/\s+/g, ' ')}": use ${term.use}`;
@@ -76,7 +76,7 @@ const CLAUSE = /^(?:What|Whatever|Who|Where|Wherever)\s+[a-z]/;
 const COMMENT = /^(?:What|Whatever|Whether|Who|Whose|Where|How|That|Of|By)\s+[a-z]/;
 
 /** Refuses sentences that begin with a free relative clause, and comments that begin with a conjunction or a preposition. */
-const openings = ruleFrom(['Paragraph'], function* (text, passage) {
+const openings = createRule(['Paragraph'], function* (text, passage) {
   for (const { index, segment } of sentences.segment(text)) {
     const sentence = segment.trim();
     const is_first = text.slice(0, index).trim() === '';
@@ -93,7 +93,7 @@ const openings = ruleFrom(['Paragraph'], function* (text, passage) {
 });
 
 /** Counts sentences of more than 35 words. */
-const longSentences = ruleFrom(['Paragraph'], function* (text) {
+const longSentences = createRule(['Paragraph'], function* (text) {
   for (const { index, segment } of sentences.segment(text)) {
     const words = segment.match(/[\p{L}\p{N}][^\s]*/gu)?.length ?? 0;
     if (words <= WORDS_MAX) continue;
@@ -102,7 +102,7 @@ const longSentences = ruleFrom(['Paragraph'], function* (text) {
 });
 
 /** Counts passive sentences. */
-const passiveVoice = ruleFrom(['Paragraph'], function* (text) {
+const passiveVoice = createRule(['Paragraph'], function* (text) {
   for (const { index, offset } of findPassive(text)) {
     const phrase = text.slice(index, index + offset).replaceAll(/\s+/g, ' ');
     yield { index, length: offset, message: `passive voice: "${phrase}"` };

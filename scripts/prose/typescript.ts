@@ -45,7 +45,7 @@ const TEST_CALLS = new Set(['test', 'it', 'describe', 'suite']);
  * Finds the prose of a TypeScript file: comments, and literals that hold a sentence. In a test file, of the literals only
  * titles of tests are prose; the others are input.
  */
-export function passagesIn(path: string, text: string): Passage[] {
+export function extractPassages(path: string, text: string): Passage[] {
   const { program, comments, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
   const found: Passage[] = [];
@@ -95,7 +95,7 @@ function addWords(parts: Part[], text: string, start: number, end: number): void
 }
 
 function collectMessages(node: Node, text: string, is_test: boolean, found: Passage[], titled = false): void {
-  const parts = messageParts(node, text);
+  const parts = collectMessageParts(node, text);
   if (parts !== null) {
     if (titled || !is_test) addMessage(node, text, parts, found);
     return;
@@ -125,25 +125,25 @@ function isData(node: Node, text: string): boolean {
 }
 
 /** Returns the words of a literal, or of literals joined by `+`; `null` for any other node. */
-function messageParts(node: Node, text: string): Part[] | null {
+function collectMessageParts(node: Node, text: string): Part[] | null {
   if (node.type === 'Literal') {
-    return typeof node.value === 'string' ? literalParts(node.start + 1, node.end - 1, text) : null;
+    return typeof node.value === 'string' ? collectLiteralParts(node.start + 1, node.end - 1, text) : null;
   }
-  if (node.type === 'TemplateLiteral') return templateParts(node, text);
+  if (node.type === 'TemplateLiteral') return collectTemplateParts(node, text);
   if (node.type !== 'BinaryExpression' || node.operator !== '+') return null;
   const sides = [node.left as Node, node.right as Node];
-  const parts = sides.map((side) => messageParts(side, text));
+  const parts = sides.map((side) => collectMessageParts(side, text));
   if (parts.every((each) => each === null)) return null;
   return sides.flatMap((side, at) => parts[at] ?? [{ type: 'Code', start: side.start, end: side.end }]);
 }
 
-function literalParts(start: number, end: number, text: string): Part[] {
+function collectLiteralParts(start: number, end: number, text: string): Part[] {
   const parts: Part[] = [];
   addWords(parts, text, start, end);
   return parts;
 }
 
-function templateParts(node: Node, text: string): Part[] {
+function collectTemplateParts(node: Node, text: string): Part[] {
   const parts: Part[] = (node.expressions as Node[]).map(({ start, end }) => ({ type: 'Code', start, end }));
   for (const { start, end } of node.quasis as Node[]) {
     for (const { index, 0: piece } of text.slice(start, end).matchAll(/\\`[^`]*\\`|(?:[^`\\]|\\[^`])+/g)) {
@@ -155,7 +155,7 @@ function templateParts(node: Node, text: string): Part[] {
 }
 
 /** Makes a textlint plugin that reads the given passages as the paragraphs of a document. */
-export function pluginFor(passages: readonly Passage[]): TextlintPluginCreator {
+export function createPassagePlugin(passages: readonly Passage[]): TextlintPluginCreator {
   const processor = {
     preProcess: (text: string) => getDocument(text, passages),
     postProcess: (messages: unknown[], path: string) => ({ messages, filePath: path }),
@@ -168,7 +168,7 @@ export function pluginFor(passages: readonly Passage[]): TextlintPluginCreator {
 }
 
 function getDocument(text: string, passages: readonly Passage[]): object {
-  const locate = locator(text);
+  const locate = createLocator(text);
   const node = (type: string, start: number, end: number, more: object) => ({
     type,
     range: [start, end],
@@ -187,7 +187,7 @@ function getDocument(text: string, passages: readonly Passage[]): object {
 }
 
 /** Returns a function from an offset to its line, from 1, and column, from 0. */
-function locator(text: string): (offset: number) => { line: number; column: number } {
+function createLocator(text: string): (offset: number) => { line: number; column: number } {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return (offset) => {

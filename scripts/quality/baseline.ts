@@ -69,7 +69,7 @@ export function getReached(report: QualityReport, rows: string): BaselineFigures
  * Returns a sentence for each regression: fewer found or more false positives in any group, a lower share of
  * right types, or rows other than those of the baseline.
  */
-export function worse(
+export function describeRegressions(
   name: string,
   before: BaselineFigures | undefined,
   now: BaselineFigures,

@@ -18,11 +18,17 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatQuality } from '../../src/entry/cli/quality-report.ts';
 import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
-import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
+import { describeRegressions, readBaseline, SETS, withReached, writeBaseline } from './baseline.ts';
 import { mergeLabelled } from './detector-figures.ts';
-import { corpusIn, defaultPolicy, measureCorpus, measureOwn, type QualityMeasurement } from './measure.ts';
+import {
+  buildCorpusPath,
+  loadDefaultPolicy,
+  measureCorpus,
+  measureOwn,
+  type QualityMeasurement,
+} from './measure.ts';
 import { writePage } from './page.ts';
-import { textLines } from './texts.ts';
+import { listMistakeTexts } from './texts.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -49,8 +55,8 @@ try {
 
 async function main(): Promise<void> {
   const measured = await measureAll();
-  if (options.check) check(measured);
-  else for (const each of measured) await tell(each);
+  if (options.check) checkBaseline(measured);
+  else for (const each of measured) await printMeasurement(each);
   for (const { category, differences } of measured) {
     for (const difference of differences) console.log(`score.mjs, ${category}, ${difference}`);
     if (differences.length > 0) process.exitCode = 1;
@@ -77,7 +83,7 @@ async function main(): Promise<void> {
 }
 
 async function measureAll(): Promise<readonly QualityMeasurement[]> {
-  const policy = await defaultPolicy();
+  const policy = await loadDefaultPolicy();
   const wanted = CATEGORIES.filter((each) => options.category === undefined || options.category === each);
   const sets = SETS.filter((each) => options.set === undefined || options.set === each);
   if (wanted.length === 0 || sets.length === 0) throw new Error('there is no such category or set');
@@ -93,16 +99,16 @@ async function measureAll(): Promise<readonly QualityMeasurement[]> {
 }
 
 function isThere(category: Category): boolean {
-  const path = corpusIn(folder, category);
+  const path = buildCorpusPath(folder, category);
   if (existsSync(path)) return true;
   console.log(`There is no ${path}, so ${category} are measured on the rows of the repository only.`);
   return false;
 }
 
-function check(measured: readonly QualityMeasurement[]): void {
+function checkBaseline(measured: readonly QualityMeasurement[]): void {
   const baseline = readBaseline();
   const sentences = measured.flatMap(({ set, category, reached }) =>
-    worse(`${set} ${category}`, baseline[set][category], reached),
+    describeRegressions(`${set} ${category}`, baseline[set][category], reached),
   );
   for (const sentence of sentences) console.log(sentence);
   if (sentences.length === 0) {
@@ -115,8 +121,8 @@ function check(measured: readonly QualityMeasurement[]): void {
   process.exitCode = 1;
 }
 
-async function tell({ set, category, report }: QualityMeasurement): Promise<void> {
+async function printMeasurement({ set, category, report }: QualityMeasurement): Promise<void> {
   console.log(`\n# ${category}, ${set === 'own' ? 'the rows of the repository' : folder}\n`);
   for (const line of formatQuality(report, options.brief)) console.log(line);
-  if (options.texts) for (const line of await textLines(set, folder, report)) console.log(line);
+  if (options.texts) for (const line of await listMistakeTexts(set, folder, report)) console.log(line);
 }

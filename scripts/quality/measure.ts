@@ -19,7 +19,7 @@ import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import { type BaselineFigures, getReached, type RowSet } from './baseline.ts';
 import { countLabelledRow, type LabelledTally } from './detector-figures.ts';
 import { own } from './own/index.ts';
-import { differences } from './scorer.ts';
+import { findScorerDifferences } from './scorer.ts';
 
 export interface QualityMeasurement {
   readonly set: RowSet;
@@ -44,7 +44,7 @@ const INSTALLATION: GuardedPaths = {
 };
 
 /** Loads the default policy, as a service without a configuration file has it. */
-export async function defaultPolicy(): Promise<Policy> {
+export async function loadDefaultPolicy(): Promise<Policy> {
   const config = await loadConfig({ path: null, env: {}, cwd: import.meta.dirname });
   const made = config.ok ? await loadPolicy(config.config, { guarded_paths: INSTALLATION }) : null;
   if (!made?.ok) throw new Error('the configuration without a file is not valid');
@@ -78,7 +78,7 @@ export async function measureCorpus(
   policy: Policy,
   predictions: string,
 ): Promise<QualityMeasurement> {
-  const path = corpusIn(folder, category);
+  const path = buildCorpusPath(folder, category);
   const file = await openPredictions(predictions, category);
   const tally: LabelledTally = { positives: 0, benign: 0, detectors: {} };
   const report = await measureRows(readCorpus(path, path, category), {
@@ -95,12 +95,14 @@ export async function measureCorpus(
   await file.close();
   const reached = getReached(report, getHash(readFileSync(path)));
   const scorer = join(folder, 'score.mjs');
-  const differing = existsSync(scorer) ? differences(scorer, path, predictions, category, reached) : [];
+  const differing = existsSync(scorer)
+    ? findScorerDifferences(scorer, path, predictions, category, reached)
+    : [];
   return { set: 'corpora', category, report, reached, tally, differences: differing };
 }
 
 /** Returns the corpus file of a category. */
-export function corpusIn(folder: string, category: Category): string {
+export function buildCorpusPath(folder: string, category: Category): string {
   return join(folder, `${category}.dev.jsonl.gz`);
 }
 

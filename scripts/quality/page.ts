@@ -23,14 +23,17 @@ export function writePage(measured: readonly QualityMeasurement[]): void {
 # Detection figures
 
 This reference is for engineers who judge detection. It shows how well the service finds what it looks for, without any configuration, measured at commit
-\`${commit()}\` or the one that added this page. [Detection](../explanation/detection.md#how-well-it-finds) explains the figures and the misses.
+\`${readCommit()}\` or the one that added this page. [Detection](../explanation/detection.md#how-well-it-finds) explains the figures and the misses.
 
 - **Recall**: of the texts with something to find, the share in which a finding overlaps a labelled place (injections and commands: any finding).
 - **False positives**: of the benign texts, the share with any finding.
 
 **Without label noise** leaves out positive rows whose every labelled value is a placeholder (more than 55 % of its neighbouring characters repeat or continue a
-sequence), a public identifier by the name of its type (\`-id\`, \`-host\`, \`-url\`, \`-name\`), a domain or an address that an RFC reserves, or a number of one digit or
-one sequence. The rule reads values and types, never findings (\`src/features/quality/label-noise.ts\`). Injections and commands have no such rule.
+sequence, whatever their case), a value that occurs in the text again without a label, a public identifier by the name of its type (\`-id\`, \`-host\`, \`-url\`,
+\`-name\`), a domain or an address that an RFC reserves, a number of one digit or one sequence, an account number in the form of no country, a web address, or a
+text of nothing but up to twelve digits. It leaves out benign rows of secrets that hold a placeholder of ten characters or more, because other rows label
+such strings as secrets. The rule reads texts, values and types, never findings (\`src/features/quality/label-noise.ts\`). Injections and commands have no such
+rule.
 
 The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the repository). The rows are the **development half:
 its misses were read while detectors were written**, so these figures are optimistic. Rows are named by their ids in the corpora.
@@ -39,9 +42,9 @@ its misses were read while detectors were written**, so these figures are optimi
 
 All tools ran on the same rows and were counted by the same program. The figures of the other tools are those of the corpora's README.
 
-${comparison(corpora)}
+${renderComparison(corpora)}
 
-${corpora.map(section).join('\n')}
+${corpora.map(renderSection).join('\n')}
 ## The rows of the repository
 
 Hand-written rows, part of the repository. \`npm test\` compares them with the baseline.
@@ -79,46 +82,46 @@ const OTHERS: Readonly<
   ],
 };
 
-function comparison(corpora: readonly QualityMeasurement[]): string {
+function renderComparison(corpora: readonly QualityMeasurement[]): string {
   const rows = corpora.flatMap(({ category, report }) => [
-    [`**${TITLES[category]}**`, '**this service**', ...shares(report)],
+    [`**${TITLES[category]}**`, '**this service**', ...formatShares(report)],
     ...OTHERS[category].map((row) => ['', ...row]),
   ]);
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
   return ['| | | Recall | False positives | F1 |', '|---|---|---|---|---|', ...lines].join('\n');
 }
 
-function shares({ recall, false_alarm_rate, f1 }: FigureGroup): readonly string[] {
-  return [recall, false_alarm_rate, f1].map((share) => `**${percent(share)}**`);
+function formatShares({ recall, false_alarm_rate, f1 }: FigureGroup): readonly string[] {
+  return [recall, false_alarm_rate, f1].map((share) => `**${formatPercent(share)}**`);
 }
 
-function commit(): string {
+function readCommit(): string {
   return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
     encoding: 'utf8',
     cwd: import.meta.dirname,
   }).trim();
 }
 
-function section({ category, report }: QualityMeasurement): string {
+function renderSection({ category, report }: QualityMeasurement): string {
   const accuracy =
     report.type_accuracy === null
       ? ''
-      : `The rule is of the right type in ${percent(report.type_accuracy)} of the places found ([type names](type-names.md)).\n\n`;
+      : `The rule is of the right type in ${formatPercent(report.type_accuracy)} of the places found ([type names](type-names.md)).\n\n`;
   return `## ${TITLES[category]}
 
 ${getTable([
   { ...report, name: '**all**' },
   { ...report.without_label_noise, name: '**without label noise**' },
-  ...report.tiers.map(named('tier')),
-  ...report.systems.map(named('system')),
-  ...report.sources.map(named('source')),
+  ...report.tiers.map(createGroupNamer('tier')),
+  ...report.systems.map(createGroupNamer('system')),
+  ...report.sources.map(createGroupNamer('source')),
 ])}
 
-${accuracy}${lists('Missed', report.misses)}
-${lists('False positives', report.false_alarms)}`;
+${accuracy}${renderMistakes('Missed', report.misses)}
+${renderMistakes('False positives', report.false_alarms)}`;
 }
 
-function named(kind: string): (group: FigureGroup) => FigureGroup {
+function createGroupNamer(kind: string): (group: FigureGroup) => FigureGroup {
   return (group) => ({ ...group, name: `${kind} ${group.name === '' ? '(none)' : group.name}` });
 }
 
@@ -127,22 +130,22 @@ function getTable(groups: readonly FigureGroup[]): string {
     const is_mixed = positives > 0 && negatives > 0;
     const cells = [
       name,
-      positives > 0 ? `${percent(recall)} of ${positives}` : '',
-      negatives > 0 ? `${percent(false_alarm_rate)} of ${negatives}` : '',
-      is_mixed ? percent(precision) : '',
-      is_mixed ? percent(f1) : '',
+      positives > 0 ? `${formatPercent(recall)} of ${positives}` : '',
+      negatives > 0 ? `${formatPercent(false_alarm_rate)} of ${negatives}` : '',
+      is_mixed ? formatPercent(precision) : '',
+      is_mixed ? formatPercent(f1) : '',
     ];
     return `| ${cells.join(' | ')} |`;
   });
   return ['| | Recall | False positives | Precision | F1 |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-function percent(share: number | null): string {
+function formatPercent(share: number | null): string {
   return share === null ? '' : `${(100 * share).toFixed(1)} %`;
 }
 
 /** Renders the figures by source and type in collapsed sections, because they are long. */
-function lists(title: string, mistakes: readonly Mistake[]): string {
+function renderMistakes(title: string, mistakes: readonly Mistake[]): string {
   if (mistakes.length === 0) return `${title}: none.\n`;
   const groups = Map.groupBy(
     mistakes,

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { CATEGORIES, type CorpusRow } from '../../src/features/quality/index.ts';
-import { type BaselineFigures, type Counts, readBaseline, worse } from './baseline.ts';
-import { defaultPolicy, measureCorpus, measureOwn } from './measure.ts';
+import { type BaselineFigures, type Counts, describeRegressions, readBaseline } from './baseline.ts';
+import { loadDefaultPolicy, measureCorpus, measureOwn } from './measure.ts';
 import { own } from './own/index.ts';
 
 const ROWS_MIN = 150;
@@ -25,12 +25,12 @@ test('the rows of the repository are many, unlike, and of both kinds', () => {
 });
 
 test('no figure on them is lower than the baseline', async () => {
-  const policy = await defaultPolicy();
+  const policy = await loadDefaultPolicy();
   const baseline = readBaseline().own;
   for (const category of CATEGORIES) {
     const { reached } = await measureOwn(category, policy);
     assert.deepEqual(
-      worse(category, baseline[category], reached),
+      describeRegressions(category, baseline[category], reached),
       [],
       'npm run quality -- --set own shows the rows',
     );
@@ -38,7 +38,7 @@ test('no figure on them is lower than the baseline', async () => {
 });
 
 test('the figures do not depend on the folder of the checkout', async () => {
-  const { guarded_paths } = (await defaultPolicy()).detection;
+  const { guarded_paths } = (await loadDefaultPolicy()).detection;
   assert.ok(guarded_paths !== undefined && guarded_paths.files.length > 0);
   assert.notEqual(guarded_paths.home, homedir());
   const folder = join(import.meta.dirname, '../..');
@@ -51,7 +51,7 @@ test('the baseline finds a service that scans nothing worse in every category', 
   });
   for (const category of CATEGORIES) {
     const { reached } = await measureOwn(category, policy);
-    const sentences = worse(category, readBaseline().own[category], reached);
+    const sentences = describeRegressions(category, readBaseline().own[category], reached);
     assert.ok(
       sentences.some((sentence) => /, all: 0 found instead of \d+/.test(sentence)),
       category,
@@ -85,14 +85,14 @@ const COMPARED: readonly (readonly [
 test('a lower figure in any group is named, and a higher one is not', () => {
   for (const [name, { all, source, ...others }, count] of COMPARED) {
     const groups = { all: all ?? BEFORE.groups.all!, 'source a': source ?? BEFORE.groups['source a']! };
-    assert.equal(worse('x', BEFORE, { ...BEFORE, groups, ...others }).length, count, name);
+    assert.equal(describeRegressions('x', BEFORE, { ...BEFORE, groups, ...others }).length, count, name);
   }
   assert.equal(
-    worse('x', BEFORE, { ...BEFORE, groups: { all: [10, 8, 10, 1] } }).length,
+    describeRegressions('x', BEFORE, { ...BEFORE, groups: { all: [10, 8, 10, 1] } }).length,
     2,
     'a group that is gone',
   );
-  assert.equal(worse('x', undefined, BEFORE).length, 1);
+  assert.equal(describeRegressions('x', undefined, BEFORE).length, 1);
 });
 
 test('a corpus can bring its own scorer', async () => {

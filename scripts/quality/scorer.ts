@@ -6,7 +6,7 @@ import type { BaselineFigures, Counts } from './baseline.ts';
 /**
  * Runs `score.mjs` on the predictions, and returns a sentence for each group whose counts differ from ours.
  */
-export function differences(
+export function findScorerDifferences(
   scorer: string,
   corpus: string,
   predictions: string,
@@ -19,9 +19,9 @@ export function differences(
     .split('\n');
   const figures = JSON.parse(head) as Readonly<Record<string, number>>;
   const wrong = lines.flatMap((line) => {
-    const [name = '', said = ''] = split(line.trim());
+    const [name = '', said = ''] = splitLine(line.trim());
     const counted = groups[name];
-    return counted !== undefined && said === words(counted)
+    return counted !== undefined && said === formatCounts(counted)
       ? []
       : [`${name}: \`${said}\` is counted otherwise`];
   });
@@ -30,9 +30,9 @@ export function differences(
     missing: 0,
     positives,
     negatives,
-    recall: share(found, positives),
-    false_alarm_rate: share(alarms, negatives),
-    precision: share(found, found + alarms),
+    recall: computeShare(found, positives),
+    false_alarm_rate: computeShare(alarms, negatives),
+    precision: computeShare(found, found + alarms),
   };
   for (const [name, value] of Object.entries(headline))
     if (figures[name] !== value) wrong.push(`${name}: ${figures[name]} there, ${value} here`);
@@ -42,19 +42,19 @@ export function differences(
 /**
  * Splits a line into the name and the figures, which follow the last name: `  source a: b: recall 1 of 2`.
  */
-function split(line: string): readonly string[] {
+function splitLine(line: string): readonly string[] {
   const end = line.search(/: (?:recall|false alarms) /);
   return [line.slice(0, end), line.slice(end + 2)];
 }
 
 /** Returns the counts in the format of `score.mjs` for a group. */
-function words([positives, found, negatives, alarms]: Counts): string {
+function formatCounts([positives, found, negatives, alarms]: Counts): string {
   return [
-    ...(positives > 0 ? [`recall ${share(found, positives)} of ${positives}`] : []),
-    ...(negatives > 0 ? [`false alarms ${share(alarms, negatives)} of ${negatives}`] : []),
+    ...(positives > 0 ? [`recall ${computeShare(found, positives)} of ${positives}`] : []),
+    ...(negatives > 0 ? [`false alarms ${computeShare(alarms, negatives)} of ${negatives}`] : []),
   ].join(', ');
 }
 
-function share(part: number, whole: number): number {
+function computeShare(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
 }

@@ -3,13 +3,13 @@
  */
 import { type CorpusRow, type QualityReport, readCorpus } from '../../src/features/quality/index.ts';
 import type { RowSet } from './baseline.ts';
-import { corpusIn } from './measure.ts';
+import { buildCorpusPath } from './measure.ts';
 import { own } from './own/index.ts';
 
 const SHOWN_UNITS = 300;
 
 /** Returns a line for each row that was missed or is a false positive, with the beginning of its text. */
-export async function textLines(
+export async function listMistakeTexts(
   set: RowSet,
   folder: string,
   report: QualityReport,
@@ -19,7 +19,7 @@ export async function textLines(
     ...misses.map((each) => [each.id, `missed ${each.type}`] as const),
     ...false_alarms.map((each) => [each.id, `alarm ${each.rule_ids.join(' ')}`] as const),
   ]);
-  const path = corpusIn(folder, category);
+  const path = buildCorpusPath(folder, category);
   const rows: AsyncIterable<CorpusRow> | Iterable<CorpusRow> =
     set === 'own' ? own[category] : readCorpus(path, path, category);
   const lines: string[] = [];

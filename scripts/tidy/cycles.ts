@@ -10,7 +10,7 @@ export interface FolderCycle {
 }
 
 /** Returns the cycles among the children of every folder. Imports of types count like values. */
-export function folderCycles(sources: readonly SourceFile[]): FolderCycle[] {
+export function findFolderCycles(sources: readonly SourceFile[]): FolderCycle[] {
   const folders = new Map<string, Map<string, Map<string, string>>>();
   for (const { path, imports } of sources)
     for (const { path: to } of imports) if (to !== null) addEdge(folders, path, to);
@@ -42,7 +42,7 @@ function addEdge(folders: Map<string, Map<string, Map<string, string>>>, from: s
 /** Returns the groups of nodes that reach each other; each is sorted. */
 function getCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const state: Search = { graph, order: new Map(), low: new Map(), stack: [], cycles: [] };
-  for (const path of graph.keys()) if (!state.order.has(path)) search(path, state);
+  for (const path of graph.keys()) if (!state.order.has(path)) searchCycles(path, state);
   return state.cycles.sort((a, b) => a[0]!.localeCompare(b[0]!));
 }
 
@@ -55,7 +55,7 @@ interface Search {
   readonly cycles: string[][];
 }
 
-function search(path: string, state: Search): void {
+function searchCycles(path: string, state: Search): void {
   const at = state.order.size;
   state.order.set(path, at);
   state.low.set(path, at);
@@ -63,9 +63,9 @@ function search(path: string, state: Search): void {
   for (const next of state.graph.get(path) ?? []) {
     if (!state.graph.has(next)) continue;
     if (!state.order.has(next)) {
-      search(next, state);
-      lower(state, path, state.low.get(next)!);
-    } else if (state.stack.includes(next)) lower(state, path, state.order.get(next)!);
+      searchCycles(next, state);
+      updateLowLink(state, path, state.low.get(next)!);
+    } else if (state.stack.includes(next)) updateLowLink(state, path, state.order.get(next)!);
   }
   if (state.low.get(path) !== at) return;
   const group = state.stack.splice(state.stack.indexOf(path));
@@ -73,6 +73,6 @@ function search(path: string, state: Search): void {
   if (group.length > 1 || own) state.cycles.push(group.sort());
 }
 
-function lower(state: Search, path: string, value: number): void {
+function updateLowLink(state: Search, path: string, value: number): void {
   state.low.set(path, Math.min(state.low.get(path)!, value));
 }

@@ -1,4 +1,4 @@
-import { folderCycles } from './cycles.ts';
+import { findFolderCycles } from './cycles.ts';
 import { getProgram } from './layers.ts';
 import { duplicateExports } from './rules/duplicate-exports.ts';
 import { layers } from './rules/layers.ts';
@@ -34,26 +34,26 @@ export function getFigures(tree: Tree): Figures {
   return {
     files: files.length,
     lines: files.reduce((total, lines) => total + lines, 0),
-    lines_median_per_file: quantile(files, 0.5),
+    lines_median_per_file: computeQuantile(files, 0.5),
     functions: functions.length,
-    lines_median_per_function: quantile(functions, 0.5),
-    lines_p90_per_function: quantile(functions, 0.9),
-    lines_max_per_function: quantile(functions, 1),
-    import_cycles: folderCycles(sources).length,
+    lines_median_per_function: computeQuantile(functions, 0.5),
+    lines_p90_per_function: computeQuantile(functions, 0.9),
+    lines_max_per_function: computeQuantile(functions, 1),
+    import_cycles: findFolderCycles(sources).length,
     imports_against_the_order: layers.examine({ ...tree, sources }).length,
     duplicate_exported_names: duplicateExports.examine({ ...tree, sources }).length,
-    files_per_plug_max: filesPerPlug(sources),
+    files_per_plug_max: countFilesPerPlug(sources),
   };
 }
 
-function filesPerPlug(sources: readonly SourceFile[]): number {
+function countFilesPerPlug(sources: readonly SourceFile[]): number {
   const plugs = sources.filter((each) => lists.some((list) => isListed(list, each)));
   const importers = ({ path }: SourceFile) =>
     sources.filter((each) => each.imports.some((one) => one.path === path));
   return Math.max(0, ...plugs.map((plug) => 1 + importers(plug).length));
 }
 
-function quantile(numbers: readonly number[], share: number): number {
+function computeQuantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

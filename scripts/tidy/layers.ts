@@ -9,6 +9,7 @@ export const LAYERS = [
   'platform',
   'drivers',
   'runtime/config',
+  'runtime/classifiers',
   'runtime/access',
   'runtime/observability',
   'runtime/audit',

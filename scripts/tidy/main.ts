@@ -15,14 +15,14 @@ for (const rule of rules) {
   for (const { path, line, message } of found) console.log(`  ${path}:${line} ${message}`);
 }
 for (const [name, value] of Object.entries(getFigures(tree))) {
-  print(name.replaceAll('_', ' '), value);
+  printFigure(name.replaceAll('_', ' '), value);
 }
 for (const [kind, { files, lines }] of Object.entries(extensions))
-  print(`files for a new ${kind}`, Object.keys(files).length + Object.keys(lines).length);
-print('functions from socket to judge', scanPath.length);
+  printFigure(`files for a new ${kind}`, Object.keys(files).length + Object.keys(lines).length);
+printFigure('functions from socket to judge', scanPath.length);
 console.log(`${rules.length} rules, ${tree.sources.length} TypeScript files, ${remarks} remarks`);
 process.exitCode = remarks === 0 && tree.sources.length > 0 ? 0 : 1;
 
-function print(name: string, value: number): void {
+function printFigure(name: string, value: number): void {
   console.log(`${name.padEnd(32)} ${value}`);
 }

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { getFigures } from './figures.ts';
 import type { Remark, TidyRule } from './rule.ts';
 import { rules } from './rules/index.ts';
-import { treeOf } from './tree.ts';
+import { parseTree } from './tree.ts';
 
 function examine(rule: TidyRule, files: Readonly<Record<string, string>>): Remark[] {
-  return rule.examine(treeOf(Object.entries(files).map(([path, text]) => ({ path, text }))));
+  return rule.examine(parseTree(Object.entries(files).map(([path, text]) => ({ path, text }))));
 }
 
 for (const rule of rules) {
@@ -26,7 +26,7 @@ test('each rule has a name of its own', () => {
 test('figures leave tests out', () => {
   const text = 'export function a() {\n  return 1;\n}\n';
   const files = { 'src/core/a.ts': text, 'src/core/a.test.ts': text, 'scripts/a.ts': text };
-  const figures = getFigures(treeOf(Object.entries(files).map(([path, each]) => ({ path, text: each }))));
+  const figures = getFigures(parseTree(Object.entries(files).map(([path, each]) => ({ path, text: each }))));
   assert.equal(figures.files, 1);
   assert.equal(figures.lines, 3);
   assert.equal(figures.functions, 1);

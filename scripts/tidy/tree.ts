@@ -72,23 +72,23 @@ const TEXT = /\.(ts|mjs|js|json|md|sh|yaml|yml|toml|py|html|css|txt)$|\/[^.]+$/;
 
 /** Reads the tree below `root`. */
 export function readTree(root: string): Tree {
-  const texts = [...filesBelow(root, root)]
+  const texts = [...listFilesBelow(root, root)]
     .filter((path) => TEXT.test(`/${path}`))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-  return treeOf(texts);
+  return parseTree(texts);
 }
 
 /** Builds a tree from the given files. */
-export function treeOf(texts: Tree['texts']): Tree {
+export function parseTree(texts: Tree['texts']): Tree {
   const sources = texts.filter(({ path }) => /\.ts$/.test(path) && !path.endsWith('.d.ts'));
   return { texts, sources: sources.map(({ path, text }) => parseSource(path, text)) };
 }
 
-function* filesBelow(root: string, folder: string): Generator<string> {
+function* listFilesBelow(root: string, folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const name = join(folder, entry.name);
     if (SKIPPED.has(entry.name)) continue;
-    if (entry.isDirectory()) yield* filesBelow(root, name);
+    if (entry.isDirectory()) yield* listFilesBelow(root, name);
     else if (entry.isFile()) yield relative(root, name);
   }
 }
@@ -112,7 +112,7 @@ interface ParsedFile {
 function parseSource(path: string, text: string): SourceFile {
   const { program, errors, comments } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
-  const lineOf = lineFinder(text);
+  const lineOf = createLineFinder(text);
   const found: ParsedFile = {
     imports: [],
     functions: [],
@@ -124,13 +124,13 @@ function parseSource(path: string, text: string): SourceFile {
   const docs = comments
     .filter((each) => each.type === 'Block' && each.value.startsWith('*'))
     .map((each) => each.end);
-  visit(program as unknown as Node, (node) => note(node, path, lineOf, found));
+  visitNodes(program as unknown as Node, (node) => noteNode(node, path, lineOf, found));
   for (const node of (program as unknown as { body: Node[] }).body)
     noteExport(node, text, docs, lineOf, found);
   return { path, text, is_test: /\.test\.ts$|^tests\/|\/testing\//.test(path), ...found };
 }
 
-function lineFinder(text: string): (offset: number) => number {
+function createLineFinder(text: string): (offset: number) => number {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return (offset) => {
@@ -145,12 +145,12 @@ function lineFinder(text: string): (offset: number) => number {
   };
 }
 
-function visit(node: Node, each: (node: Node) => void): void {
+function visitNodes(node: Node, each: (node: Node) => void): void {
   each(node);
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value]) {
       if (typeof child === 'object' && child !== null && typeof (child as Node).type === 'string') {
-        visit(child as Node, each);
+        visitNodes(child as Node, each);
       }
     }
   }
@@ -165,7 +165,7 @@ const IMPORTS = new Set([
   'TSImportType',
 ]);
 
-function note(node: Node, path: string, lineOf: (offset: number) => number, found: ParsedFile): void {
+function noteNode(node: Node, path: string, lineOf: (offset: number) => number, found: ParsedFile): void {
   const line = lineOf(node.start);
   if (IMPORTS.has(node.type)) noteImport(node, path, line, found);
   if (FUNCTIONS.has(node.type)) found.functions.push({ line, lines: lineOf(node.end - 1) - line + 1 });
@@ -209,10 +209,11 @@ function noteExport(
   if (node.type !== 'ExportNamedDeclaration' || !declaration) return;
   const documented = docs.some((end) => end <= node.start && text.slice(end, node.start).trim() === '');
   const line = lineOf(node.start);
-  for (const [name, kind] of declared(declaration)) found.exports.push({ name, kind, documented, line });
+  for (const [name, kind] of listDeclaredNames(declaration))
+    found.exports.push({ name, kind, documented, line });
 }
 
-function declared(node: Node): [string, ExportNode['kind']][] {
+function listDeclaredNames(node: Node): [string, ExportNode['kind']][] {
   if (node.type === 'VariableDeclaration') {
     return (node.declarations as Node[]).map((each) => {
       const init = each.init as Node | null;

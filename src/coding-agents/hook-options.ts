@@ -38,7 +38,7 @@ export function parseHookOptions(words: readonly string[]): HookOptions {
     const [, dashed = '', given] = /^--([A-Za-z_-]+)(?:=(.*))?$/s.exec(word) ?? [];
     const name = word === '-c' ? 'config' : dashed.replaceAll('_', '-');
     if (isOne(SWITCHES, name) && given === undefined) switches.add(name);
-    else if (isOne(VALUES, name)) values[name] = givenFor(name, given ?? rest.shift());
+    else if (isOne(VALUES, name)) values[name] = requireOptionValue(name, given ?? rest.shift());
     else throw new UsageFailure('There is an option that is not known here; see `service hook --help`.');
   }
   return {
@@ -53,7 +53,7 @@ export function parseHookOptions(words: readonly string[]): HookOptions {
   };
 }
 
-function givenFor(name: string, given: string | undefined): string {
+function requireOptionValue(name: string, given: string | undefined): string {
   if (given === undefined || given === '') throw new UsageFailure(`--${name} needs a value.`);
   return given;
 }

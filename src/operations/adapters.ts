@@ -56,16 +56,16 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   if (name.ok && (adapter.ignored_events ?? []).includes(name.value))
     return buildAnswer(adapter.pass, payload, {});
   const event = name.ok && Object.hasOwn(adapter.events, name.value) ? adapter.events[name.value]! : null;
-  if (!name.ok || event === null) throw unknownEvent(name);
+  if (!name.ok || event === null) throw buildUnknownEventRefusal(name);
   const deny = (reason: string) => buildAnswer(event.deny, payload, { reason });
   const subject = readPayloadSubject(adapter, payload);
   const checks = readPayloadChecks(event, payload);
-  if (!subject.ok) return deny(unreadable(subject.why));
-  if (!checks.ok) return deny(unreadable(checks.why));
+  if (!subject.ok) return deny(formatUnreadable(subject.why));
+  if (!checks.ok) return deny(formatUnreadable(checks.why));
   const acting = getActing(adapter, subject.value, context);
   const about = { adapter: adapter.name, adapter_event: name.value };
   const judged: JudgedCrossing[] = [];
-  for (const check of checks.value) judged.push(await judge(check, acting, about, context));
+  for (const check of checks.value) judged.push(await judgeCheck(check, acting, about, context));
   return getAnswer(adapter, event, judged, payload);
 }
 
@@ -73,12 +73,12 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
  * Returns the refusal for an event that the adapter does not name. An event formats its own denial, so an unknown event
  * has none.
  */
-function unknownEvent(name: PayloadResult<string>): Refusal {
+function buildUnknownEventRefusal(name: PayloadResult<string>): Refusal {
   const what = name.ok ? 'is of an event that the adapter does not know' : name.why;
   return new Refusal('invalid_request', `The body ${what}.`);
 }
 
-function unreadable(why: string): string {
+function formatUnreadable(why: string): string {
   return `The request cannot be evaluated, so it is refused: it ${why}.`;
 }
 
@@ -103,7 +103,7 @@ const ENDPOINTS: Readonly<Record<FoundCheck['kind'], Endpoint>> = {
   answer: 'guard_output',
 };
 
-async function judge(
+async function judgeCheck(
   check: FoundCheck,
   acting: ActorContext,
   about: Readonly<Record<string, string>>,

@@ -14,42 +14,46 @@ export interface AgentFramework {
 
 /** All frameworks, in alphabetical order: the targets of `service setup` and of `service intelligence integrate`. */
 export const agentFrameworks: readonly AgentFramework[] = [
-  python('ag2', 'AG2'),
-  python('autogen', 'AutoGen'),
-  python('claude-agent', 'Claude Agent SDK'),
-  typescript('claude-agent-sdk', 'Claude Agent SDK'),
-  python('crewai', 'CrewAI'),
-  python('google-adk', 'Google ADK'),
-  python('langchain', 'LangChain'),
-  typescript('langchain', 'LangChain'),
-  python('langgraph', 'LangGraph'),
-  typescript('langgraph', 'LangGraph'),
-  python('llamaindex', 'LlamaIndex'),
-  typescript('llamaindex', 'LlamaIndex.TS'),
-  typescript('mastra', 'Mastra', 'mastra'),
-  typescript('mcp', 'MCP client'),
-  python('openai-agents', 'OpenAI Agents SDK'),
-  typescript('openai-agents', 'OpenAI Agents SDK'),
-  python('pydantic-ai', 'Pydantic AI'),
-  python('semantic-kernel', 'Semantic Kernel'),
-  python('smolagents', 'smolagents'),
-  python('strands', 'Strands'),
-  typescript('vercel-ai', 'Vercel AI SDK', 'vercel-ai'),
+  definePythonFramework('ag2', 'AG2'),
+  definePythonFramework('autogen', 'AutoGen'),
+  definePythonFramework('claude-agent', 'Claude Agent SDK'),
+  defineTypescriptFramework('claude-agent-sdk', 'Claude Agent SDK'),
+  definePythonFramework('crewai', 'CrewAI'),
+  definePythonFramework('google-adk', 'Google ADK'),
+  definePythonFramework('langchain', 'LangChain'),
+  defineTypescriptFramework('langchain', 'LangChain'),
+  definePythonFramework('langgraph', 'LangGraph'),
+  defineTypescriptFramework('langgraph', 'LangGraph'),
+  definePythonFramework('llamaindex', 'LlamaIndex'),
+  defineTypescriptFramework('llamaindex', 'LlamaIndex.TS'),
+  defineTypescriptFramework('mastra', 'Mastra', 'mastra'),
+  defineTypescriptFramework('mcp', 'MCP client'),
+  definePythonFramework('openai-agents', 'OpenAI Agents SDK'),
+  defineTypescriptFramework('openai-agents', 'OpenAI Agents SDK'),
+  definePythonFramework('pydantic-ai', 'Pydantic AI'),
+  definePythonFramework('semantic-kernel', 'Semantic Kernel'),
+  definePythonFramework('smolagents', 'smolagents'),
+  definePythonFramework('strands', 'Strands'),
+  defineTypescriptFramework('vercel-ai', 'Vercel AI SDK', 'vercel-ai'),
 ];
 
 /** Code without a framework. `service setup generic` prints the steps by hand instead of writing a file. */
 export const genericFrameworks: readonly AgentFramework[] = [
-  python('generic', 'no framework'),
-  typescript('generic', 'no framework'),
+  definePythonFramework('generic', 'no framework'),
+  defineTypescriptFramework('generic', 'no framework'),
 ];
 
-function python(name: string, label: string): AgentFramework {
+function definePythonFramework(name: string, label: string): AgentFramework {
   const source = `${name.replaceAll('-', '_')}.py`;
   return { name, label, language: 'python', source, file: `service_${source}` };
 }
 
 /** The name ends with `-ts` by default, because Python has a framework of the same name. */
-function typescript(framework: string, label: string, name = `${framework}-ts`): AgentFramework {
+function defineTypescriptFramework(
+  framework: string,
+  label: string,
+  name = `${framework}-ts`,
+): AgentFramework {
   return {
     name,
     label: `${label} (TypeScript)`,

@@ -195,15 +195,15 @@ export const approvalsShow = defineOperation({
   refusals: ['invalid_request', 'not_found', 'too_many_requests'],
   async run({ request_id, wait }, context) {
     const approvals = await context.runtime.approvals();
-    const mine = visibleTo(context);
+    const mine = createVisibilityFilter(context);
     const first = await approvals.find(request_id);
-    if (first === null || !mine(first)) throw notFound();
+    if (first === null || !mine(first)) throw buildNotFoundRefusal();
     const wait_ms = getWait(wait);
     if (wait_ms === 0 || first.status !== 'pending') return copyApproval(first);
     const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
     if (!waited.waited)
       throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
-    if (waited.record === null) throw notFound();
+    if (waited.record === null) throw buildNotFoundRefusal();
     return copyApproval(waited.record);
   },
 });
@@ -234,7 +234,7 @@ export const approvalsApprove = defineOperation({
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
-  run: (input, context) => vote('approve', input, context),
+  run: (input, context) => castVote('approve', input, context),
 });
 
 export const approvalsDeny = defineOperation({
@@ -262,7 +262,7 @@ export const approvalsDeny = defineOperation({
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
-  run: (input, context) => vote('deny', input, context),
+  run: (input, context) => castVote('deny', input, context),
 });
 
 export const approvalsCancel = defineOperation({
@@ -285,8 +285,8 @@ export const approvalsCancel = defineOperation({
   refusals: ['not_found', 'conflict'],
   async run({ request_id }, context) {
     const { caller, runtime } = context;
-    const may = cancellableBy(context);
-    return settled(await (await runtime.approvals()).cancel(request_id, caller, may));
+    const may = createCancellationFilter(context);
+    return requireTransition(await (await runtime.approvals()).cancel(request_id, caller, may));
   },
 });
 
@@ -307,14 +307,14 @@ interface VoteFields {
   readonly approver_id?: string | null;
 }
 
-async function vote(word: 'approve' | 'deny', stated: VoteFields, context: Context) {
+async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: Context) {
   const { caller, runtime } = context;
   // A credential with these permissions that does not belong to a person still cannot decide.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
   const approver = getOne('approver', stated.approver, 'approver_id', stated.approver_id);
   const comment = getOne('comment', stated.comment, 'note', stated.note);
   const requested = { request_id: stated.request_id, vote: word, caller, approver, comment } as const;
-  return settled(await (await runtime.approvals()).vote(requested, inScope(context)));
+  return requireTransition(await (await runtime.approvals()).vote(requested, createScopeFilter(context)));
 }
 
 /** Returns the value of a member that has two names. */
@@ -330,11 +330,11 @@ function getOne(
   return one ?? two;
 }
 
-function settled(moved: TransitionResult) {
+function requireTransition(moved: TransitionResult) {
   if (moved.moved) return copyApproval(moved.record);
   switch (moved.cause) {
     case 'not_found':
-      throw notFound();
+      throw buildNotFoundRefusal();
     case 'own_request':
       throw new Refusal('forbidden', 'You cannot decide on your own request. Another approver must decide.');
     case 'second_factor_required':
@@ -351,47 +351,47 @@ function settled(moved: TransitionResult) {
   }
 }
 
-function notFound(): Refusal {
+function buildNotFoundRefusal(): Refusal {
   return new Refusal('not_found', 'There is no such request for approval.');
 }
 
 /** Returns a filter for records within the credential's scope and the tenant that the transport names. */
-function inScope(context: Context): (record: ApprovalRecord) => boolean {
+function createScopeFilter(context: Context): (record: ApprovalRecord) => boolean {
   const { caller } = context;
   const tenant = dropBlankName(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>
     (tenant === null || tenant === tenant_id) &&
-    covers(caller.tenants, tenant_id) &&
-    covers(caller.agents, agent_id);
+    coversAgent(caller.tenants, tenant_id) &&
+    coversAgent(caller.agents, agent_id);
 }
 
 /** Returns a filter for records in scope. A caller that may not read all records sees its own only. */
-function visibleTo(context: Context): (record: ApprovalRecord) => boolean {
-  return ownUnless('approvals:read', context);
+function createVisibilityFilter(context: Context): (record: ApprovalRecord) => boolean {
+  return createOwnerFilter('approvals:read', context);
 }
 
-function cancellableBy(context: Context): (record: ApprovalRecord) => boolean {
-  return ownUnless('approvals:decide', context);
+function createCancellationFilter(context: Context): (record: ApprovalRecord) => boolean {
+  return createOwnerFilter('approvals:decide', context);
 }
 
-function ownUnless(
+function createOwnerFilter(
   permission: 'approvals:read' | 'approvals:decide',
   context: Context,
 ): (record: ApprovalRecord) => boolean {
-  const within = inScope(context);
+  const within = createScopeFilter(context);
   const { caller } = context;
   const all = caller.permissions.includes(permission);
   return (record) => within(record) && (all || record.requested_by === caller.id);
 }
 
-function covers(scope: Caller['agents'], requested: string): boolean {
+function coversAgent(scope: Caller['agents'], requested: string): boolean {
   return scope === '*' || scope.includes(requested);
 }
 
 /** Returns the agents to filter by. A filter never widens the scope of the credential. */
 function getScope(scope: Caller['agents'], requested: string | null): readonly string[] | undefined {
   if (requested === null) return scope === '*' ? undefined : scope;
-  return covers(scope, requested) ? [requested] : [];
+  return coversAgent(scope, requested) ? [requested] : [];
 }
 
 function getWait(written: string | undefined): number {

@@ -183,19 +183,21 @@ function getScope(requested: AuditFilter, context: Context): NonNullable<AuditFi
   const { caller } = context;
   return {
     ...(caller.tenants !== '*' && { tenant_id: resolveTenant(requested, context) }),
-    ...(caller.agents !== '*' && { agent_id: oneAgent(requested.agent_id, caller) }),
-    ...(!caller.permissions.includes('audit:read') && { caller_id: ownOnly(requested.caller_id, caller) }),
+    ...(caller.agents !== '*' && { agent_id: requireOneAgent(requested.agent_id, caller) }),
+    ...(!caller.permissions.includes('audit:read') && {
+      caller_id: requireOwnCalls(requested.caller_id, caller),
+    }),
   };
 }
 
-function oneAgent(requested: string | undefined, caller: Caller): string {
+function requireOneAgent(requested: string | undefined, caller: Caller): string {
   const agents = caller.agents as readonly string[];
   const agent_id = requested ?? (agents.length === 1 ? agents[0] : undefined);
   if (agent_id !== undefined && agents.includes(agent_id)) return agent_id;
   throw new Refusal('forbidden', 'The credential is for particular agents: say which in `agent_id`.');
 }
 
-function ownOnly(requested: string | undefined, caller: Caller): string {
+function requireOwnCalls(requested: string | undefined, caller: Caller): string {
   if (requested === undefined || requested === caller.id) return caller.id;
   throw new Refusal('forbidden', 'The credential may read the events of its own calls only.');
 }

@@ -4,9 +4,9 @@ import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../runti
 import { findOperation, operations } from '../server/operations.ts';
 import { callOperation } from './call.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
-import { testRuntime } from './testing/runtime.ts';
+import { createTestRuntime } from './testing/runtime.ts';
 
-const { runtime } = testRuntime();
+const { runtime } = createTestRuntime();
 const context = (caller = LOOPBACK_CALLER): Context => ({ runtime, caller, request_id: 'req' });
 
 async function getRefusal(operation: AnyOperation, raw: unknown, caller = LOOPBACK_CALLER): Promise<Refusal> {
@@ -34,11 +34,11 @@ test('names and paths are unique, and every operation says what it needs', () =>
 });
 
 test('a permission is checked before the shape, and availability before both', async () => {
-  const nobody = buildAgentCaller('key:idle', [], '*', '*');
-  assert.equal((await getRefusal(tool, 7, nobody)).code, 'forbidden');
+  const powerless = buildAgentCaller('key:idle', [], '*', '*');
+  assert.equal((await getRefusal(tool, 7, powerless)).code, 'forbidden');
   assert.equal((await getRefusal(tool, 7)).code, 'invalid_request');
   const explain = findOperation('intelligence_explain') as AnyOperation;
-  assert.equal((await getRefusal(explain, 7, nobody)).code, 'not_configured');
+  assert.equal((await getRefusal(explain, 7, powerless)).code, 'not_configured');
 });
 
 test('only a person reloads, and learns how where one is missing', async () => {

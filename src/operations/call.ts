@@ -41,17 +41,17 @@ export async function callOperation(
   const refusal = operation.unavailable?.(requested.runtime);
   if (refusal) throw refusal;
   const context = operation.for_users === true ? asUser(requested) : requested;
-  permit(operation, context);
+  requirePermission(operation, context);
   const given = raw === undefined ? {} : raw;
   if (isDecisionOperation(operation)) refuseDuplicateMembers(given as Json);
   const { check_body } = operation;
   const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
   // A call without input, such as a health check, does not wait until the validators are loaded.
-  const asks_nothing = asksForNothing(operation) && isPlainObject(input);
+  const asks_nothing = takesNoInput(operation) && isPlainObject(input);
   if (!asks_nothing) {
-    const validator = validators.get(operation) ?? (await compile(operation));
+    const validator = validators.get(operation) ?? (await compileValidator(operation));
     if (!validator.Check(input))
-      throw invalid(validator.Errors(clipped(operation.input, input))[1], operation.input);
+      throw buildInvalidRefusal(validator.Errors(clipValue(operation.input, input))[1], operation.input);
   }
   try {
     return await operation.run(asks_nothing ? {} : input, context);
@@ -81,7 +81,7 @@ export function refuseDuplicateMembers(input: Json): void {
   throw new Refusal('invalid_request', 'An object in the body has two members of one name.');
 }
 
-function asksForNothing({ input }: AnyOperation): boolean {
+function takesNoInput({ input }: AnyOperation): boolean {
   return Object.keys(input.properties ?? {}).length === 0;
 }
 
@@ -91,7 +91,7 @@ function isPlainObject(value: unknown): boolean {
 
 /** Compiles the validators ahead of time, so that the first call of each operation is fast. */
 export async function compileValidators(operations: readonly AnyOperation[]): Promise<void> {
-  for (const operation of operations) await compile(operation);
+  for (const operation of operations) await compileValidator(operation);
 }
 
 /** Returns the context with the user whom the caller names in place of the caller. */
@@ -101,17 +101,17 @@ function asUser(context: Context): Context {
   return { ...context, caller: user };
 }
 
-function permit(operation: AnyOperation, context: Context): void {
+function requirePermission(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
   if (operation.whole_service === true && isSignedIn(context.caller) && context.caller.tenants !== '*')
     throw new Refusal('forbidden', 'This concerns all tenants: it needs a user with access to all of them.');
   if (needed === null || context.caller.permissions.includes(needed)) return;
   if (needed === 'account:own' && context.caller.kind === 'anonymous')
     throw new Refusal('unauthenticated', 'This is for users who signed in: sign in first.');
-  throw new Refusal('forbidden', lacking(needed, context.caller));
+  throw new Refusal('forbidden', formatMissingPermission(needed, context.caller));
 }
 
-function lacking(needed: Permission, caller: Caller): string {
+function formatMissingPermission(needed: Permission, caller: Caller): string {
   const { id, kind } = caller;
   if (isSignedIn(caller)) return `Your roles do not have the permission \`${needed}\`.`;
   if (needed === 'account:own') return 'This is for users who signed in: sign in first.';
@@ -128,7 +128,7 @@ const validators = new Map<AnyOperation, Validator>();
 /**
  * Compiles the validator of an operation. The library is the heaviest import of a worker, so it is loaded on first use.
  */
-async function compile(operation: AnyOperation): Promise<Validator> {
+async function compileValidator(operation: AnyOperation): Promise<Validator> {
   const { Compile } = await import('typebox/schema');
   const validator = Compile(operation.input);
   validators.set(operation, validator);
@@ -143,22 +143,22 @@ const CHARS_MAX = 5_000;
  * million wrong items would cost seconds and gigabytes. Both bounds are above those of all schemas. Members that the
  * schema does not name are dropped, so that only the schema's own nesting is followed.
  */
-function clipped(schema: Schema, value: unknown): unknown {
+function clipValue(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return value.slice(0, CHARS_MAX);
   if (Array.isArray(value)) {
     const { items } = schema;
-    return items === undefined ? [] : value.slice(0, ITEMS_MAX).map((one) => clipped(items, one));
+    return items === undefined ? [] : value.slice(0, ITEMS_MAX).map((one) => clipValue(items, one));
   }
   if (typeof value !== 'object' || value === null) return value;
   const known = Object.entries(schema.properties ?? {}).filter(([name]) => Object.hasOwn(value, name));
   return Object.fromEntries(
-    known.map(([name, one]) => [name, clipped(one, (value as Record<string, unknown>)[name])]),
+    known.map(([name, one]) => [name, clipValue(one, (value as Record<string, unknown>)[name])]),
   );
 }
 
 const DETAILS_MAX = 20;
 
-function invalid(errors: readonly SchemaError[], schema: Schema): Refusal {
+function buildInvalidRefusal(errors: readonly SchemaError[], schema: Schema): Refusal {
   const details = errors.flatMap((error) => getDetails(error, schema)).slice(0, DETAILS_MAX);
   const first = details[0];
   if (first === undefined) return new Refusal('invalid_request', 'The request is not valid.');
@@ -168,7 +168,7 @@ function invalid(errors: readonly SchemaError[], schema: Schema): Refusal {
 
 /** Describes a validation error from the schema alone, so that no part of the input appears in the answer. */
 function getDetails(error: SchemaError, schema: Schema): { path: string; message: string }[] {
-  const path = dotted(error.instancePath);
+  const path = formatPointer(error.instancePath);
   const params = error.params as Record<string, unknown>;
   if (error.keyword === 'required') {
     const missing = params.requiredProperties as readonly string[];
@@ -194,7 +194,7 @@ function getMessage(keyword: string, params: Record<string, unknown>): string {
 }
 
 /** Formats a JSON pointer for people: `/data_tags/0` is `data_tags[0]`. */
-function dotted(pointer: string): string {
+function formatPointer(pointer: string): string {
   return pointer
     .split('/')
     .slice(1)

@@ -143,7 +143,7 @@ export const capabilitiesIssue = defineOperation({
     });
     if (made === null)
       throw new Refusal('conflict', 'As many tokens are live as may be: see `capability_tokens.active_max`.');
-    return { token: made.token, ...shown(made.record) };
+    return { token: made.token, ...copyCapability(made.record) };
   },
 });
 
@@ -187,12 +187,12 @@ export const capabilitiesList = defineOperation({
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
     const found = await (await runtime.capabilities()).list({
-      agent_ids: withinScope(caller.agents, dropBlankName(input.agent_id)),
-      tenant_ids: withinScope(caller.tenants, dropBlankName(input.tenant_id) ?? dropBlankName(tenant_id)),
+      agent_ids: narrowScope(caller.agents, dropBlankName(input.agent_id)),
+      tenant_ids: narrowScope(caller.tenants, dropBlankName(input.tenant_id) ?? dropBlankName(tenant_id)),
       status: input.status,
       limit: input.limit ?? 100,
     });
-    return { capabilities: found.map(shown), count: found.length };
+    return { capabilities: found.map(copyCapability), count: found.length };
   },
 });
 
@@ -216,8 +216,8 @@ export const capabilitiesShow = defineOperation({
   refusals: ['invalid_request', 'not_found'],
   async run({ token_id }, context) {
     const found = await (await context.runtime.capabilities()).find(token_id);
-    if (found === null || !isVisible(found, context)) throw notFound();
-    return shown(found);
+    if (found === null || !isVisible(found, context)) throw buildNotFoundRefusal();
+    return copyCapability(found);
   },
 });
 
@@ -248,8 +248,8 @@ export const capabilitiesRevoke = defineOperation({
     const { runtime, caller } = context;
     const may = (found: CapabilityRecord) => isVisible(found, context);
     const revoked = await (await runtime.capabilities()).revoke(token_id, caller.id, may);
-    if (revoked === null) throw notFound();
-    return shown(revoked.record);
+    if (revoked === null) throw buildNotFoundRefusal();
+    return copyCapability(revoked.record);
   },
 });
 
@@ -374,26 +374,26 @@ function useEvent(
   });
 }
 
-function notFound(): Refusal {
+function buildNotFoundRefusal(): Refusal {
   return new Refusal('not_found', 'There is no such capability token.');
 }
 
 function isVisible({ agent_id, tenant_id }: CapabilityRecord, { caller }: Context): boolean {
-  return covers(caller.agents, agent_id) && covers(caller.tenants, tenant_id);
+  return coversName(caller.agents, agent_id) && coversName(caller.tenants, tenant_id);
 }
 
-function covers(allowed: Caller['agents'], request: string): boolean {
+function coversName(allowed: Caller['agents'], request: string): boolean {
   return allowed === '*' || allowed.includes(request);
 }
 
 /** Returns the agents to filter by; `undefined` for no filter. A filter never widens the scope of the credential. */
-function withinScope(allowed: Caller['agents'], request: string | null): readonly string[] | undefined {
+function narrowScope(allowed: Caller['agents'], request: string | null): readonly string[] | undefined {
   if (request === null) return allowed === '*' ? undefined : allowed;
-  return covers(allowed, request) ? [request] : [];
+  return coversName(allowed, request) ? [request] : [];
 }
 
 /** Copies a record, so that its reader may change the lists in it. */
-function shown(one: CapabilityRecord) {
+function copyCapability(one: CapabilityRecord) {
   const { tool_name, actions, secret_keys } = one.scope;
   return { ...one, scope: { tool_name, actions: [...actions], secret_keys: [...secret_keys] } };
 }

@@ -20,16 +20,18 @@ const ANYTHING = { description: 'Free for the caller: not scanned and not forwar
  */
 export function checkBody<const Schema extends TSchema & BodySchema>(schema: Schema): Schema {
   return {
-    ...strict(schema),
+    ...buildStrictSchema(schema),
     description: 'Other members are refused, but for `metadata` and `x-*`.',
   } as unknown as Schema;
 }
 
-function strict({ properties = {}, required = [], ...rest }: BodySchema): BodySchema {
+function buildStrictSchema({ properties = {}, required = [], ...rest }: BodySchema): BodySchema {
   const written = Object.entries(properties).map(([name, property]) => {
     const inner =
-      property.properties === undefined ? property : (strict(property as BodySchema) as typeof property);
-    return [name, required.includes(name) ? inner : nullable(inner)] as const;
+      property.properties === undefined
+        ? property
+        : (buildStrictSchema(property as BodySchema) as typeof property);
+    return [name, required.includes(name) ? inner : buildNullableSchema(inner)] as const;
   });
   return {
     ...rest,
@@ -40,7 +42,7 @@ function strict({ properties = {}, required = [], ...rest }: BodySchema): BodySc
   } as BodySchema;
 }
 
-function nullable(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function buildNullableSchema(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (Array.isArray(schema.enum))
     return schema.enum.includes(null) ? schema : { ...schema, enum: [...schema.enum, null] };
   if (schema.type === undefined) return schema;
@@ -63,7 +65,7 @@ export function readCheckBody(schema: TSchema, aliases: FieldAliases, body: unkn
       continue;
     refuseUnknown(inner as Body, Object.keys(properties as object), {}, `${name}.`, known);
   }
-  return renamed(members, aliases);
+  return renameMembers(members, aliases);
 }
 
 function refuseUnknown(
@@ -77,7 +79,7 @@ function refuseUnknown(
   const taken = new Set(all);
   for (const name of Object.keys(members)) {
     if (taken.has(name) || name.startsWith('x-')) continue;
-    throw unknownMember(name, place, all, known);
+    throw buildUnknownMemberRefusal(name, place, all, known);
   }
 }
 
@@ -85,13 +87,13 @@ function refuseUnknown(
  * Builds the refusal for an unknown member. It shows the name only if a known one is similar: any other name could be a
  * misplaced secret.
  */
-function unknownMember(
+function buildUnknownMemberRefusal(
   name: string,
   place: string,
   names: readonly string[],
   known: NonNullable<BodySchema['properties']>,
 ): Refusal {
-  const nested = place === '' ? nestedName(name, known) : null;
+  const nested = place === '' ? suggestNestedName(name, known) : null;
   const others = names.filter((each) => each !== 'metadata');
   const nearest = nested ?? suggestName(name, others);
   const around = place === '' ? 'the body' : `\`${place.slice(0, -1)}\``;
@@ -105,7 +107,7 @@ function unknownMember(
 }
 
 /** Returns a hint that names the object to which the member belongs; `null` if no object has it. */
-function nestedName(name: string, known: NonNullable<BodySchema['properties']>): string | null {
+function suggestNestedName(name: string, known: NonNullable<BodySchema['properties']>): string | null {
   const owner = Object.keys(known).find((each) =>
     Object.hasOwn((known[each]!.properties ?? {}) as object, name),
   );
@@ -116,7 +118,7 @@ function getList(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-function renamed(members: Body, aliases: FieldAliases): Body {
+function renameMembers(members: Body, aliases: FieldAliases): Body {
   const renames = new Map<string, string>();
   for (const [name, others] of Object.entries(aliases)) {
     const given = [name, ...others].filter((each) => isGiven(members[each]));

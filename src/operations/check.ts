@@ -34,7 +34,7 @@ export interface CheckResult {
 }
 
 /** Enforces the policy on a crossing and builds the answer from the ruling. */
-export function check(
+export function runCheck(
   { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: CheckRequest,
   { runtime, caller }: Context,
 ): Promise<CheckResult> {

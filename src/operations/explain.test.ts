@@ -5,7 +5,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import { findOperation } from '../server/operations.ts';
 import { callOperation } from './call.ts';
 import { type AnyOperation, Refusal } from './operation.ts';
-import { testRuntime } from './testing/runtime.ts';
+import { createTestRuntime } from './testing/runtime.ts';
 
 const explain = findOperation('policy_explain') as AnyOperation;
 const scan = findOperation('scan_input') as AnyOperation;
@@ -34,7 +34,7 @@ const NO_POLICY = buildAgentCaller('key:blind', ['audit:read'], '*', '*');
 const NO_AUDIT = buildAgentCaller('key:check', ['check', 'policy:read'], '*', '*');
 
 test('who may have which decision explained', async () => {
-  const { runtime } = testRuntime({ rules, tenants });
+  const { runtime } = createTestRuntime({ rules, tenants });
   const context = (caller: Caller) => ({ runtime, caller, request_id: 'req' });
   const input = { text: `Use ${KEY}`, tenant_id: 'acme', agent_id: 'bot' };
   const { event_id } = (await callOperation(scan, input, context(KEY_A))) as { event_id: string };
@@ -61,7 +61,7 @@ test('who may have which decision explained', async () => {
 });
 
 test('an explanation names every evaluated rule, and why it did not match', async () => {
-  const { runtime } = testRuntime({ rules, tenants });
+  const { runtime } = createTestRuntime({ rules, tenants });
   const context = { runtime, caller: OPERATOR, request_id: 'req' };
   const text = `Use ${KEY} and write to anna.holm@acme-mail.io`;
   const { event_id } = (await callOperation(scan, { text, tenant_id: 'acme' }, context)) as {
@@ -107,7 +107,7 @@ test('an explanation names every evaluated rule, and why it did not match', asyn
 });
 
 test('what cannot be explained says why', async () => {
-  const { runtime, events } = testRuntime({ rules });
+  const { runtime, events } = createTestRuntime({ rules });
   const context = { runtime, caller: OPERATOR, request_id: 'req' };
   const { event_id } = (await callOperation(scan, { text: `Use ${KEY}` }, context)) as { event_id: string };
   const [event] = events.splice(0, 1);

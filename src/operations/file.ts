@@ -3,7 +3,7 @@ import { createContent, parseJsonSource } from '../core/json/source.ts';
 import { hasHiddenMembers } from '../core/json/value-source.ts';
 import type { WalkLimits } from '../core/json/walk.ts';
 import type { Content, Json } from '../core/types/index.ts';
-import { check, readContentValue } from './check.ts';
+import { readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
@@ -68,11 +68,14 @@ export const scanFile = defineOperation({
   },
   refusals: ['not_found', 'too_large'],
   async run(input, context) {
-    const { name, text } = await read(input, context);
-    const content = contentOfFile(name, text, context.runtime.policy().limits);
+    const { name, text } = await readInput(input, context);
+    const content = parseFileContent(name, text, context.runtime.policy().limits);
     const structured = content.kind === 'json';
-    const crossing = readTextCrossing('input', content, input, context);
-    const { reply, changed } = await check(
+    const crossing = {
+      ...readTextCrossing('input', content, input, context),
+      is_from_outside: true,
+    } as const;
+    const { reply, changed } = await runCheck(
       { crossing, endpoint: 'scan_file', matches: true, approval_request_id: input.approval_request_id },
       context,
     );
@@ -94,14 +97,14 @@ interface FileInput {
   readonly path?: string | null;
 }
 
-async function read(input: FileInput, context: Context): Promise<{ name: string; text: string }> {
+async function readInput(input: FileInput, context: Context): Promise<{ name: string; text: string }> {
   const given = [input.content, input.content_base64, input.path].filter((value) => value != null);
   if (given.length !== 1) {
     throw new Refusal('invalid_request', 'Send exactly one of `content`, `content_base64` and `path`.');
   }
   const name = input.name ?? input.path ?? '';
-  if (input.content != null) return { name, text: inOneEncoding(input.content) };
-  if (input.content_base64 != null) return { name, text: decodeUtf8Text(fromBase64(input.content_base64)) };
+  if (input.content != null) return { name, text: requireOneEncoding(input.content) };
+  if (input.content_base64 != null) return { name, text: decodeUtf8Text(decodeBase64(input.content_base64)) };
   const { limits } = context.runtime;
   return {
     name,
@@ -110,7 +113,7 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
 }
 
 /** Decodes base64 strictly. Node skips invalid characters, so that the scan would judge bytes that were never sent. */
-function fromBase64(text: string): Buffer {
+function decodeBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   const significant = text.replace(/[\r\n=]/g, '').length;
   const whole = bytes.length === Math.floor((significant * 3) / 4);
@@ -122,8 +125,8 @@ function fromBase64(text: string): Buffer {
 
 /** Decodes the bytes of a file. Throws a `Refusal` if they are not valid UTF-8. */
 export function decodeUtf8Text(bytes: Buffer): string {
-  if (isUtf8(bytes)) return inOneEncoding(bytes.toString('utf8'));
-  throw notUtf8();
+  if (isUtf8(bytes)) return requireOneEncoding(bytes.toString('utf8'));
+  throw buildNotUtf8Refusal();
 }
 
 /** Matches four characters in a row with NULs between them: UTF-16 or UTF-32, in either byte order. */
@@ -133,26 +136,26 @@ const WIDE = /(?:[^\0]\0{1,3}){4}/;
  * Refuses text in UTF-16 or UTF-32 without a byte order mark. It can be valid UTF-8 too, but no pattern would match in
  * it.
  */
-function inOneEncoding(text: string): string {
-  if (text.includes('\0') && WIDE.test(text)) throw notUtf8();
+function requireOneEncoding(text: string): string {
+  if (text.includes('\0') && WIDE.test(text)) throw buildNotUtf8Refusal();
   return text;
 }
 
-function notUtf8(): Refusal {
+function buildNotUtf8Refusal(): Refusal {
   return new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
 }
 
-function contentOfFile(name: string, text: string, limits: WalkLimits): Content {
+function parseFileContent(name: string, text: string, limits: WalkLimits): Content {
   if (!name.toLowerCase().endsWith('.json')) return { kind: 'text', text };
   // Editors on Windows start a file with a byte order mark, which is not valid JSON.
   const document = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const value = parsed(document);
+  const value = parseJsonFile(document);
   if (hasHiddenMembers(document, value)) return { kind: 'text', text };
   // A document over a limit has no source positions; the limit blocks it.
   return createContent(value, parseJsonSource(document, limits));
 }
 
-function parsed(document: string): Json {
+function parseJsonFile(document: string): Json {
   try {
     return JSON.parse(document) as Json;
   } catch {

@@ -1,4 +1,4 @@
-import { check } from './check.ts';
+import { runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
@@ -56,7 +56,7 @@ export const guardOutput = defineOperation({
   },
   async run(input, context) {
     const crossing = readTextCrossing('output', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await check(
+    const { reply, changed } = await runCheck(
       { crossing, endpoint: 'guard_output', matches: false, approval_request_id: input.approval_request_id },
       context,
     );

@@ -15,7 +15,7 @@ const last_reload = {
   },
 } as const;
 
-async function lastReload({ runtime }: Context) {
+async function readLastReload({ runtime }: Context) {
   const code = await runtime.reloadFailure();
   return code === null ? {} : { last_reload: { status: 'failed' as const, code } };
 }
@@ -51,7 +51,7 @@ export const health = defineOperation({
   },
   async run(_input, context) {
     const { runtime } = context;
-    const [agents_seen, failed] = await Promise.all([runtime.agentsSeen(), lastReload(context)]);
+    const [agents_seen, failed] = await Promise.all([runtime.agentsSeen(), readLastReload(context)]);
     return {
       status: 'healthy' as const,
       version: runtime.version,
@@ -76,7 +76,8 @@ export const ready = defineOperation({
   answer: { status: 'ready' },
   refusals: ['unavailable'],
   async run(_input, context) {
-    if (await context.runtime.ready()) return { status: 'ready' as const, ...(await lastReload(context)) };
+    if (await context.runtime.ready())
+      return { status: 'ready' as const, ...(await readLastReload(context)) };
     throw new Refusal('unavailable', 'The service is starting, or one of its stores is not open.');
   },
 });

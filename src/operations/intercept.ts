@@ -1,6 +1,6 @@
 import type { Content } from '../core/types/index.ts';
 import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
-import { check, readContentMember, readContentValue } from './check.ts';
+import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import {
@@ -113,7 +113,7 @@ export const interceptTool = defineOperation({
   async run(input, context) {
     const phase = input.phase ?? 'request';
     const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
-    if (is_wrong) throw wrongPhase(phase);
+    if (is_wrong) throw buildPhaseRefusal(phase);
     const subject = resolveSubject(input, context);
     const acting = buildActor(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
@@ -130,7 +130,7 @@ export const interceptTool = defineOperation({
       destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
-    const result = await check(
+    const result = await runCheck(
       {
         crossing,
         endpoint: 'intercept_tool',
@@ -145,7 +145,7 @@ export const interceptTool = defineOperation({
       tool: input.tool,
       agent_id: subject.agent_id,
       phase,
-      ...(result.changed !== null && changedSide(phase, readContentValue(result.changed))),
+      ...(result.changed !== null && buildChangedMember(phase, readContentValue(result.changed))),
       ...(result.stripped_fields.length > 0 && { stripped_fields: [...result.stripped_fields] }),
     };
   },
@@ -203,7 +203,7 @@ export const interceptAgentMessage = defineOperation({
     const content: Content = { kind: 'text', text: input.message };
     const acting = buildActor(input, resolveSubject(input, context), context.runtime);
     const crossing = buildMessageCrossing(acting, content, destination_agent_id);
-    const result = await check(
+    const result = await runCheck(
       {
         crossing,
         endpoint: 'intercept_agent_message',
@@ -230,7 +230,7 @@ function getArguments(input: { readonly input?: unknown }, context: Context): Co
 }
 
 /** Builds the refusal for a body with the content of the wrong phase, because only one of the two is judged. */
-function wrongPhase(phase: 'request' | 'response'): Refusal {
+function buildPhaseRefusal(phase: 'request' | 'response'): Refusal {
   const message =
     phase === 'response'
       ? 'is required when `phase` is `response`'
@@ -238,6 +238,6 @@ function wrongPhase(phase: 'request' | 'response'): Refusal {
   return new Refusal('invalid_request', `\`output\` ${message}.`, [{ path: 'output', message }]);
 }
 
-function changedSide(phase: 'request' | 'response', value: unknown) {
+function buildChangedMember(phase: 'request' | 'response', value: unknown) {
   return phase === 'request' ? { modified_input: value } : { modified_output: value };
 }

@@ -52,7 +52,7 @@ export async function applyManagedChange(change: ManagedChange, context: Context
     await recordPersonChange(change.event, context);
   });
   const report = await runtime.reload(caller).catch(async (fault: unknown) => {
-    await takeBack(change, context);
+    await revertChange(change, context);
     throw fault;
   });
   if (report.reloaded)
@@ -61,12 +61,12 @@ export async function applyManagedChange(change: ManagedChange, context: Context
       generation: report.generation,
       warnings: [...report.warnings],
     };
-  await takeBack(change, context);
+  await revertChange(change, context);
   throw buildPolicyRefusal(report.problems);
 }
 
 /** Undoes a saved change, and activates the previous policy again in case the copy already has the change. */
-async function takeBack(change: ManagedChange, context: Context): Promise<void> {
+async function revertChange(change: ManagedChange, context: Context): Promise<void> {
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {
     await change.undo(trx);

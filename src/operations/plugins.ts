@@ -65,11 +65,24 @@ export const pluginsList = defineOperation({
   answer: { count: 0, plugins: [], adapters: [] },
   run: async (_input, { runtime }) => {
     const { plugins, adapters } = await runtime.plugins();
-    return { count: plugins.length, plugins: plugins.map(shown), adapters: adapters.map(({ name }) => name) };
+    return {
+      count: plugins.length,
+      plugins: plugins.map(copyReport),
+      adapters: adapters.map(({ name }) => name),
+    };
   },
 });
 
-function shown({ from, detectors, templates, drivers, dialects, adapters, problems, ...rest }: PluginReport) {
+function copyReport({
+  from,
+  detectors,
+  templates,
+  drivers,
+  dialects,
+  adapters,
+  problems,
+  ...rest
+}: PluginReport) {
   return {
     ...rest,
     path: from,

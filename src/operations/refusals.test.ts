@@ -7,7 +7,7 @@ import { callOperation } from './call.ts';
 import { policyExplain } from './explain.ts';
 import { interceptAgentMessage, interceptTool } from './intercept.ts';
 import { Refusal } from './operation.ts';
-import { testRuntime } from './testing/runtime.ts';
+import { createTestRuntime } from './testing/runtime.ts';
 
 const documents = [
   { agent: { agent_id: 'planner', clearance_tags: ['confidential', 'internal'], tools: ['mail.*'] } },
@@ -24,7 +24,7 @@ const documents = [
 const rules = [{ name: 'ok', boundary: 'action', data_tags: ['confidential'], action: 'allow' }];
 
 const context = () => ({
-  ...testRuntime({ documents, rules }),
+  ...createTestRuntime({ documents, rules }),
   caller: buildOperatorCaller('operator'),
   request_id: 'req',
 });
@@ -91,7 +91,7 @@ test('without an audit log a query says so', async () => {
   const instead = {
     queryAudit: () => Promise.reject(new AuditFailure('audit_disabled', 'There is no audit log.')),
   };
-  const { runtime } = testRuntime({ instead });
+  const { runtime } = createTestRuntime({ instead });
   const refused = callOperation(
     auditQuery,
     {},

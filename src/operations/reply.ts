@@ -1,3 +1,4 @@
+import { type ContentMark, listContentMarks } from '../core/decision/content-marks.ts';
 import { buildViolationReplies, type ViolationReply } from '../core/decision/violation-reply.ts';
 import type { Content, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
@@ -16,6 +17,7 @@ export interface VerdictReply {
   readonly coverage_reason?: string;
   readonly coverage_bytes?: number;
   readonly fallback_used?: true;
+  readonly marks?: ContentMark[];
   readonly approval?: ApprovalState;
   readonly fault?: true;
 }
@@ -26,6 +28,7 @@ export interface VerdictReply {
  */
 export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches = false): VerdictReply {
   const { verdict, approval, event_id, scan_duration_ms } = ruling;
+  const marks = listContentMarks(crossing, verdict);
   return {
     decision: verdict.decision,
     action: verdict.action,
@@ -36,6 +39,7 @@ export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches 
     scan_duration_ms,
     ...getCoverage(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
+    ...(marks.length > 0 && { marks: [...marks] }),
     ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
   };

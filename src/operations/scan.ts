@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { Content, Crossing } from '../core/types/index.ts';
 import { buildTextCrossing, buildUnknownActor } from '../runtime/enforcement/crossings.ts';
-import { check, readContentMember, readContentValue } from './check.ts';
+import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation } from './operation.ts';
 import {
@@ -95,7 +95,7 @@ export const scanInput = defineOperation({
   },
   async run(input, context) {
     const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await check(
+    const { reply, changed } = await runCheck(
       { crossing, endpoint: 'scan_input', matches: true, approval_request_id: input.approval_request_id },
       context,
     );
@@ -154,7 +154,7 @@ export const scanStructured = defineOperation({
   async run(input, context) {
     const content = readContentMember(input, 'payload', context);
     const crossing = readTextCrossing('input', content, input, context);
-    const { reply, changed } = await check(
+    const { reply, changed } = await runCheck(
       {
         crossing,
         endpoint: 'scan_structured',

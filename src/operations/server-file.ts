@@ -108,7 +108,7 @@ const CHUNK_BYTES = 65_536;
  */
 async function readAll(file: FileHandle, bytes_max: number): Promise<Buffer> {
   const { size } = await file.stat();
-  if (size > bytes_max) throw tooLarge(bytes_max);
+  if (size > bytes_max) throw buildTooLargeRefusal(bytes_max);
   const chunks: Buffer[] = [];
   for (let length = 0; length <= bytes_max; ) {
     const chunk = Buffer.alloc(Math.min(Math.max(size + 1 - length, CHUNK_BYTES), bytes_max + 1 - length));
@@ -117,9 +117,9 @@ async function readAll(file: FileHandle, bytes_max: number): Promise<Buffer> {
     chunks.push(chunk.subarray(0, bytesRead));
     length += bytesRead;
   }
-  throw tooLarge(bytes_max);
+  throw buildTooLargeRefusal(bytes_max);
 }
 
-function tooLarge(bytes_max: number): Refusal {
+function buildTooLargeRefusal(bytes_max: number): Refusal {
   return new Refusal('too_large', `The file is larger than ${bytes_max} bytes.`);
 }

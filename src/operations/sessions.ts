@@ -35,7 +35,7 @@ export const sessionReset = defineOperation({
   example: { session_id: 'sess-1', agent_id: 'support-bot' },
   answer: { sessions: 0 },
   run: ({ session_id, agent_id, tenant_id }, context) =>
-    reset(
+    resetSessions(
       { session_id, agent_id: dropBlankName(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
       context,
     ),
@@ -58,10 +58,10 @@ export const agentSessionReset = defineOperation({
   example: { agent_id: 'support-bot' },
   answer: { sessions: 0 },
   run: ({ agent_id, tenant_id }, context) =>
-    reset({ session_id: null, agent_id, tenant_id: resolveTenant({ tenant_id }, context) }, context),
+    resetSessions({ session_id: null, agent_id, tenant_id: resolveTenant({ tenant_id }, context) }, context),
 });
 
-async function reset(
+async function resetSessions(
   target: SessionResetTarget,
   { runtime, caller }: Context,
 ): Promise<{ sessions: number }> {

@@ -1,4 +1,4 @@
-import { type EffectiveSetting, listSettings } from '../runtime/config/effective.ts';
+import type { EffectiveSetting } from '../runtime/config/effective.ts';
 import { signFile } from '../runtime/config/file-signature.ts';
 import { defineOperation, Refusal } from './operation.ts';
 import type { Runtime } from './runtime.ts';
@@ -69,6 +69,7 @@ async function readSettings(runtime: Runtime): Promise<KnownSettings> {
         message,
       })),
     );
+  const { listSettings } = await import('../runtime/config/effective.ts');
   const { origin, cost } = read.config;
   const read_files = [origin.file, cost.price_file].filter((file) => typeof file === 'string');
   const next: KnownSettings = {

@@ -1,3 +1,4 @@
+import { CONTENT_MARKS } from '../core/decision/content-marks.ts';
 import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 
@@ -82,6 +83,10 @@ export const violation = {
       description: 'All tags of the finding. Rules are evaluated for each; the strictest action wins.',
     },
     example: { const: true, description: 'Set for a documented example of a secret.' },
+    source: {
+      const: 'classifier',
+      description: 'Set for a finding of a classifier that the operator configured.',
+    },
     start: { type: 'integer', description: 'Unicode code points.' },
     end: { type: 'integer', description: 'Unicode code points, exclusive.' },
     path: { type: 'string', description: 'Location in a JSON value, as `$.user.email`.' },
@@ -123,6 +128,12 @@ export const verdictProperties = {
   coverage_reason: { type: 'string', description: 'The limit that was reached; only when partial.' },
   coverage_bytes: { type: 'integer', description: 'UTF-8 bytes scanned; only when partial.' },
   fallback_used: { type: 'boolean', description: 'The text of the rule replaces the content.' },
+  marks: {
+    type: 'array',
+    items: { enum: CONTENT_MARKS },
+    description:
+      '`data`: the content of a tool result or a file passes with instructions in it that are not the user’s. Show it to the model as data.',
+  },
   approval,
   fault: { type: 'boolean', description: 'The decision is due to an internal fault; it always blocks.' },
 } as const;

@@ -28,9 +28,9 @@ export function parseStreamRequest(request: Readonly<Record<string, unknown>>): 
   const filter: Partial<Record<Field, string>> = {};
   let after: string | null = null;
   for (const [name, given] of Object.entries(request)) {
-    const value = textIn(name, given);
-    if (name === 'after') after = value === null ? null : eventId(value);
-    else if (!isField(name)) throw wrong(name, `is not known here: ask by ${KNOWN}`);
+    const value = parseText(name, given);
+    if (name === 'after') after = value === null ? null : parseEventId(value);
+    else if (!isField(name)) throw buildFieldRefusal(name, `is not known here: ask by ${KNOWN}`);
     else if (value !== null) filter[name] = getOne(name, value);
   }
   return { filter, after };
@@ -66,25 +66,25 @@ function isField(name: string): name is Field {
   return (STREAM_FIELDS as readonly string[]).includes(name);
 }
 
-function textIn(name: string, value: unknown): string | null {
+function parseText(name: string, value: unknown): string | null {
   if (value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= CHARS_MAX) return value;
-  throw wrong(name, `is one text of at most ${CHARS_MAX} characters`);
+  throw buildFieldRefusal(name, `is one text of at most ${CHARS_MAX} characters`);
 }
 
 function getOne(name: Field, value: string): string {
   const words = WORDS[name];
   if (words === undefined || words.includes(value)) return value;
-  throw wrong(name, `is one of ${words.join(', ')}`);
+  throw buildFieldRefusal(name, `is one of ${words.join(', ')}`);
 }
 
-function eventId(value: string): string {
+function parseEventId(value: string): string {
   if (/^evt_[0-9a-f]{12,64}$/.test(value)) return value;
-  throw wrong('after', 'is the `event_id` of an event');
+  throw buildFieldRefusal('after', 'is the `event_id` of an event');
 }
 
 /** Builds the refusal for a field. An unknown name is not repeated in full. */
-function wrong(name: string, message: string): Refusal {
+function buildFieldRefusal(name: string, message: string): Refusal {
   const path = name.slice(0, 64).replace(/[^\w.-]/g, '?');
   return new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);
 }

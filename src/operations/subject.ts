@@ -34,8 +34,13 @@ export interface RequestSubject {
 export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
   const { caller } = context;
   const source = dropBlankName(input.source_agent_id);
-  if (source !== null) within(caller.agents, source, 'source_agent_id');
-  const agent_id = scoped(caller.agents, namedIn(input, 'agent_id') ?? source, 'agent_id', 'unknown');
+  if (source !== null) requireInScope(caller.agents, source, 'source_agent_id');
+  const agent_id = resolveScopedName(
+    caller.agents,
+    readName(input, 'agent_id') ?? source,
+    'agent_id',
+    'unknown',
+  );
   return { tenant_id: resolveTenant(input, context), agent_id, source_agent_id: source };
 }
 
@@ -78,17 +83,17 @@ export function buildContextRefusal(): Refusal {
 
 /** Returns the tenant: from the body, its `context`, or the transport, in this order. */
 export function resolveTenant(input: SubjectFields, context: Context): string {
-  const request = namedIn(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
-  return scoped(context.caller.tenants, request, 'tenant_id', 'default');
+  const request = readName(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
+  return resolveScopedName(context.caller.tenants, request, 'tenant_id', 'default');
 }
 
 /** Returns the session that an input names. */
 export function readSessionId(input: SubjectFields): string | null {
-  return namedIn(input, 'session_id');
+  return readName(input, 'session_id');
 }
 
 /** Returns a name from the input or its `context`. If both have it, it must be the same. */
-function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
+function readName(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
   const above = dropBlankName(input[field]);
   const within = dropBlankName(input.context?.[field]);
   if (above !== null && within !== null && above !== within) {
@@ -104,8 +109,13 @@ export function dropBlankName(value: string | null | undefined): string | null {
   return value.trim() === '' ? null : value;
 }
 
-function scoped(scope: Caller['agents'], request: string | null, field: string, otherwise: string): string {
-  if (request !== null) return within(scope, request, field);
+function resolveScopedName(
+  scope: Caller['agents'],
+  request: string | null,
+  field: string,
+  otherwise: string,
+): string {
+  if (request !== null) return requireInScope(scope, request, field);
   if (scope === '*') return otherwise;
   const [only] = scope;
   if (only === undefined || scope.length > 1) {
@@ -114,7 +124,7 @@ function scoped(scope: Caller['agents'], request: string | null, field: string, 
   return only;
 }
 
-function within(scope: Caller['agents'], request: string, field: string): string {
+function requireInScope(scope: Caller['agents'], request: string, field: string): string {
   if (scope === '*' || scope.includes(request)) return request;
   throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
 }

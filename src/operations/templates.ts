@@ -40,11 +40,11 @@ export const policyTemplates = defineOperation({
     },
   },
   example: {},
-  answer: listed(NO_PLUGINS),
-  run: async (_input, { runtime }) => listed(await runtime.plugins()),
+  answer: listTemplates(NO_PLUGINS),
+  run: async (_input, { runtime }) => listTemplates(await runtime.plugins()),
 });
 
-function listed(plugins: PluginsInUse) {
+function listTemplates(plugins: PluginsInUse) {
   const all = [
     ...policyPacks.map((template) => ({ ...template, source: 'builtin' as const })),
     ...plugins.templates.map((template) => ({ ...template, source: 'plugin' as const })),

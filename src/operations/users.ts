@@ -170,7 +170,7 @@ export const usersRole = defineOperation({
     refuseSelf(user_id, context);
     const accounts = await context.runtime.accounts();
     const change = { ...(roles && { roles: roles as Role[] }), ...(tenants && { tenants }) };
-    return toReply(known(await accounts.changeUser(user_id, change, context.caller.id)));
+    return toReply(requireUser(await accounts.changeUser(user_id, change, context.caller.id)));
   },
 });
 
@@ -194,7 +194,7 @@ export const usersDisable = defineOperation({
   run: async ({ user_id }, context) => {
     refuseSelf(user_id, context);
     const accounts = await context.runtime.accounts();
-    return toReply(known(await accounts.setUserDisabled(user_id, true, context.caller.id)));
+    return toReply(requireUser(await accounts.setUserDisabled(user_id, true, context.caller.id)));
   },
 });
 
@@ -216,7 +216,7 @@ export const usersEnable = defineOperation({
   answer: example,
   refusals: ['not_found'],
   run: async ({ user_id }, { runtime, caller }) =>
-    toReply(known(await (await runtime.accounts()).setUserDisabled(user_id, false, caller.id))),
+    toReply(requireUser(await (await runtime.accounts()).setUserDisabled(user_id, false, caller.id))),
 });
 
 export const usersReset = defineOperation({
@@ -240,9 +240,9 @@ export const usersReset = defineOperation({
   run: async ({ user_id }, context) => {
     refuseSelf(user_id, context);
     const accounts = await context.runtime.accounts();
-    if (known(await accounts.findUser(user_id)).source === 'oidc')
+    if (requireUser(await accounts.findUser(user_id)).source === 'oidc')
       throw new Refusal('conflict', 'This user signs in at the OpenID provider: reset the password there.');
-    const reset = known(await accounts.resetUser(user_id, context.caller.id));
+    const reset = requireUser(await accounts.resetUser(user_id, context.caller.id));
     return { user: toReply(reset.user), link: reset.link };
   },
 });
@@ -259,7 +259,7 @@ export const usersSessions = defineOperation({
   answer: { sessions: [] },
   refusals: ['not_found'],
   run: async ({ user_id }, context) => {
-    const { user_id: found } = known(await (await context.runtime.accounts()).findUser(user_id));
+    const { user_id: found } = requireUser(await (await context.runtime.accounts()).findUser(user_id));
     return { sessions: await describeSessions(found, context) };
   },
 });
@@ -287,12 +287,12 @@ export const usersSignOut = defineOperation({
   refusals: ['not_found'],
   run: async ({ user_id }, { runtime, caller }) => {
     const accounts = await runtime.accounts();
-    known(await accounts.findUser(user_id));
+    requireUser(await accounts.findUser(user_id));
     return { ended: await accounts.endUserSessions(user_id, null, caller.id) };
   },
 });
 
-function known<Found>(found: Found | null): Found {
+function requireUser<Found>(found: Found | null): Found {
   if (found === null) throw new Refusal('not_found', 'There is no such user.');
   return found;
 }

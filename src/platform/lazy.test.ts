@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lazy } from './lazy.ts';
+import { createLazyValue } from './lazy.ts';
 
 test('a value is opened once for all callers, and a failed opening is retried', async () => {
   const outcomes: (() => Promise<number>)[] = [
@@ -10,7 +10,7 @@ test('a value is opened once for all callers, and a failed opening is retried', 
   ];
   let opened = 0;
   const closed: number[] = [];
-  const value = lazy(() => outcomes[opened++]!());
+  const value = createLazyValue(() => outcomes[opened++]!());
   await value.ifOpened((one) => closed.push(one));
   assert.equal(opened, 0);
   await assert.rejects(Promise.all([value.open(), value.open()]), /first/);

@@ -10,7 +10,7 @@ export interface Lazy<Value> {
  * Opens a value on demand, once for all callers. A failure is not cached, because its cause may be gone by the next
  * call.
  */
-export function lazy<Value>(openNow: () => Promise<Value>): Lazy<Value> {
+export function createLazyValue<Value>(openNow: () => Promise<Value>): Lazy<Value> {
   let opened: Promise<Value> | null = null;
   const begin = (): Promise<Value> => {
     const opening = openNow();

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { findDiskProblem } from './disk.ts';
-import { lazy } from './lazy.ts';
+import { createLazyValue } from './lazy.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -35,7 +35,7 @@ const ORDER: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', '
  */
 export function openLog(options: LogOptions): Log {
   const least = ORDER.indexOf(options.level);
-  const logger = lazy(() => openLogger(options));
+  const logger = createLazyValue(() => openLogger(options));
   let written: Promise<void> = Promise.resolve();
 
   function write(level: 'error' | 'warn' | 'info' | 'debug', message: string, fields: LogFields = {}): void {
@@ -65,12 +65,12 @@ async function openLogger(options: LogOptions): Promise<Logger> {
   };
   const { format = 'auto' } = options;
   if (format === 'text' || (format === 'auto' && process.stderr.isTTY))
-    return pino(settings, { write: (line) => process.stderr.write(forPeople(line)) });
+    return pino(settings, { write: (line) => process.stderr.write(formatForPeople(line)) });
   return pino(settings, pino.destination({ fd: 2, sync: true }));
 }
 
 /** Formats a line as text: `12:00:00 warn  worker-2 has ended, and is started again (signal SIGKILL)`. */
-function forPeople(line: string): string {
+function formatForPeople(line: string): string {
   const { level, time, pid: _pid, name: _name, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const clock = new Date(String(time)).toTimeString().slice(0, 8);
   const facts = Object.entries(fields).map(([key, value]) => `${key} ${value}`);

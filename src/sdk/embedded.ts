@@ -69,7 +69,7 @@ function parseYaml(text: string): string {
   try {
     return JSON.stringify({ ok: parseYamlText(text) });
   } catch (error) {
-    return describe(error);
+    return describeError(error);
   }
 }
 
@@ -93,7 +93,7 @@ function check(index: number, operation: string, body: string, id: string): stri
     const verdict = checkLocally(state, operation as GuardOperation, parsed, content);
     return `${writeExactJson(verdict)}\n${recorded}`;
   } catch (error) {
-    return describe(error);
+    return describeError(error);
   }
 }
 
@@ -124,7 +124,7 @@ function openStream(index: number, operation: string, body: string): string {
     streams.set(streams_opened, steps);
     return String(streams_opened);
   } catch (error) {
-    return describe(error);
+    return describeError(error);
   }
 }
 
@@ -151,7 +151,7 @@ function takeStream(number: number, id: string, work: (steps: StreamSteps) => St
     return `${JSON.stringify(text)}\n${JSON.stringify(verdict)}\n${recorded}`;
   } catch (error) {
     streams.delete(number);
-    return describe(error);
+    return describeError(error);
   }
 }
 
@@ -161,16 +161,25 @@ function closeStream(number: number): string {
 }
 
 /** Returns an `error` line. The message of a parser may quote the text, so only our own messages are passed on. */
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   const message = error instanceof AgentSafetyError ? error.message : 'The request cannot be judged.';
   return JSON.stringify({ error: message });
 }
 
 /** Returns the version of the package that this bundle belongs to. */
-function version(): string {
+function getVersion(): string {
   return typeof EMBEDDED_VERSION === 'undefined' ? '' : EMBEDDED_VERSION;
 }
 
 Object.assign(globalThis, {
-  agentSafety: { check, closeStream, compile, endStream, openStream, parseYaml, pushStream, version },
+  agentSafety: {
+    check,
+    closeStream,
+    compile,
+    endStream,
+    openStream,
+    parseYaml,
+    pushStream,
+    version: getVersion,
+  },
 });

@@ -120,26 +120,28 @@ function createSessionName(): string {
 function buildGuard(state: GuardState): Guard {
   const { backend } = state;
   const checked = async (check: Check): Promise<GuardVerdict> => {
-    const verdict = await decide(state, check);
-    if (state.raises && verdict.decision === 'block') throw blockError(state, verdict);
+    const verdict = await decideCheck(state, check);
+    if (state.raises && verdict.decision === 'block') throw createBlockError(state, verdict);
     return verdict;
   };
   return {
     kind: backend.kind,
-    input: (text, subject) => checked(textCheck('scan_input', text, subject)),
-    structured: (payload, subject) => checked(valueCheck('scan_structured', 'payload', payload, {}, subject)),
-    output: (text, subject) => checked(textCheck('guard_output', text, subject)),
+    input: (text, subject) => checked(buildTextCheck('scan_input', text, subject)),
+    structured: (payload, subject) =>
+      checked(buildValueCheck('scan_structured', 'payload', payload, {}, subject)),
+    output: (text, subject) => checked(buildTextCheck('guard_output', text, subject)),
     tool: (tool, input, subject) => checked(callCheck(tool, input, subject)),
-    toolResult: (tool, output, subject) => checked(resultCheck(tool, output, subject)),
-    message: (text, subject) => checked(messageCheck(text, subject)),
+    toolResult: (tool, output, subject) => checked(buildResultCheck(tool, output, subject)),
+    message: (text, subject) => checked(buildMessageCheck(text, subject)),
     stream: (source, subject) => guardStream(state, source, subject),
     openStream: (subject) => openGuardStream(state, subject),
     protect: {
-      input: (text, subject) => protect(state, textCheck('scan_input', text, subject), text),
-      output: (text, subject) => protect(state, textCheck('guard_output', text, subject), text),
-      tool: (tool, input, subject) => protect(state, callCheck(tool, input, subject), input),
-      toolResult: (tool, output, subject) => protect(state, resultCheck(tool, output, subject), output),
-      message: (text, subject) => protect(state, messageCheck(text, subject), text),
+      input: (text, subject) => protectValue(state, buildTextCheck('scan_input', text, subject), text),
+      output: (text, subject) => protectValue(state, buildTextCheck('guard_output', text, subject), text),
+      tool: (tool, input, subject) => protectValue(state, callCheck(tool, input, subject), input),
+      toolResult: (tool, output, subject) =>
+        protectValue(state, buildResultCheck(tool, output, subject), output),
+      message: (text, subject) => protectValue(state, buildMessageCheck(text, subject), text),
     },
     run: async <Input, Output>(
       tool: string,
@@ -147,9 +149,9 @@ function buildGuard(state: GuardState): Guard {
       execute: (input: Input) => Output | PromiseLike<Output>,
       subject?: SubjectOptions,
     ): Promise<Awaited<Output>> => {
-      const allowed = await protect(state, callCheck(tool, input, subject), input);
+      const allowed = await protectValue(state, callCheck(tool, input, subject), input);
       const output: Awaited<Output> = await execute(allowed);
-      return protect(state, resultCheck(tool, output, subject), output);
+      return protectValue(state, buildResultCheck(tool, output, subject), output);
     },
     withSubject: (subject) => buildGuard({ ...state, subject: { ...state.subject, ...subject } }),
     intelligence: createIntelligence(backend),
@@ -173,7 +175,7 @@ interface Check {
   readonly problem?: string;
 }
 
-function textCheck(
+function buildTextCheck(
   operation: 'scan_input' | 'guard_output',
   text: string,
   { tool, source_agent_id: _, destination_agent_id: __, data_tags: ___, ...subject }: SubjectOptions = {},
@@ -182,7 +184,7 @@ function textCheck(
   return { operation, body: { text, ...subject, context }, changed: 'modified_text' };
 }
 
-function messageCheck(text: string, { tool: _, ...subject }: MessageSubject): Check {
+function buildMessageCheck(text: string, { tool: _, ...subject }: MessageSubject): Check {
   // The sender acts, and not the agent of the guard.
   const { agent_id = subject.source_agent_id } = subject;
   const body = { message: text, ...subject, agent_id };
@@ -191,16 +193,16 @@ function messageCheck(text: string, { tool: _, ...subject }: MessageSubject): Ch
 
 function callCheck(tool: string, input: unknown, subject: SubjectOptions = {}): Check {
   const about = { ...subject, tool, phase: 'request' } as const;
-  return { ...valueCheck('intercept_tool', 'input', input, about), changed: 'modified_input' };
+  return { ...buildValueCheck('intercept_tool', 'input', input, about), changed: 'modified_input' };
 }
 
-function resultCheck(tool: string, output: unknown, subject: SubjectOptions = {}): Check {
+function buildResultCheck(tool: string, output: unknown, subject: SubjectOptions = {}): Check {
   const { capability_token_id: _, capability_action: __, ...rest } = subject;
   const about = { ...rest, tool, phase: 'response' } as const;
-  return { ...valueCheck('intercept_tool', 'output', output, about), changed: 'modified_output' };
+  return { ...buildValueCheck('intercept_tool', 'output', output, about), changed: 'modified_output' };
 }
 
-function valueCheck(
+function buildValueCheck(
   operation: GuardOperation,
   member: 'payload' | 'input' | 'output',
   value: unknown,
@@ -216,33 +218,33 @@ function valueCheck(
   return { ...check, body, ...(!plain.is_exact && { copy: { value: plain.value } }) };
 }
 
-async function decide(
+async function decideCheck(
   { backend, subject }: GuardState,
   { operation, body, problem }: Check,
 ): Promise<GuardVerdict> {
   if (problem !== undefined) return buildFailedVerdict('sdk.not_json', problem);
   try {
-    return await backend.check(operation, { ...subject, ...withoutUndefined(body) });
+    return await backend.check(operation, { ...subject, ...omitUndefined(body) });
   } catch {
     return buildFailedVerdict('sdk.fault', 'A fault inside the SDK kept it from deciding, so it blocks.');
   }
 }
 
 /** A member that is `undefined` must not hide the guard's own. */
-function withoutUndefined(body: CheckBody): CheckBody {
+function omitUndefined(body: CheckBody): CheckBody {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the content to use. Rejects if nothing may be used. */
-async function protect<Value>(state: GuardState, check: Check, value: Value): Promise<Value> {
-  let verdict = await decide(state, check);
+async function protectValue<Value>(state: GuardState, check: Check, value: Value): Promise<Value> {
+  let verdict = await decideCheck(state, check);
   if (verdict.decision === 'block') {
-    const error = blockError(state, verdict);
+    const error = createBlockError(state, verdict);
     if (!(error instanceof ApprovalRequiredError) || !state.waits) throw error;
     const approval_request_id = await error.wait();
-    verdict = await decide(state, { ...check, body: { ...check.body, approval_request_id } });
+    verdict = await decideCheck(state, { ...check, body: { ...check.body, approval_request_id } });
   }
-  if (verdict.decision === 'block') throw blockError(state, verdict);
+  if (verdict.decision === 'block') throw createBlockError(state, verdict);
   const changed = verdict[check.changed];
   if (verdict.decision === 'modify') {
     if (changed === undefined) throw new BlockedError({ ...verdict, decision: 'block', reason: NO_CONTENT });
@@ -253,7 +255,7 @@ async function protect<Value>(state: GuardState, check: Check, value: Value): Pr
 
 const NO_CONTENT = 'The content was to be changed, but the changed content is missing, so it is blocked.';
 
-function blockError({ backend, approval_seconds }: GuardState, verdict: GuardVerdict): BlockedError {
+function createBlockError({ backend, approval_seconds }: GuardState, verdict: GuardVerdict): BlockedError {
   return buildBlockError(verdict, backend, approval_seconds);
 }
 
@@ -261,8 +263,8 @@ function openGuardStream(
   state: GuardState,
   { boundary = 'output', ...about }: StreamSubject = {},
 ): GuardStream {
-  const { body } = textCheck('guard_output', '', about);
-  return state.backend.openStream(boundary, { ...state.subject, ...withoutUndefined(body) });
+  const { body } = buildTextCheck('guard_output', '', about);
+  return state.backend.openStream(boundary, { ...state.subject, ...omitUndefined(body) });
 }
 
 async function* guardStream(
@@ -273,12 +275,12 @@ async function* guardStream(
   const stream = openGuardStream(state, subject);
   for await (const piece of source) {
     const { text, verdict } = await stream.push(piece);
-    if (verdict?.decision === 'block') throw blockError(state, verdict);
+    if (verdict?.decision === 'block') throw createBlockError(state, verdict);
     if (text !== '') yield text;
   }
   const { text, verdict } = await stream.end();
   if (verdict === null || verdict.decision === 'block')
-    throw blockError(
+    throw createBlockError(
       state,
       verdict ?? buildFailedVerdict('sdk.fault', 'The stream ended without a verdict.'),
     );

@@ -20,7 +20,7 @@ const DEPTH_MAX = 1_000;
 export function toPlainJson(value: unknown): PlainJson {
   const conversion: Conversion = { is_exact: true };
   try {
-    const plain = convert(value ?? null, conversion, 0);
+    const plain = convertValue(value ?? null, conversion, 0);
     return { ok: true, value: plain, is_exact: conversion.is_exact };
   } catch (error) {
     return { ok: false, reason: error instanceof NotJsonError ? error.message : UNREADABLE };
@@ -35,13 +35,13 @@ interface Conversion {
   is_exact: boolean;
 }
 
-function convert(value: unknown, conversion: Conversion, depth: number): Json {
+function convertValue(value: unknown, conversion: Conversion, depth: number): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value;
     throw new NotJsonError('A number that is not finite cannot be scanned. Pass it as text.');
   }
-  if (typeof value !== 'object') throw refuse(typeof value);
+  if (typeof value !== 'object') throw buildNotJsonError(typeof value);
   if (depth >= DEPTH_MAX)
     throw new NotJsonError(`A value that nests deeper than ${DEPTH_MAX} levels cannot be scanned.`);
   if (Array.isArray(value)) return convertList(value, conversion, depth);
@@ -55,7 +55,7 @@ function convertList(list: readonly unknown[], conversion: Conversion, depth: nu
   let copy: Json[] | null = null;
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
-    const plain = item === undefined ? null : convert(item, conversion, depth + 1);
+    const plain = item === undefined ? null : convertValue(item, conversion, depth + 1);
     if (copy === null && plain !== item) copy = list.slice(0, i) as Json[];
     if (copy !== null) copy.push(plain);
   }
@@ -75,7 +75,7 @@ function convertObject(value: object, conversion: Conversion, depth: number): Js
       is_same = false;
       continue;
     }
-    const plain = convert(member, conversion, depth + 1);
+    const plain = convertValue(member, conversion, depth + 1);
     if (plain !== member) is_same = false;
     if (key === '__proto__')
       Object.defineProperty(copy, key, {
@@ -101,15 +101,16 @@ function convertInstance(value: object, conversion: Conversion, depth: number): 
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') {
     const json: unknown = toJSON.call(value);
-    if (json === value) throw refuse(getName(value));
-    return convert(json ?? null, conversion, depth + 1);
+    if (json === value) throw buildNotJsonError(getName(value));
+    return convertValue(json ?? null, conversion, depth + 1);
   }
   if (value instanceof Error) return { name: value.name, message: value.message };
-  if (HIDDEN.some((type) => value instanceof type) || ArrayBuffer.isView(value)) throw refuse(getName(value));
+  if (HIDDEN.some((type) => value instanceof type) || ArrayBuffer.isView(value))
+    throw buildNotJsonError(getName(value));
   const copy: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value))
     if (member !== undefined && typeof member !== 'function')
-      copy[key] = convert(member, conversion, depth + 1);
+      copy[key] = convertValue(member, conversion, depth + 1);
   return copy;
 }
 
@@ -121,7 +122,7 @@ function getName(value: object): string {
   return typeof name === 'string' && /^\w{1,40}$/.test(name) ? name : 'object';
 }
 
-function refuse(type: string): NotJsonError {
+function buildNotJsonError(type: string): NotJsonError {
   return new NotJsonError(
     `A value of type \`${type}\` cannot be scanned. Pass plain objects, lists, texts and numbers.`,
   );

@@ -51,6 +51,8 @@ export interface GuardVerdict {
   readonly stripped_fields?: readonly string[];
   /** `true` if the text of a rule replaces the content. */
   readonly fallback_used?: boolean;
+  /** `data`: a tool result passes with instructions in it that are not the user's. Show it to the model as data. */
+  readonly marks?: readonly 'data'[];
 }
 
 /** Names that a check concerns. Absent names are those of the guard. */

@@ -50,7 +50,7 @@ export async function bringUpService(
   started_ms: number,
 ): Promise<StartedService> {
   const read = await loadConfig(options.request);
-  if (!read.ok) throw invalid(read.problems);
+  if (!read.ok) throw buildInvalidConfigFailure(read.problems);
   const { config } = read;
   requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
@@ -77,7 +77,7 @@ export async function bringUpService(
       policy: made.policy,
       plugins: made.plugins,
       secret_readings: read.secret_readings,
-      loadPolicy: () => policyAgain(options.request, config, latest),
+      loadPolicy: () => reloadPolicy(options.request, config, latest),
       started_ms,
       url,
       port,
@@ -93,7 +93,7 @@ export async function bringUpService(
     ];
     const set_up_link = is_daemon ? null : await parent.createFirstLink();
     const facts = { config, policy: made.policy, port, url, warnings, set_up_link };
-    const service = run(parent, { ownership, log, latest }, facts);
+    const service = attachSignals(parent, { ownership, log, latest }, facts);
     if (is_daemon) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
@@ -105,9 +105,9 @@ export async function bringUpService(
 
 /** @throws StartFailure `config_invalid` with every problem */
 function requireUsable(made: PolicyResult, config: Config): Extract<PolicyResult, { ok: true }> {
-  if (!made.ok) throw invalid(made.problems);
+  if (!made.ok) throw buildInvalidConfigFailure(made.problems);
   const keyless = findFingerprintProblem(config, made.policy);
-  if (keyless !== null) throw invalid([keyless]);
+  if (keyless !== null) throw buildInvalidConfigFailure([keyless]);
   return made;
 }
 
@@ -115,7 +115,7 @@ function describeOwner({ version }: ServiceOptions, started_ms: number): Omit<St
   return { pid: process.pid, version, started_at: new Date(started_ms).toISOString() };
 }
 
-function invalid(problems: readonly DocumentProblem[]): StartFailure {
+function buildInvalidConfigFailure(problems: readonly DocumentProblem[]): StartFailure {
   const count = `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
   return new StartFailure('config_invalid', `The configuration has ${count}.`, problems);
 }
@@ -149,7 +149,7 @@ interface Latest {
   plugins: ActivePolicy['plugins'];
 }
 
-async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
+async function reloadPolicy(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
   const next = await reloadConfiguredPolicy(request, started, latest);
   const { secret_readings } = next;
   if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
@@ -170,7 +170,7 @@ interface OwnedState {
 }
 
 /** Connects the running service with signals and file changes. */
-function run(
+function attachSignals(
   parent: Parent,
   { ownership, log, latest }: OwnedState,
   facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'set_up_link'>,

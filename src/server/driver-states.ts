@@ -2,6 +2,7 @@ import { ALERT_QUEUE_PREFIX } from '../features/alerts/alert-store.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { parseStoreSettings, type Store } from '../platform/store/index.ts';
 import type { LazyStore } from '../platform/store/lazy.ts';
+import type { ClassifierSettings } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { APPROVAL_QUEUE } from '../runtime/enforcement/approvals/outbox.ts';
 import type { DriverState } from '../runtime/observability/service-state.ts';
@@ -32,11 +33,12 @@ export function openDriverStates(parts: DriverParts): () => Promise<readonly Dri
 
 async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]> {
   const { config } = parts;
-  const [store, secrets, channels, provider] = await Promise.all([
+  const [store, secrets, channels, provider, classifiers] = await Promise.all([
     checkStore(parts),
     checkSecrets(parts.secrets),
     checkDeliveries(parts),
     checkOpenIdProvider(config),
+    Promise.all(config.classifiers.map(checkClassifier)),
   ]);
   return [
     store,
@@ -44,13 +46,14 @@ async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]>
     ...channels,
     ...listIdentities(config, store.status),
     provider,
+    ...classifiers,
     ...listUnchecked(config),
   ];
 }
 
 async function checkStore({ config, store }: DriverParts): Promise<DriverState> {
   const driver = parseStoreSettings(config).kind;
-  const answers = await inTime(store.isThere(), false);
+  const answers = await limitTime(store.isThere(), false);
   return {
     ...{ kind: 'store', name: driver, driver, status: answers ? 'ok' : 'failing' },
     detail: answers ? null : 'It does not answer; requests that need it are refused.',
@@ -60,7 +63,7 @@ async function checkStore({ config, store }: DriverParts): Promise<DriverState> 
 async function checkSecrets(secrets: Runtime['secrets']): Promise<DriverState> {
   if (secrets === null) return buildOff('secrets', 'secret backend', 'No `secrets.backend` is configured.');
   const about = { kind: 'secrets', name: secrets.backend, driver: secrets.backend } as const;
-  const failure = await inTime(
+  const failure = await limitTime(
     secrets
       .open()
       .then(({ check }) => check())
@@ -91,7 +94,7 @@ async function checkDeliveries({ config, store, alerts }: DriverParts): Promise<
           },
         ]),
   ];
-  const newest = await inTime(
+  const newest = await limitTime(
     store.open().then((open) =>
       readNewestAttempts(
         open,
@@ -151,7 +154,7 @@ function listIdentities({ auth }: Config, store: DriverState['status']): readonl
 async function checkOpenIdProvider({ auth: { oidc } }: Config): Promise<DriverState> {
   if (oidc === null) return buildOff('identity', 'OpenID provider', 'No `auth.oidc` is configured.');
   const { openOpenIdProvider } = await import('../runtime/accounts/openid-provider.ts');
-  const answers = await inTime(
+  const answers = await limitTime(
     openOpenIdProvider(oidc).then(
       () => true,
       () => false,
@@ -162,6 +165,14 @@ async function checkOpenIdProvider({ auth: { oidc } }: Config): Promise<DriverSt
     ...{ kind: 'identity', name: oidc.name, driver: 'oidc', status: answers ? 'ok' : 'failing' },
     detail: answers ? null : 'Its discovery document cannot be read; no user can sign in there.',
   };
+}
+
+/** Calls a classifier with a fixed text. A service without classifiers lists none. */
+async function checkClassifier(settings: ClassifierSettings): Promise<DriverState> {
+  const { probeClassifier } = await import('../runtime/classifiers/probe-classifier.ts');
+  const failure = await limitTime(probeClassifier(settings, process.env), 'It did not answer in time.');
+  const about = { kind: 'classifier', name: settings.name, driver: 'http' } as const;
+  return { ...about, status: failure === null ? 'ok' : 'failing', detail: failure };
 }
 
 function listUnchecked({ telemetry, intelligence }: Config): readonly DriverState[] {
@@ -187,7 +198,7 @@ function buildOff(kind: DriverState['kind'], name: string, detail: string): Driv
 }
 
 /** Returns `late` if the answer takes too long. */
-async function inTime<Answer>(answer: Promise<Answer>, late: Answer): Promise<Answer> {
+async function limitTime<Answer>(answer: Promise<Answer>, late: Answer): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => resolve(late), CHECK_MS_MAX);

@@ -42,13 +42,13 @@ export async function* followAuditLog(followed: AuditFollowing): AsyncGenerator<
   const { place, signal } = followed;
   const progress: Progress = { after: place.after, positions: new Map(place.positions), given: new Map() };
   while (!signal.aborted) {
-    const is_refused = yield* fromService(followed, progress);
-    yield* fromJournal(followed, progress, is_refused ? REFUSED_MS : LOOK_MS);
+    const is_refused = yield* streamFromService(followed, progress);
+    yield* streamFromJournal(followed, progress, is_refused ? REFUSED_MS : LOOK_MS);
   }
 }
 
 /** @returns whether a service is running that refuses to be followed */
-async function* fromService(
+async function* streamFromService(
   { state_dir, filter, signal }: AuditFollowing,
   progress: Progress,
 ): AsyncGenerator<FollowedEvent, boolean> {
@@ -56,7 +56,7 @@ async function* fromService(
   if (client === null) return false;
   signal.addEventListener('abort', client.close);
   if (signal.aborted) client.close();
-  const isNew = newcomers(progress);
+  const isNew = createNewcomerFilter(progress);
   try {
     for await (const { events, place } of client.follow({ ...filter, after: progress.after })) {
       yield* events.filter(isNew);
@@ -75,15 +75,15 @@ async function* fromService(
   }
 }
 
-async function* fromJournal(
+async function* streamFromJournal(
   { state_dir, signal }: AuditFollowing,
   progress: Progress,
   look_ms: number,
 ): AsyncGenerator<FollowedEvent> {
   const found = new AbortController();
   const until = AbortSignal.any([signal, found.signal]);
-  const isNew = newcomers(progress);
-  const looking = untilService(state_dir, look_ms, until).then(() => found.abort());
+  const isNew = createNewcomerFilter(progress);
+  const looking = waitForService(state_dir, look_ms, until).then(() => found.abort());
   try {
     const dir = buildStatePaths(state_dir).journal;
     for await (const each of followJournal({ dir, from: progress.positions, signal: until }))
@@ -94,7 +94,7 @@ async function* fromJournal(
   }
 }
 
-async function untilService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
+async function waitForService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(look_ms, null, { signal }).catch(() => {});
     const client = signal.aborted ? null : await connectService(state_dir);
@@ -104,7 +104,7 @@ async function untilService(state_dir: string, look_ms: number, signal: AbortSig
 }
 
 /** Returns a filter that accepts events that were not returned before this call, in any order. */
-function newcomers({ given }: Progress): (each: FollowedEvent) => boolean {
+function createNewcomerFilter({ given }: Progress): (each: FollowedEvent) => boolean {
   const before = new Map(given);
   return ({ writer, seq }) => {
     if (seq <= (before.get(writer) ?? 0)) return false;

@@ -9,7 +9,7 @@ const log = openLog({ level: 'silent', name: 'test' });
 const next = { generation: 2, hash: 'sha256:b' };
 
 /** Returns a worker that adds each question to `heard` and fails at `fails_at`. */
-function worker(name: string, heard: string[], fails_at: string | null = null): Worker {
+function createWorker(name: string, heard: string[], fails_at: string | null = null): Worker {
   return {
     name,
     pid: 0,
@@ -57,7 +57,7 @@ test('a policy comes into force everywhere or nowhere', async () => {
   let ran = 0;
   for (const { why, fails, settles, heard: expected, changed } of rows) {
     const heard: string[] = [];
-    const workers = [worker('a', heard, fails[0]), worker('b', heard, fails[1])];
+    const workers = [createWorker('a', heard, fails[0]), createWorker('b', heard, fails[1])];
     const settle = async (): Promise<void> => {
       heard.push('settle');
       if (!settles) throw new Error('not recorded');
@@ -71,7 +71,7 @@ test('a policy comes into force everywhere or nowhere', async () => {
 });
 
 test('the refusal names the worker and its reason', async () => {
-  const workers = [worker('worker-1', []), worker('worker-2', [], 'prepare')];
+  const workers = [createWorker('worker-1', []), createWorker('worker-2', [], 'prepare')];
   const change = await changeGeneration({ next, workers, settle: async () => {}, log });
   assert.deepEqual(change, {
     changed: false,

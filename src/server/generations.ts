@@ -33,7 +33,7 @@ export async function changeGeneration(options: {
   );
   const refused = prepared.findIndex(({ status }) => status === 'rejected');
   if (refused >= 0) {
-    await abandon(workers, next);
+    await abandonGeneration(workers, next);
     const { reason } = prepared[refused] as PromiseRejectedResult;
     return {
       changed: false,
@@ -43,14 +43,14 @@ export async function changeGeneration(options: {
   try {
     await settle();
   } catch (fault) {
-    await abandon(workers, next);
+    await abandonGeneration(workers, next);
     throw fault;
   }
-  await Promise.all(workers.map((worker) => commit(worker, next, log)));
+  await Promise.all(workers.map((worker) => commitGeneration(worker, next, log)));
   return { changed: true };
 }
 
-async function abandon(workers: readonly Worker[], { generation }: Generation): Promise<void> {
+async function abandonGeneration(workers: readonly Worker[], { generation }: Generation): Promise<void> {
   await Promise.allSettled(workers.map((worker) => worker.call('abandon', { generation }, COMMIT_MS)));
 }
 
@@ -58,7 +58,7 @@ async function abandon(workers: readonly Worker[], { generation }: Generation): 
  * A worker that fails to commit must not answer with the previous policy. It is killed, and its successor loads
  * the new one.
  */
-async function commit(worker: Worker, { generation }: Generation, log: Log): Promise<void> {
+async function commitGeneration(worker: Worker, { generation }: Generation, log: Log): Promise<void> {
   try {
     await worker.call('commit', { generation }, COMMIT_MS);
   } catch {

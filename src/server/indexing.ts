@@ -1,4 +1,4 @@
-import { lazy } from '../platform/lazy.ts';
+import { createLazyValue } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/throttle.ts';
@@ -19,7 +19,7 @@ export interface IndexFiller {
   readonly sync: () => Promise<void>;
   /** Returns the index and the arrivals that feed the event stream. Resolves when the index is open. */
   readonly open: () => Promise<Pick<OpenIndex, 'index' | 'arrivals'>>;
-  /** Stops the background work after one last pass, and closes the index. */
+  /** Stops the background work after one last pass, which may take five seconds, and closes the index. */
   readonly close: () => Promise<void>;
 }
 
@@ -33,7 +33,10 @@ const WATCHED_REST_MS = 100;
 const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
+/** The longest time that a stop waits for the index, in milliseconds. The next start fills in what is left. */
+const CLOSE_MS_MAX = 5_000;
 const BEHIND = 'the audit index could not be brought up to date, and is tried again';
+const FILLED_LATER = 'the audit index is filled at the next start';
 const SHORTENED =
   'the audit journal lacks records of a writer that the index contains; run `service audit verify`, and restore the files from a backup';
 const DAY_MS = 86_400_000;
@@ -59,13 +62,16 @@ export function openIndexFiller(options: {
   readonly now_ms: () => number;
   readonly watch: IndexWatcher;
   readonly log: Log;
+  /** In milliseconds; `CLOSE_MS_MAX` if it is left out. */
+  readonly close_ms_max?: number;
 }): IndexFiller {
   let opened: OpenIndex | null = null;
-  const opening = lazy(() => openAll(options, throttle));
+  const opening = createLazyValue(() => openAll(options, runs.begin));
   const inTurn = openSerialQueue();
   const isWatched = options.watch.isActive;
   const throttle = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
   const maintainIndex = openIndexMaintenance(options);
+  const runs = openStoppableRuns(throttle);
 
   async function open(): Promise<OpenIndex> {
     opened = await opening.open();
@@ -84,10 +90,12 @@ export function openIndexFiller(options: {
     if (opened !== null) await maintainIndex(opened);
   }
 
-  const background = repeat(
+  const background = repeatStep(
     step,
     () => (isWatched() ? WATCHED_POLL_MS : POLL_MS),
-    (error) => options.log.error(BEHIND, describeFault(error)),
+    (error) => {
+      if (!(error instanceof IndexingStopped)) options.log.error(BEHIND, describeFault(error));
+    },
   );
 
   return {
@@ -95,13 +103,35 @@ export function openIndexFiller(options: {
     sync: () => throttle.hurry(sync),
     open,
     close: async () => {
+      runs.stopAfter(options.close_ms_max ?? CLOSE_MS_MAX);
       await throttle.hurry(background.end);
-      await throttle
-        .hurry(sync)
-        .catch((error) =>
-          options.log.warn('the audit index is filled at the next start', describeFault(error)),
-        );
+      await throttle.hurry(sync).catch((error) => options.log.warn(FILLED_LATER, describeFault(error)));
       await opened?.index.close();
+    },
+  };
+}
+
+/** The service stops before the index has all events of the journal. */
+class IndexingStopped extends Error {
+  override readonly name = 'IndexingStopped';
+  constructor() {
+    super('the service stops before the index has all events');
+  }
+}
+
+/** Ends the runs of a throttle between two batches once their time is over; each batch is one transaction. */
+function openStoppableRuns({ begin }: Throttle) {
+  let deadline_ms = Number.POSITIVE_INFINITY;
+  return {
+    begin: () => {
+      const rest = begin();
+      return async () => {
+        if (performance.now() >= deadline_ms) throw new IndexingStopped();
+        await rest();
+      };
+    },
+    stopAfter: (delay_ms: number) => {
+      deadline_ms = performance.now() + delay_ms;
     },
   };
 }
@@ -138,7 +168,7 @@ function openPruning(options: {
 }
 
 /** Repeats a step until it is stopped. The next run starts after the previous one has ended. */
-function repeat(
+function repeatStep(
   step: () => Promise<void>,
   pollMs: () => number,
   onFault: (error: unknown) => void,
@@ -170,7 +200,7 @@ function repeat(
 
 async function openAll(
   options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
-  throttle: Throttle,
+  begin: Throttle['begin'],
 ): Promise<OpenIndex> {
   const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
     import('../runtime/audit/audit-index.ts'),
@@ -180,7 +210,7 @@ async function openAll(
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
   const arrivals = await openArrivalNotifier(index, options.watch);
-  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: throttle.begin, arrivals });
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin, arrivals });
   return { index, arrivals, sync, prune };
 }
 

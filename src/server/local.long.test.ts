@@ -5,18 +5,18 @@ import { after, before, test } from 'node:test';
 import { loadConfig } from '../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from './local.ts';
 import { takeOwnership } from './state-dir.ts';
-import { caller, crossing, SECRET } from './testing/examples.ts';
+import { buildExampleCrossing, caller, SECRET } from './testing/examples.ts';
 import {
+  createTestFolder,
   readAllFiles,
   startTestService,
   stopLeftoverServices,
   type TestFolder,
-  testFolder,
 } from './testing/service.ts';
 
 let folder: TestFolder;
 before(() => {
-  folder = testFolder();
+  folder = createTestFolder();
 });
 after(async () => {
   await stopLeftoverServices();
@@ -30,7 +30,7 @@ async function open(dir = folder.dir): Promise<LocalRuntime> {
 }
 
 function check(runtime: LocalRuntime, text: string) {
-  return runtime.enforce(crossing(text, { now_ms: Date.now() }), caller, 'scan_input');
+  return runtime.enforce(buildExampleCrossing(text, { now_ms: Date.now() }), caller, 'scan_input');
 }
 
 test('asking where nothing ever ran makes nothing', async () => {
@@ -57,7 +57,7 @@ test('without a service a decision is recorded, and found by the next command', 
 });
 
 test('without a service the store is created at its first use, and not before', async () => {
-  const own = testFolder();
+  const own = createTestFolder();
   writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
   const file = join(own.state_dir, 'store.db');
   const runtime = await open(own.dir);
@@ -72,7 +72,7 @@ test('without a service the store is created at its first use, and not before', 
 });
 
 test('next to a service, only the service migrates the tables', async () => {
-  const own = testFolder();
+  const own = createTestFolder();
   writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
   mkdirSync(own.state_dir, { mode: 0o700 });
   const ownership = takeOwnership(own.state_dir);
@@ -108,7 +108,7 @@ test('if the folder has an owner that does not answer, the request is refused an
 });
 
 test('a decision that cannot be recorded is a block', async () => {
-  const blocked = testFolder();
+  const blocked = createTestFolder();
   writeFileSync(join(blocked.dir, '.service'), 'a file where the folder should be');
   writeFileSync(join(blocked.dir, 'service.yaml'), 'log: {level: silent}');
   const runtime = await open(blocked.dir);

@@ -166,7 +166,7 @@ async function syncIndex(config: Config, client: LazyClient): Promise<void> {
       }
     }
     // A service that starts or stops owns the folder for a moment without an open socket.
-    if (waited_ms >= PATIENCE_MS) throw busy(config.state_dir);
+    if (waited_ms >= PATIENCE_MS) throw buildBusyFailure(config.state_dir);
     await sleep(RETRY_MS);
   }
 }
@@ -196,7 +196,7 @@ export async function readLocalAuditEnd(config: Config): Promise<AuditPosition> 
   }
 }
 
-function busy(state_dir: string): StartFailure {
+function buildBusyFailure(state_dir: string): StartFailure {
   return new StartFailure(
     'state_in_use',
     `A service that does not answer has the state folder \`${state_dir}\`. Try again.`,

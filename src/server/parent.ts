@@ -87,6 +87,8 @@ export interface Parent {
 /** A placeholder for a daemon, which never starts a worker. */
 const NO_PROGRAM = new URL('data:,');
 const GATHER_MS = 2_000;
+/** The time that work with the store has to end when the service stops, in milliseconds. */
+const STORE_WAIT_MS = 5_000;
 const AGENTS_LISTED_MAX = 1_000;
 
 /** Parts that open only after the workers that use them. */
@@ -109,7 +111,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const deferred: DeferredParts = { feed: openEventFeed(log), ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
   const alert_metrics = openAlertMetrics();
-  const metrics = config.metrics.enabled ? metricsOfParent(version, config, deferred, alert_metrics) : null;
+  const metrics = config.metrics.enabled ? openParentMetrics(version, config, deferred, alert_metrics) : null;
   const changes = queueChanges(deferred, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(parts, deferred, metricsOfAll, () => workers, changes);
@@ -120,7 +122,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     log,
     inTurn,
     answers: buildParentMethods(coordinator, changes.reload, (by) => shareEvents(by, deferred, workers)),
-    orders: (writer) => ordersFor(writer, parts, deferred, keys.current()),
+    orders: (writer) => buildWorkerStart(writer, parts, deferred, keys.current()),
   });
   const started = await startWorkers(workers, parts, metrics, deferred);
   const opened: Closeable[] = started.journal === null ? [] : [started.journal];
@@ -196,7 +198,11 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([...kept, blocks, managed, deferred.indexing, journal, open, telemetry], log);
+      // Each of these may wait for a store that does not answer. They wait at the same time, and closing the store
+      // ends what still waits after that.
+      const waiting = [...kept, blocks, managed].map((one) => closeAll([one], log));
+      await Promise.race([Promise.all(waiting), sleep(STORE_WAIT_MS, null, { ref: false })]);
+      await closeAll([deferred.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,
@@ -263,7 +269,7 @@ async function recordStartReadings(
 }
 
 /** Adds the metrics that only the parent has to the metrics that each process counts. */
-function metricsOfParent(
+function openParentMetrics(
   version: string,
   { server }: Config,
   deferred: DeferredParts,
@@ -311,13 +317,13 @@ function buildCoordinator(
     metrics: metricsOfAll,
     agents: async () => {
       // Remembers the agents of workers that have since ended.
-      const lists = await gather(workers(), 'agents');
+      const lists = await gatherAnswers(workers(), 'agents');
       for (const agent_id of lists.flat()) agents.note(agent_id);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
     },
     processes: () =>
       listProcesses(
-        deferred.reloading?.inForce() ?? { hash: policy.hash, generation: 1 },
+        deferred.reloading?.getActive() ?? { hash: policy.hash, generation: 1 },
         started_ms,
         workers().serving(),
       ),
@@ -329,14 +335,14 @@ function buildCoordinator(
   };
 }
 
-function ordersFor(
+function buildWorkerStart(
   writer: string,
   parts: ParentParts,
   deferred: DeferredParts,
   api_keys: readonly ApiKey[],
 ): WorkerStart {
   const { version, config, port, started_ms } = parts;
-  const { hash, generation } = deferred.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
+  const { hash, generation } = deferred.reloading?.getActive() ?? { hash: parts.policy.hash, generation: 1 };
   const auth = { ...config.auth, api_keys };
   const { path, overrides, cwd } = parts.request;
   const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
@@ -361,7 +367,7 @@ async function startWorkers(
   metrics: Metrics | null,
   deferred: DeferredParts,
 ): Promise<{ journal: Journal | null; store: OwnerStore }> {
-  const policyHash = () => deferred.reloading?.inForce().hash ?? policy.hash;
+  const policyHash = () => deferred.reloading?.getActive().hash ?? policy.hash;
   if (config.audit.enabled) await createOrder(buildStatePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
@@ -472,13 +478,13 @@ function getStatus(parts: ParentParts, workers: Workers, reloading: PolicyReload
     url: parts.url,
     version: parts.version,
     workers: workers.serving().map(({ name, pid }) => ({ name, pid })),
-    policy_hash: reloading.inForce().hash,
-    generation: reloading.inForce().generation,
+    policy_hash: reloading.getActive().hash,
+    generation: reloading.getActive().generation,
   });
 }
 
 /** Returns the answers of the workers that replied before the deadline. */
-async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
+async function gatherAnswers(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
   const requested = workers.serving().map((worker) => worker.call(question, null, GATHER_MS));
   const settled = await Promise.allSettled(requested);
   return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

@@ -17,7 +17,7 @@ export async function findFreePort(host: string, port: number): Promise<number> 
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
     const tried = await tryAddress(host, port);
     if (typeof tried === 'number') return tried;
-    if (tried !== 'EADDRINUSE' || waited_ms >= PATIENCE_MS) throw failure(host, port, tried);
+    if (tried !== 'EADDRINUSE' || waited_ms >= PATIENCE_MS) throw buildPortFailure(host, port, tried);
     await sleep(RETRY_MS);
   }
 }
@@ -34,7 +34,7 @@ function tryAddress(host: string, port: number): Promise<number | string> {
   });
 }
 
-function failure(host: string, port: number, code: string): StartFailure {
+function buildPortFailure(host: string, port: number, code: string): StartFailure {
   const address = `${host}:${port}`;
   if (code === 'EADDRINUSE') {
     return new StartFailure(

@@ -49,7 +49,7 @@ export interface ReloadingParts {
 
 /** Holds the policy of the whole service. Only `reload` changes it. */
 export interface PolicyReloader {
-  readonly inForce: () => Generation;
+  readonly getActive: () => Generation;
   /** Returns why the last reload failed, or `null` if it succeeded. */
   readonly lastFailure: () => ReloadFailure | null;
   /** Returns the plug-ins of the active policy. */
@@ -87,19 +87,19 @@ export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
 }
 
 function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'> {
-  let in_force: Generation = { generation: 1, hash: parts.first.hash };
+  let active: Generation = { generation: 1, hash: parts.first.hash };
   let in_use = parts.plugins;
 
   async function apply(policy: Policy, caller_id: string): Promise<string | null> {
-    const next = { generation: in_force.generation + 1, hash: policy.hash };
+    const next = { generation: active.generation + 1, hash: policy.hash };
     await parts.save(policy);
     const change = await changeGeneration({
       next,
       workers: parts.workers(),
       log: parts.log,
       settle: async () => {
-        await record(parts, caller_id, next.hash, true, 'The policy was reloaded.');
-        in_force = next;
+        await recordReload(parts, caller_id, next.hash, true, 'The policy was reloaded.');
+        active = next;
         parts.use(policy);
       },
     });
@@ -108,26 +108,28 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
 
   async function refuse(caller_id: string, problems: FailedReload['problems']): Promise<ReloadReport> {
     const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
-    await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
+    await recordReload(parts, caller_id, active.hash, false, sentence).catch((fault) =>
       parts.log.error('a refused reload could not be recorded', describeFault(fault)),
     );
     parts.log.warn('the reload failed; the previous policy is still active', {
       problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
     });
-    return { reloaded: false, policy_hash: in_force.hash, problems };
+    return { reloaded: false, policy_hash: active.hash, problems };
   }
 
   return {
-    inForce: () => in_force,
+    getActive: () => active,
     plugins: () => in_use,
     reload: async (caller_id) => {
       const loaded = await parts.load();
-      await recordSecretReads(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
+      await recordSecretReads(loaded.secret_readings, { caller_id, policy_hash: active.hash }, parts);
       if (!loaded.ok) return refuse(caller_id, loaded.problems);
       const { policy, warnings } = loaded;
-      const changed = policy.hash !== in_force.hash;
+      const changed = policy.hash !== active.hash;
       try {
-        const reason = changed ? await apply(policy, caller_id) : await unchanged(parts, caller_id, policy);
+        const reason = changed
+          ? await apply(policy, caller_id)
+          : await recordUnchanged(parts, caller_id, policy);
         if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
       } catch (fault) {
         parts.log.error('the policy could not be exchanged', describeFault(fault));
@@ -136,8 +138,8 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
       }
       in_use = loaded.plugins;
       await parts.useKeys(loaded.api_keys);
-      parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });
-      const { hash: policy_hash, generation } = in_force;
+      parts.log.info('the policy was reloaded', { ...active, changed, warnings });
+      const { hash: policy_hash, generation } = active;
       return { reloaded: true, policy_hash, generation, changed, warnings };
     },
   };
@@ -145,12 +147,12 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
 
 type FailedReload = Extract<ReloadReport, { reloaded: false }>;
 
-async function unchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
-  await record(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');
+async function recordUnchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
+  await recordReload(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');
   return null;
 }
 
-async function record(
+async function recordReload(
   { journal, now_ms }: ReloadingParts,
   caller_id: string,
   policy_hash: string,

@@ -11,7 +11,7 @@ import {
 type Listener = (message: unknown) => void;
 
 /** Two ends of a pipe in this process. Messages are copied, as they are between processes. */
-function pipes(): [MessagePipe, MessagePipe] {
+function createPipes(): [MessagePipe, MessagePipe] {
   const listeners: Listener[][] = [[], []];
   const end = (own: number): MessagePipe => ({
     send: (message) => {
@@ -27,7 +27,7 @@ function pipes(): [MessagePipe, MessagePipe] {
 }
 
 function connect<Theirs extends RpcHandlers>(theirs: Theirs): RpcChannel<Theirs> {
-  const [here, there] = pipes();
+  const [here, there] = createPipes();
   openRpcChannel(there, theirs);
   return openRpcChannel<Theirs>(here, {});
 }

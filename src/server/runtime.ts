@@ -5,7 +5,7 @@ import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { lazy } from '../platform/lazy.ts';
+import { createLazyValue } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { requireAnswer } from '../platform/require-answer.ts';
 import type { LazyStore } from '../platform/store/index.ts';
@@ -16,6 +16,8 @@ import type { EventHub } from '../runtime/audit/events/hub.ts';
 import { openLazyHub } from '../runtime/audit/events/lazy.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { openAuditLog } from '../runtime/audit/open-audit-log.ts';
+import { type LazyClassifiers, openLazyClassifiers } from '../runtime/classifiers/lazy-classifiers.ts';
+import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
@@ -108,9 +110,10 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const agents = openSeenAgents();
   const audit_log = openAuditLog({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
-  const approvals = lazyApprovals(parts, () => ports);
+  const approvals = createLazyApprovals(parts, () => ports);
   const sessions = openSessionPorts(config, parts.store.open);
-  let ports = buildPorts(parts, agents, unrecorded, approvals, sessions, parts.policy);
+  const kept = { agents, unrecorded, approvals, sessions, classifiers: openConfiguredClassifiers(parts) };
+  let ports = buildPorts(parts, kept, parts.policy);
   const lazy_enforce = openLazyEnforce(() => ports);
   const outbound = openOutbound(config);
   const plugins = () =>
@@ -119,30 +122,27 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const costs = openLazyCosts(parts, () => ports);
   const hub = openLazyHub(parts, audit_log.index);
   const runtime: Runtime = {
-    version: parts.version,
-    mode: config.server.mode,
-    started_ms: parts.started_ms,
+    ...{ version: parts.version, mode: config.server.mode, started_ms: parts.started_ms },
     limits: buildLimits(config),
     ...{ now_ms, users: config.dashboard.users },
     policy: () => ports.policy,
-    policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
+    policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
-    approvals: approvals.open,
-    costs: costs.open,
+    ...{ approvals: approvals.open, costs: costs.open },
     store: parts.store.open,
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
-    agentsSeen: () => allAgents(coordinator, agents, log),
-    ...{ metricsText: () => metricsText(parts), plugins },
+    agentsSeen: () => listAllAgents(coordinator, agents, log),
+    ...{ metricsText: () => readMetrics(parts), plugins },
     ...buildStatusOperations(parts, trusted.offers.secrets, () => runtime.alerts()),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    ...lazyOperatorParts(parts, () => ports),
+    ...createLazyOperatorParts(parts, () => ports),
     ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
     ...buildReports(() => runtime),
-    memory: lazyMemory(parts, () => ports),
+    memory: createLazyMemory(parts, () => ports),
     ...outbound.offers,
   };
   const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
@@ -153,14 +153,16 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     hub: hub.open,
     ports: () => ports,
     usePolicy: (policy) => {
-      ports = buildPorts(parts, agents, unrecorded, approvals, sessions, policy);
+      ports = buildPorts(parts, kept, policy);
     },
-    warm: async (policy = ports.policy) => {
-      await Promise.all([lazy_enforce.load(), judgeNothing(policy, config, now_ms())]);
-    },
+    warm: async (policy = ports.policy) =>
+      void (await Promise.all([lazy_enforce.load(), judgeNothing(policy, config, now_ms())])),
     release: () => runInOrder([hub.close, approvals.release]),
     close: () =>
-      runInOrder([llm.close, audit_log.close, outbound.close, costs.close, trusted.close, parts.store.close]),
+      runInOrder([
+        ...[llm.close, audit_log.close, outbound.close, costs.close, trusted.close],
+        ...[async () => kept.classifiers?.close(), parts.store.close],
+      ]),
   };
 }
 
@@ -235,7 +237,7 @@ async function isReady({ coordinator, store }: RuntimeParts): Promise<boolean> {
 }
 
 /** Returns the agents of all workers, or of this worker alone if the others cannot be queried. */
-function allAgents(
+function listAllAgents(
   coordinator: RuntimeParts['coordinator'],
   own: SeenAgents,
   log: RuntimeParts['log'],
@@ -246,7 +248,7 @@ function allAgents(
   });
 }
 
-async function metricsText({ metrics, coordinator, log }: RuntimeParts): Promise<string> {
+async function readMetrics({ metrics, coordinator, log }: RuntimeParts): Promise<string> {
   if (metrics === null) return '';
   return requireAnswer(
     coordinator.metrics(),
@@ -280,7 +282,7 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
   if (fault) throw new Error('nothing can be judged by this policy');
 }
 
-async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {
+async function readSavedPolicy(config: Config, hash: string): Promise<Policy | null> {
   const { readPolicy } = await import('../runtime/policies/saved-policy.ts');
   return readPolicy(buildStatePaths(config.state_dir).policies, hash).catch(() => null);
 }
@@ -291,12 +293,18 @@ async function savedPolicy(config: Config, hash: string): Promise<Policy | null>
  */
 const UNREADY_MS = 5_000;
 
+/** The parts that the ports of all policies share. */
+interface KeptParts {
+  readonly agents: SeenAgents;
+  readonly unrecorded: { last_ms: number };
+  readonly approvals: LazyApprovals;
+  readonly sessions: SessionPorts;
+  readonly classifiers: LazyClassifiers | null;
+}
+
 function buildPorts(
   parts: RuntimeParts,
-  agents: SeenAgents,
-  unrecorded: { last_ms: number },
-  approvals: LazyApprovals,
-  sessions: SessionPorts,
+  { agents, unrecorded, approvals, sessions, classifiers }: KeptParts,
   policy: Policy,
 ): EnforcementPorts {
   const { config, journal, metrics, telemetry, log } = parts;
@@ -319,6 +327,7 @@ function buildPorts(
     record: journal === null ? async () => {} : journal.append,
     findAgentBlock: openAgentList(config.state_dir),
     sessions,
+    ...(classifiers !== null && { classifiers }),
     telemetry,
     onSessionFault: reportSessionFault,
     logged_texts: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
@@ -333,6 +342,17 @@ function buildPorts(
       report(fault);
     },
   };
+}
+
+function openConfiguredClassifiers({ config, metrics, log }: RuntimeParts): LazyClassifiers | null {
+  return openLazyClassifiers({
+    settings: config.classifiers,
+    env: process.env,
+    count: metrics?.countClassifierCall ?? (() => {}),
+    onFailure: limitRate((classifier: string, failure: ClassifierFailure) =>
+      log.warn('a classifier gave no valid answer', { classifier, failure }),
+    ),
+  });
 }
 
 const REPORT_MS = 5_000;
@@ -354,14 +374,14 @@ interface LazyApprovals {
 }
 
 /** Loads approvals on demand, because only some policies use them. */
-function lazyApprovals(
+function createLazyApprovals(
   { config, port, log, store }: RuntimeParts,
   ports: () => EnforcementPorts,
 ): LazyApprovals {
   const report = limitRate((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
   );
-  const approvals = lazy(async () => {
+  const approvals = createLazyValue(async () => {
     const [{ openApprovals }, { buildApprovalsParts }, { openApprovalLinks }, { readAccountSettings }] =
       await Promise.all([
         import('../runtime/enforcement/approvals/index.ts'),
@@ -376,16 +396,19 @@ function lazyApprovals(
 }
 
 /** Loaded on demand, with the first operator who asks. */
-function lazyAlerts({ config, port, store }: RuntimeParts): Runtime['alerts'] {
-  return lazy(async () => {
+function createLazyAlerts({ config, port, store }: RuntimeParts): Runtime['alerts'] {
+  return createLazyValue(async () => {
     const { buildAlertService } = await import('../features/alerts/service.ts');
     return buildAlertService({ config, port, store: store.open });
   }).open;
 }
 
 /** Loaded on demand, because only some agents use it. */
-function lazyMemory({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): Runtime['memory'] {
-  return lazy(async () => {
+function createLazyMemory(
+  { config, log, store }: RuntimeParts,
+  ports: () => EnforcementPorts,
+): Runtime['memory'] {
+  return createLazyValue(async () => {
     const { openMemory } = await import('../features/memory/memory.ts');
     return openMemory({
       mode: config.server.mode,
@@ -406,7 +429,7 @@ function buildStatusOperations(
   alerts: Runtime['alerts'],
 ): Pick<Runtime, 'drivers' | 'processes'> {
   const { coordinator, log } = parts;
-  const drivers = lazy(async () => {
+  const drivers = createLazyValue(async () => {
     const { openDriverStates } = await import('./driver-states.ts');
     return openDriverStates({ ...parts, secrets, alerts });
   });
@@ -417,23 +440,23 @@ function buildStatusOperations(
   };
 }
 
-function lazyOperatorParts(
+function createLazyOperatorParts(
   parts: RuntimeParts,
   ports: () => EnforcementPorts,
 ): Pick<Runtime, 'accounts' | 'agentBlocks' | 'alerts'> {
   return {
-    accounts: lazyAccounts(parts, ports),
-    agentBlocks: lazyAgentBlocks(parts, ports),
-    alerts: lazyAlerts(parts),
+    accounts: createLazyAccounts(parts, ports),
+    agentBlocks: createLazyAgentBlocks(parts, ports),
+    alerts: createLazyAlerts(parts),
   };
 }
 
 /** Loaded on demand, with the first visitor of the console. */
-function lazyAccounts(
+function createLazyAccounts(
   { config, store, port }: RuntimeParts,
   ports: () => EnforcementPorts,
 ): Runtime['accounts'] {
-  return lazy(async () => {
+  return createLazyValue(async () => {
     const [{ openAccounts }, { readAccountSettings }] = await Promise.all([
       import('../runtime/accounts/index.ts'),
       import('../runtime/accounts/settings.ts'),
@@ -443,11 +466,11 @@ function lazyAccounts(
 }
 
 /** Loaded on demand, because operators need it seldom. */
-function lazyAgentBlocks(
+function createLazyAgentBlocks(
   { config, store }: RuntimeParts,
   ports: () => EnforcementPorts,
 ): Runtime['agentBlocks'] {
-  return lazy(async () => {
+  return createLazyValue(async () => {
     const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
     return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
   }).open;
@@ -460,7 +483,9 @@ interface OutboundParts {
 
 /** Opens the parts that call other services. Loaded on demand, because only some agents and operators use them. */
 function openOutbound({ proxy, intelligence }: Config): OutboundParts {
-  const forwarder = lazy(async () => (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy));
+  const forwarder = createLazyValue(async () =>
+    (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy),
+  );
   const advisors = openLazyAdvisors(intelligence, process.env);
   return {
     offers: { forward: forwarder.open, advisors: advisors.layer },

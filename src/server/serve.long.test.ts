@@ -11,14 +11,14 @@ import { connectService } from './socket-client.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { SECRET } from './testing/examples.ts';
 import {
-  eventually,
+  createTestFolder,
   isAlive,
   readAllFiles,
   startTestService,
   stopLeftoverServices,
   type TestFolder,
   type TestService,
-  testFolder,
+  waitFor,
 } from './testing/service.ts';
 
 after(stopLeftoverServices);
@@ -44,7 +44,7 @@ async function askBoth(service: TestService, body: object): Promise<Record<strin
 }
 
 describe('a service with two workers', () => {
-  const folder = testFolder();
+  const folder = createTestFolder();
   let service: TestService;
   before(async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), '');
@@ -102,7 +102,7 @@ describe('a service with two workers', () => {
   });
 
   test('is ready when its stores are open', async () => {
-    assert.equal(await eventually(async () => (await service.post('/ready')).ready), true);
+    assert.equal(await waitFor(async () => (await service.post('/ready')).ready), true);
   });
 
   test('a reload through one worker is active in both when it is answered', async () => {
@@ -131,7 +131,7 @@ describe('a service with two workers', () => {
   test('SIGHUP reloads', async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), FLAG_ALL);
     service.signal('SIGHUP');
-    await eventually(async () =>
+    await waitFor(async () =>
       (await askBoth(service, { text: SECRET })).every(({ rule }) => rule === 'watchful'),
     );
   });
@@ -140,7 +140,7 @@ describe('a service with two workers', () => {
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
     const is_lenient = async (): Promise<boolean> =>
       (await askBoth(service, { text: SECRET })).every(({ rule }) => rule === 'lenient');
-    await eventually(is_lenient, 30_000);
+    await waitFor(is_lenient);
   });
 
   test('a worker that does not come along keeps the old policy everywhere', async () => {
@@ -160,7 +160,7 @@ describe('a service with two workers', () => {
     assert.ok(!report.reloaded);
     assert.match(report.problems[0]!.message, /worker-[12] could not load it/);
     assert.equal(report.policy_hash, policy_hash);
-    for (const answer of await eventually(() => askBoth(service, { text: SECRET }))) {
+    for (const answer of await waitFor(() => askBoth(service, { text: SECRET }))) {
       assert.equal(answer.policy_hash, policy_hash);
     }
   });
@@ -169,7 +169,7 @@ describe('a service with two workers', () => {
     const [{ pid, policy_hash } = { pid: '', policy_hash: '' }] = await askBoth(service, { text: 'hello' });
     const before_count = await counted();
     process.kill(Number(pid), 'SIGKILL');
-    const answers = await eventually(async () => {
+    const answers = await waitFor(async () => {
       const both = await askBoth(service, { text: 'hello' });
       return both.every((answer) => answer.pid !== pid) && both;
     });
@@ -180,8 +180,8 @@ describe('a service with two workers', () => {
 
   test('a fault in a worker ends it, and its message appears nowhere', async () => {
     await service.post('/crash').catch(() => {});
-    await eventually(async () => /the worker has a fault/.test(service.log()));
-    await eventually(() => askBoth(service, { text: 'hello' }));
+    await waitFor(async () => /the worker has a fault/.test(service.log()));
+    await waitFor(() => askBoth(service, { text: 'hello' }));
     assert.ok(!service.log().includes('a message with a secret'));
   });
 
@@ -205,7 +205,7 @@ describe('a service with two workers', () => {
 describe('the end of a service', () => {
   let folder: TestFolder;
   before(() => {
-    folder = testFolder();
+    folder = createTestFolder();
   });
   after(() => folder.remove());
 
@@ -213,9 +213,9 @@ describe('the end of a service', () => {
     const service = await startTestService(folder.dir);
     await askBoth(service, { text: 'hello' });
     const requested = Array.from({ length: 20 }, () =>
-      service.post('/check', { text: 'slow', delay_ms: 600 }),
+      service.post('/check', { text: 'slow', delay_ms: 2_500 }),
     );
-    await sleep(250);
+    await sleep(1_000);
     service.signal('SIGTERM');
     const answers = await Promise.all(requested);
     assert.equal(await service.ended, 0);
@@ -232,10 +232,10 @@ describe('the end of a service', () => {
   });
 
   test('a writer that was deleted after a stop is found without the index, and the next start logs it', async () => {
-    const own = testFolder();
+    const own = createTestFolder();
     const first = await startTestService(own.dir);
     const [{ event_id } = {}] = await askBoth(first, { text: 'hello' });
-    await eventually(async () => (await first.post('/query', { event_id })).count === 1);
+    await waitFor(async () => (await first.post('/query', { event_id })).count === 1);
     first.signal('SIGTERM');
     assert.equal(await first.ended, 0);
     await isIntact(own);
@@ -248,7 +248,7 @@ describe('the end of a service', () => {
     assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
     const second = await startTestService(own.dir);
     assert.equal(second.printed.failure, undefined);
-    await eventually(async () => second.log().includes('service audit verify'));
+    await waitFor(async () => second.log().includes('service audit verify'));
     const line = second
       .log()
       .split('\n')
@@ -263,7 +263,7 @@ describe('the end of a service', () => {
   test('a second signal cuts the stop short', async () => {
     const service = await startTestService(folder.dir);
     const requested = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
-    await sleep(300);
+    await sleep(1_000);
     service.signal('SIGTERM');
     // A second signal within one second is an echo, so a slow machine needs more than one.
     const again = setInterval(() => service.signal('SIGTERM'), 1_200);
@@ -276,14 +276,14 @@ describe('the end of a service', () => {
   test('SIGKILL of the parent: the workers answer what they have, end, and another start takes over at once', async () => {
     const service = await startTestService(folder.dir);
     await askBoth(service, { text: 'hello' });
-    const requested = service.post('/check', { text: 'slow', delay_ms: 700 });
-    await sleep(200);
+    const requested = service.post('/check', { text: 'slow', delay_ms: 2_500 });
+    await sleep(1_000);
     service.signal('SIGKILL');
     const second = await startTestService(folder.dir);
     assert.equal(second.printed.failure, undefined);
     const { event_id } = await requested;
-    await eventually(async () => service.printed.workers.every(({ pid }) => !isAlive(pid)));
-    const { events } = await eventually(async () => {
+    await waitFor(async () => service.printed.workers.every(({ pid }) => !isAlive(pid)));
+    const { events } = await waitFor(async () => {
       const page = await second.post('/query', { event_id });
       return page.count === 1 && page;
     });
@@ -295,8 +295,8 @@ describe('the end of a service', () => {
 
   test('SIGINT of the whole group, as a terminal sends it, is one graceful stop, also when it is passed on again', async () => {
     const service = await startTestService(folder.dir);
-    const requested = service.post('/check', { text: 'slow', delay_ms: 500 });
-    await sleep(200);
+    const requested = service.post('/check', { text: 'slow', delay_ms: 2_500 });
+    await sleep(1_000);
     for (const { pid } of service.printed.workers) process.kill(pid, 'SIGINT');
     service.signal('SIGINT');
     await sleep(50);
@@ -307,7 +307,7 @@ describe('the end of a service', () => {
 });
 
 describe('a start that cannot be', () => {
-  const folder = testFolder();
+  const folder = createTestFolder();
   after(() => folder.remove());
 
   test('an invalid configuration is reported with its problems, and leaves no process', async () => {

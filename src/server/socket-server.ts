@@ -104,7 +104,7 @@ export async function openSocketServer(options: {
     connections.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => connections.delete(socket));
-    serve(socket, options, followers);
+    serveSocket(socket, options, followers);
   });
   rmSync(options.path, { force: true });
   const short = openSocketPath(options.path);
@@ -128,7 +128,7 @@ export async function openSocketServer(options: {
 
 type Options = Parameters<typeof openSocketServer>[0];
 
-function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
+function serveSocket(socket: Socket, options: Options, followers: Set<Socket>): void {
   const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
   let requested = 0;
   socket.on('data', (chunk: Buffer) => {
@@ -136,7 +136,7 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
     if (read === null) return void socket.destroy();
     for (const line of read) {
       if (++requested > ASKED_MAX) return void socket.destroy();
-      void answer(line, options, { socket, followers }).then((settled) => {
+      void answerLine(line, options, { socket, followers }).then((settled) => {
         requested -= 1;
         if (socket.writable) socket.write(`${writeExactJson(settled, SOCKET_CONTENT_LEVELS)}\n`);
       });
@@ -150,7 +150,7 @@ interface Peer {
   readonly followers: Set<Socket>;
 }
 
-async function answer(line: string, options: Options, peer: Peer): Promise<SocketReply> {
+async function answerLine(line: string, options: Options, peer: Peer): Promise<SocketReply> {
   let id = 0;
   try {
     const request = parseJson(line) as unknown as SocketRequest;
@@ -166,15 +166,15 @@ async function answer(line: string, options: Options, peer: Peer): Promise<Socke
 function answerTo(request: SocketRequest, options: Options, peer: Peer): unknown {
   if (request.method === 'status') return options.status();
   if (request.method === 'sync_index') return options.sync_index();
-  if (request.method === 'leave') return leave(options);
+  if (request.method === 'leave') return askToLeaveDaemon(options);
   // A follower does not keep a daemon alive.
-  if (request.method === 'follow') return follow(request, options, peer);
+  if (request.method === 'follow') return followEvents(request, options, peer);
   options.daemon?.onRequest();
   const { runtime, dispatch } = options;
   if (request.method !== 'call') {
-    const stranger = strangerTo(request, options);
+    const stranger = refuseStranger(request, options);
     if (stranger !== null) return Promise.reject(stranger);
-    if (request.method === 'dialect') return dialectNamed(request.input, runtime);
+    if (request.method === 'dialect') return findDialect(request.input, runtime);
     const caller = buildAgentCaller(`hook:${getName(request.user)}`, ['check', 'approvals:own'], '*', '*');
     return dispatch(HOOK_OPERATION, request.input, { runtime, caller, request_id: `hook-${request.id}` });
   }
@@ -182,7 +182,7 @@ function answerTo(request: SocketRequest, options: Options, peer: Peer): unknown
   return dispatch(request.operation, request.input, { runtime, caller: getCaller(request), request_id });
 }
 
-async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<DialectSpec | null> {
+async function findDialect(wanted: unknown, { plugins }: Runtime): Promise<DialectSpec | null> {
   const { dialects } = await plugins();
   return dialects.find(({ name }) => name === wanted) ?? null;
 }
@@ -196,7 +196,7 @@ function getCaller({ user, as }: Extract<SocketRequest, { method: 'call' | 'foll
   return as === 'operator' ? buildOperatorCaller('operator') : buildMcpCaller(getName(user));
 }
 
-async function follow(
+async function followEvents(
   request: Extract<SocketRequest, { method: 'follow' }>,
   { runtime, dispatch, follow: followAuditLog }: Options,
   { socket, followers }: Peer,
@@ -205,9 +205,9 @@ async function follow(
   const context = { runtime, caller: getCaller(request), request_id: `cli-${id}` };
   const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as FollowRequest;
   if (followAuditLog === null)
-    return refuse('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
+    return rejectWith('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
   if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
-    return refuse('unavailable', 'Too many follow the audit log.');
+    return rejectWith('unavailable', 'Too many follow the audit log.');
   followers.add(socket);
   const gone = new AbortController();
   const end = (): void => gone.abort();
@@ -215,8 +215,8 @@ async function follow(
   if (socket.destroyed) end();
   try {
     const pages = await followAuditLog(wish, gone.signal);
-    if (pages === null) return await refuse('not_found', 'The event `after` is not known, or no longer.');
-    for await (const page of pages) await send(socket, { id, page }, gone.signal);
+    if (pages === null) return await rejectWith('not_found', 'The event `after` is not known, or no longer.');
+    for await (const page of pages) await sendReply(socket, { id, page }, gone.signal);
   } catch (fault) {
     // The reader may already be closed after its client has disconnected.
     if (!gone.signal.aborted) throw fault;
@@ -227,17 +227,17 @@ async function follow(
 }
 
 /** Resolves when the next page can be sent, so that pages for a slow reader do not pile up. */
-async function send(socket: Socket, answer: SocketReply, signal: AbortSignal): Promise<void> {
+async function sendReply(socket: Socket, answer: SocketReply, signal: AbortSignal): Promise<void> {
   if (signal.aborted || socket.write(`${JSON.stringify(answer)}\n`)) return;
   await once(socket, 'drain', { signal }).catch(() => {});
 }
 
-function refuse(code: string, message: string): Promise<never> {
+function rejectWith(code: string, message: string): Promise<never> {
   const refusal: SocketRefusal = { code, message, details: [] };
   return Promise.reject(refusal);
 }
 
-function leave({ daemon }: Options): { readonly leaving: boolean } {
+function askToLeaveDaemon({ daemon }: Options): { readonly leaving: boolean } {
   daemon?.onLeave();
   return { leaving: daemon !== null };
 }
@@ -246,7 +246,7 @@ function leave({ daemon }: Options): { readonly leaving: boolean } {
  * Returns why this process must not answer a hook. A daemon of a different program version gives way to the
  * hook's own.
  */
-function strangerTo(
+function refuseStranger(
   { version, config_file }: Extract<SocketRequest, { config_file: unknown }>,
   { status, config_file: own, daemon }: Options,
 ): SocketRefusal | null {

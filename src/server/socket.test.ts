@@ -11,7 +11,7 @@ import { openSocketPath } from './socket-path.ts';
 import { openLineReader } from './socket-protocol.ts';
 import { openSocketServer, type ServiceStatus, type SocketServer } from './socket-server.ts';
 import { buildStatePaths } from './state-dir.ts';
-import { type TestFolder, testFolder } from './testing/service.ts';
+import { createTestFolder, type TestFolder } from './testing/service.ts';
 
 const status: ServiceStatus = {
   pid: process.pid,
@@ -36,7 +36,7 @@ let synced = 0;
 const deep = 'a-folder-with-a-long-name'.repeat(4);
 
 before(async () => {
-  folder = testFolder();
+  folder = createTestFolder();
   const state_dir = join(folder.dir, deep);
   mkdirSync(state_dir);
   const path = buildStatePaths(state_dir).socket;

@@ -22,7 +22,7 @@ export async function startService(
   const spare = forkWorker(options.worker_url);
   try {
     const { bringUpService } = await import('./bring-up.ts');
-    const { url, ...service } = await inTime(bringUpService(options, spare, started_ms));
+    const { url, ...service } = await limitTime(bringUpService(options, spare, started_ms));
     return { ...service, url: url! };
   } catch (failure) {
     await killWorker(spare);
@@ -41,7 +41,7 @@ export async function startDaemon(
 ): Promise<RunningDaemon> {
   process.umask(0o077);
   const { bringUpService } = await import('./bring-up.ts');
-  return inTime(bringUpService({ ...options, worker_url: null }, null, Date.now()));
+  return limitTime(bringUpService({ ...options, worker_url: null }, null, Date.now()));
 }
 
 /**
@@ -51,7 +51,7 @@ export async function startDaemon(
 const START_MS_MAX = 120_000;
 
 /** Rejects a start that takes too long, and stops the service if it starts later. */
-async function inTime(starting: Promise<StartedService>): Promise<StartedService> {
+async function limitTime(starting: Promise<StartedService>): Promise<StartedService> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const sentence = `The service did not start within ${START_MS_MAX / 1_000} seconds. Check the state folder and the store.`;

@@ -3,11 +3,11 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeStateDir, readStateOwner, takeOwnership } from './state-dir.ts';
-import { type TestFolder, testFolder } from './testing/service.ts';
+import { createTestFolder, type TestFolder } from './testing/service.ts';
 
 let folder: TestFolder;
 before(() => {
-  folder = testFolder();
+  folder = createTestFolder();
 });
 after(() => folder.remove());
 

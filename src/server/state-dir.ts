@@ -49,12 +49,15 @@ export function makeStateDir(state_dir: string): string[] {
     const own_uid = process.getuid?.();
     // In a volume to which other users can write, one of them may have created the folder.
     if (own_uid !== undefined && own_uid !== 0 && uid !== own_uid && isShared(dirname(state_dir)))
-      throw unusable(state_dir, 'it belongs to another user. Remove it, or choose another');
+      throw buildUnusableFailure(state_dir, 'it belongs to another user. Remove it, or choose another');
     if (mode & 0o002)
-      throw unusable(state_dir, 'everyone may write in it. Choose another, or take that right away');
-    const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tighten(state_dir, mode);
+      throw buildUnusableFailure(
+        state_dir,
+        'everyone may write in it. Choose another, or take that right away',
+      );
+    const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tightenMode(state_dir, mode);
     if (mode & 0o020 && !isTightened)
-      throw unusable(
+      throw buildUnusableFailure(
         state_dir,
         'its group may write in it. Choose another, or take that right away (chmod g-w)',
       );
@@ -89,7 +92,7 @@ export function isDiskFailure(error: unknown): boolean {
 export function buildUnwritableFailure(state_dir: string, error: unknown): StartFailure {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   const disk = findDiskProblem(error, state_dir);
-  if (disk === null) return unusable(state_dir, `it cannot be written (${code})`);
+  if (disk === null) return buildUnusableFailure(state_dir, `it cannot be written (${code})`);
   return new StartFailure(
     'state_unusable',
     `The state folder \`${state_dir}\` cannot be written: ${disk.what} (${code}). ${disk.fix}, then start again.`,
@@ -97,7 +100,7 @@ export function buildUnwritableFailure(state_dir: string, error: unknown): Start
 }
 
 /** Removes the access of other users, but only from a folder that has our lock and so is certainly ours. */
-function tighten(state_dir: string, mode: number): boolean {
+function tightenMode(state_dir: string, mode: number): boolean {
   try {
     statSync(buildStatePaths(state_dir).lock);
     chmodSync(state_dir, mode & 0o700);
@@ -107,7 +110,7 @@ function tighten(state_dir: string, mode: number): boolean {
   }
 }
 
-function unusable(state_dir: string, what: string): StartFailure {
+function buildUnusableFailure(state_dir: string, what: string): StartFailure {
   return new StartFailure('state_unusable', `The state folder \`${state_dir}\` cannot be used: ${what}.`);
 }
 
@@ -120,7 +123,7 @@ function unusable(state_dir: string, what: string): StartFailure {
 export function takeOwnership(state_dir: string): Ownership {
   const paths = buildStatePaths(state_dir);
   const lock = takeOwnerLock(state_dir);
-  if (lock === null) throw new StartFailure('state_in_use', takenSentence(state_dir));
+  if (lock === null) throw new StartFailure('state_in_use', formatTakenSentence(state_dir));
   return {
     announce: (owner) => {
       const temporary = `${paths.owner}.${process.pid}.tmp`;
@@ -144,7 +147,10 @@ export function takeOwnerLock(state_dir: string): Lock | null {
   } catch (error) {
     if (findDiskProblem(error, state_dir)?.names_cause === true)
       throw buildUnwritableFailure(state_dir, error);
-    throw unusable(state_dir, 'its file `owner.lock` cannot be opened. Check its owner, or remove it');
+    throw buildUnusableFailure(
+      state_dir,
+      'its file `owner.lock` cannot be opened. Check its owner, or remove it',
+    );
   }
 }
 
@@ -158,7 +164,7 @@ export function readStateOwner(state_dir: string): StateOwner | null {
   }
 }
 
-function takenSentence(state_dir: string): string {
+function formatTakenSentence(state_dir: string): string {
   const owner = readStateOwner(state_dir);
   const who = owner === null ? '' : ` (process ${owner.pid}${owner.url === null ? '' : `, ${owner.url}`})`;
   return `Another service${who} uses the state folder \`${state_dir}\`. Stop it, or set \`state_dir\` to another folder.`;

@@ -4,7 +4,7 @@ import { StartFailure } from '../platform/failure.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { requireTelemetry } from './telemetry.ts';
 
-function configured(enabled: boolean): Pick<Config, 'telemetry' | 'origin'> {
+function buildConfig(enabled: boolean): Pick<Config, 'telemetry' | 'origin'> {
   return {
     telemetry: { enabled } as Config['telemetry'],
     origin: { file: null, label: 'service.yaml', base_dir: '/' },
@@ -14,7 +14,7 @@ function configured(enabled: boolean): Pick<Config, 'telemetry' | 'origin'> {
 test('a start with telemetry names the packages that are missing, and how to get them', () => {
   const isInstalled = (name: string): boolean => name !== '@opentelemetry/sdk-trace';
   assert.throws(
-    () => requireTelemetry(configured(true), isInstalled),
+    () => requireTelemetry(buildConfig(true), isInstalled),
     (failure: unknown) =>
       failure instanceof StartFailure &&
       failure.code === 'config_invalid' &&
@@ -24,6 +24,6 @@ test('a start with telemetry names the packages that are missing, and how to get
 });
 
 test('nothing is missing where telemetry is off, nor where all is there', () => {
-  requireTelemetry(configured(false), () => false);
-  requireTelemetry(configured(true));
+  requireTelemetry(buildConfig(false), () => false);
+  requireTelemetry(buildConfig(true));
 });

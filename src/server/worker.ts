@@ -174,7 +174,7 @@ async function openWorkerState(
   const state: WorkerState = {
     context,
     transport: null,
-    ...exchange(open, paths.policies, orders.generation),
+    ...createPolicyExchange(open, paths.policies, orders.generation),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
     hub: open.hub,
@@ -199,7 +199,7 @@ async function openWorkerState(
 }
 
 /** The two phases of a reload: a policy is stored as prepared until all workers have it. */
-function exchange(
+function createPolicyExchange(
   open: OpenRuntime,
   policies_dir: string,
   first_generation: number,

@@ -118,20 +118,20 @@ export function openWorkers(options: WorkersOptions): Workers {
 async function startAll(pool: WorkerPool): Promise<void> {
   const names = Array.from({ length: pool.options.count }, (_, at) => `worker-${at + 1}`);
   try {
-    await Promise.all(names.map((name) => begin(pool, name)));
+    await Promise.all(names.map((name) => startWorker(pool, name)));
   } catch (error) {
     await killAll(pool);
     throw new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
   }
-  for (const name of names) keep(pool, name, 0);
+  for (const name of names) restartWhenEnded(pool, name, 0);
 }
 
 /** Starts one process and waits until it listens. */
-async function begin(pool: WorkerPool, name: string): Promise<void> {
+async function startWorker(pool: WorkerPool, name: string): Promise<void> {
   const own = pool.spare ?? forkWorker(pool.options.url);
   pool.spare = null;
   pool.processes.set(name, own);
-  const worker = connect(name, own, pool.options.answers);
+  const worker = connectWorker(name, own, pool.options.answers);
   try {
     await worker.call('start', pool.options.orders(name), START_MS);
   } catch (error) {
@@ -144,32 +144,32 @@ async function begin(pool: WorkerPool, name: string): Promise<void> {
 }
 
 /** Restarts a worker when it exits. */
-function keep(pool: WorkerPool, name: string, failures: number): void {
+function restartWhenEnded(pool: WorkerPool, name: string, failures: number): void {
   const began_ms = performance.now();
   void pool.processes.get(name)?.ended.then((how) => {
     pool.serving.delete(name);
     pool.processes.delete(name);
     if (pool.stopping) return;
     pool.options.log.error(`${name} has ended, and is started again`, { how });
-    again(pool, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
+    restartAfterDelay(pool, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
   });
 }
 
 /** Restarts a worker, with a longer delay after each failure. */
-function again(pool: WorkerPool, name: string, failures: number): void {
+function restartAfterDelay(pool: WorkerPool, name: string, failures: number): void {
   const { log, inTurn } = pool.options;
   const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
   const timer = setTimeout(async () => {
     pool.restarts.delete(timer);
     try {
       await inTurn(async () => {
-        if (!pool.stopping) await begin(pool, name);
+        if (!pool.stopping) await startWorker(pool, name);
       });
-      if (!pool.stopping) keep(pool, name, failures);
+      if (!pool.stopping) restartWhenEnded(pool, name, failures);
     } catch (error) {
       if (pool.stopping) return;
       log.error(`${name} could not be started, and is tried again`, { reason: (error as Error).message });
-      again(pool, name, failures + 1);
+      restartAfterDelay(pool, name, failures + 1);
     }
   }, delay_ms);
   pool.restarts.add(timer);
@@ -201,7 +201,7 @@ function endRestarts(pool: WorkerPool): void {
   for (const timer of pool.restarts) clearTimeout(timer);
 }
 
-function connect(name: string, own: WorkerProcess, answers: ParentMethods): Worker {
+function connectWorker(name: string, own: WorkerProcess, answers: ParentMethods): Worker {
   const { child, ended } = own;
   const pipe = {
     send: (message: unknown) => child.connected && child.send(message as never, () => {}),

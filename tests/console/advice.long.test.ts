@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { consoleSkipReason, launchChromium, signInToConsole } from '../support/console-browser.ts';
-import { RECOMMEND_WEAKENING } from '../support/model-server/answers.ts';
+import { COMPLIANCE_GOOD, RECOMMEND_WEAKENING } from '../support/model-server/answers.ts';
 import { MODEL, type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -58,19 +58,27 @@ test('a viewer asks for an explanation, and hostile text of a model stays text',
   model.answerWith({ status: 404 });
   await page.getByRole('button', { name: 'Recommend' }).click();
   await page.getByText('no model').waitFor();
+  model.answerWith(COMPLIANCE_GOOD);
+  await page.goto(`${on.url}/dashboard/compliance?framework=hipaa`);
+  await page.getByRole('button', { name: 'Propose rules' }).click();
+  await page.getByText('policies/compliance-hipaa.yaml').waitFor();
   assert.deepEqual(faults, []);
-  assert.equal(model.questions.length, 3);
+  assert.equal(model.questions.length, 4);
   await context.close();
 });
 
 test('without a configured layer there are no buttons', { skip }, async () => {
   const event_id = await block(off);
   const { page, context } = await signInToConsole(browser, off, { user_id: 'viewer-2', role: 'viewer' });
-  for (const path of [`/incidents/${event_id}`, '/policies']) {
+  for (const path of [`/incidents/${event_id}`, '/policies', '/compliance']) {
     await page.goto(`${off.url}/dashboard${path}`);
     await page.locator('h1').waitFor();
     await page.waitForLoadState('networkidle');
-    assert.equal(await page.getByRole('button', { name: /^(?:Explain|Recommend)$/ }).count(), 0, path);
+    assert.equal(
+      await page.getByRole('button', { name: /^(?:Explain|Recommend|Propose rules)$/ }).count(),
+      0,
+      path,
+    );
   }
   await context.close();
 });

@@ -127,6 +127,9 @@ test('the compliance page shows controls with evidence, and downloads the report
   await openPath(page, '/compliance?framework=hipaa&last=24h');
   await page.getByRole('heading', { level: 2 }).nth(2).waitFor({ timeout: 30_000 });
   assert.ok((await page.locator('.panel.control').count()) >= 5);
+  const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d';
+  const gap = page.getByText(new RegExp(`^No event was recorded .* \\(${time} to ${time}\\)$`));
+  assert.equal(await gap.count(), 1, 'the span before the first event');
   assert.equal(await page.getByRole('button', { name: 'Make an evidence pack' }).count(), 0, 'no permission');
   for (const [label, suffix, content] of [
     ['Download JSON', 'json', /"framework": "hipaa"/],

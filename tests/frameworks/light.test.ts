@@ -1,18 +1,20 @@
 /** The adapters of the SDK with the frameworks that install in seconds. `npm run test:frameworks` runs all. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { locate } from '../../scripts/components/components.ts';
-import { root } from '../support/checkout.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
+import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import { runExample } from './examples.ts';
 import { type Driver, playDriver } from './play.ts';
 
 const missing =
-  locate('frameworks-node') === null &&
+  locateComponent('frameworks-node') === null &&
   'frameworks-node is not installed (scripts/run scripts/components/main.ts frameworks-node)';
 
 const REFUSED = 'A secret was found in a tool call or message.';
 const drivers: Readonly<Record<string, Driver>> = {
-  'LangChain and LangGraph': { file: 'light/langchain.ts', streams: true },
+  LangChain: { file: 'light/langchain.ts', streams: true },
+  LangGraph: { file: 'light/langgraph.ts', streams: true },
   'the MCP TypeScript SDK': {
     file: 'light/mcp.ts',
     streams: false,
@@ -34,6 +36,19 @@ const drivers: Readonly<Record<string, Driver>> = {
 
 for (const [name, driver] of Object.entries(drivers))
   test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () => playDriver(driver));
+
+const WAYS = [
+  ['LangChain', 'langchain-ways.ts', 8],
+  ['the AI SDK of Vercel', 'vercel-ways.ts', 2],
+] as const;
+
+for (const [name, file, count] of WAYS)
+  test(`no text of ${name} passes the guard by another way`, { skip: missing }, async () => {
+    const path = join(import.meta.dirname, 'light', file);
+    const ran = await runProgram([process.execPath, path], { env: ownNodeEnvironment({}) });
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.equal(ran.stdout, `${count} ways\n`);
+  });
 
 const EXAMPLES = ['langchain', 'langgraph', 'mcp', 'openai-agents', 'quickstart', 'vercel-ai'];
 

@@ -3,7 +3,7 @@
  * minutes and 700 MB.
  */
 import { join } from 'node:path';
-import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { findNpmProgram, installFromNpm } from '../../scripts/components/npm.ts';
 import { root } from '../support/checkout.ts';
 import { runExample } from './examples.ts';
 import { type Driver, playDriver } from './play.ts';
@@ -32,7 +32,7 @@ const drivers: Readonly<Record<string, Driver & { readonly example: string }>> =
   Mastra: { example: 'mastra', file: 'heavy/mastra.ts', streams: true },
 };
 
-if (npmProgram(FOLDER, 'node-which') === null && !installFromNpm(FOLDER))
+if (findNpmProgram(FOLDER, 'node-which') === null && !installFromNpm(FOLDER))
   throw new Error(`${FOLDER} cannot be installed.`);
 const wanted = process.argv.slice(2);
 let failed = 0;

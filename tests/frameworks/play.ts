@@ -10,7 +10,7 @@ import { POLICIES, type SceneResult } from './scenes.ts';
 export interface Driver {
   /** The file of the driver, below this folder. */
   readonly file: string;
-  /** The scenes are played a second time: streamed, or with a second kind of agent. */
+  /** The scenes are played a second time, streamed. */
   readonly streams: boolean;
   /** Outcomes that differ from those of most frameworks. */
   readonly differs?: Readonly<Record<string, Outcome>>;
@@ -47,17 +47,21 @@ const CLIENT = {
 };
 const SCENES = Object.keys(LOCAL).length;
 
-type Mode = 'local' | 'client' | 'gone' | 'gone_tools';
+/** `lost`: the service is gone once a prompt is checked. `gone_tools`: only the tools are guarded. */
+type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
 
 /** Plays all scenes of a framework: in process, with a service, and with the service gone. */
 export async function playDriver(driver: Driver): Promise<void> {
   const rounds = driver.streams ? 2 : 1;
-  compare(await play(driver, 'local'), { ...LOCAL, ...driver.differs });
+  const local = await play(driver, 'local');
+  compare(local, { ...LOCAL, ...driver.differs });
+  assert.equal(local.clean_streamed?.shown, driver.streams ? LOCAL.clean?.[3] : undefined);
   const service = await startTestService({ config: { policies: POLICIES } });
   try {
     const approver = startApprover(service);
     compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs });
     assert.equal(await approver.stop(), rounds);
+    assertNothingShown(await play(driver, 'lost', service.url), rounds);
   } finally {
     await service.stop();
   }
@@ -72,6 +76,16 @@ export async function playDriver(driver: Driver): Promise<void> {
     const stopped = outcomes.filter(({ result }) => result !== null);
     if (mode === 'gone_tools')
       assert.ok(stopped.length >= 4 * rounds || outcomes.every((each) => each.refused), 'no tool was called');
+  }
+}
+
+/** Without its checks an answer is shown neither whole nor in part. */
+function assertNothingShown(outcomes: Record<string, SceneResult>, rounds: number): void {
+  assert.equal(Object.keys(outcomes).length, SCENES * rounds);
+  for (const [name, { ran_with, refused, shown, answer }] of Object.entries(outcomes)) {
+    assert.deepEqual(ran_with, [], name);
+    assert.match(`${refused} ${answer}`, /could not be reached|was found in/, name);
+    assert.match(shown, /^$|could not be reached|was found in/, name);
   }
 }
 

@@ -1,4 +1,8 @@
 /** The scenes that the agent of every framework plays, with a scripted model and one tool. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createClientGuard, createEmbeddedGuard, type Guard } from '../../src/sdk/index.ts';
 
 /** One question, what the model asks of the tool (or nothing), the tool's result, and the model's answer. */
@@ -16,6 +20,8 @@ export interface SceneResult {
   ran_with: string[];
   result: string | null;
   answer: string | null;
+  /** The text that a stream showed, also before an error. */
+  shown: string;
   refused: string | null;
 }
 
@@ -67,20 +73,45 @@ export const POLICIES = [
   },
 ];
 
-function openGuard(): Guard {
+async function openGuard(): Promise<Guard> {
   const { GUARD, SERVICE_URL = '' } = process.env;
   if (GUARD === 'local') return createEmbeddedGuard({ policy: { config: { policies: POLICIES } } });
-  return createClientGuard({ url: SERVICE_URL, approval_timeout_seconds: 60 });
+  const url = GUARD === 'lost' ? await startLosingService(SERVICE_URL) : SERVICE_URL;
+  return createClientGuard({ url, approval_timeout_seconds: 60 });
+}
+
+/** Starts a service that is gone once a prompt is checked. Returns its address. */
+async function startLosingService(url: string): Promise<string> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/v1/scan/input') return void request.socket.destroy();
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}${request.url}`, {
+      method: 'POST',
+      headers,
+      body: await text(request),
+    });
+    response.writeHead(answer.status, headers).end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Plays all scenes and prints what was seen as one line of JSON. */
 export async function playAll(play: Play, { streams = false } = {}): Promise<void> {
-  const guard = openGuard();
+  const guard = await openGuard();
   const guards_texts = process.env.GUARD !== 'gone_tools';
   const outcomes: Record<string, SceneResult> = {};
   for (const is_stream of streams ? [false, true] : [false]) {
     for (const [name, each] of Object.entries(SCENES)) {
-      const seen: SceneResult = { question: null, ran_with: [], result: null, answer: null, refused: null };
+      const seen: SceneResult = {
+        question: null,
+        ran_with: [],
+        result: null,
+        answer: null,
+        shown: '',
+        refused: null,
+      };
       await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);
         if (process.env.SHOW_ERRORS) console.error(name, error);

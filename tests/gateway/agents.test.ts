@@ -84,7 +84,7 @@ test('the usage of every call equals the provider’s count, streamed or not', {
   const output = 14 * 2 * runnable.length;
   // Calls without a budget are charged a moment later.
   let tokens: { input: number; output: number } | undefined;
-  for (let tries = 0; tries < 100 && tokens?.input !== input; tries += 1) {
+  for (let tries = 0; tries < 1_200 && tokens?.input !== input; tries += 1) {
     await sleep(50);
     const { answer } = await askOperator(service, '/v1/dashboard/cost/summary');
     tokens = answer.tokens as typeof tokens;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import type { Ask, ClientReading } from './clients/ask.ts';
 
 export type ClientName = 'openai' | 'anthropic' | 'vercel' | 'google' | 'python_openai' | 'python_anthropic';
@@ -17,7 +17,7 @@ export interface Clients {
 /** Returns why a client cannot run here; `null` if it can. */
 export function missingFor(client: ClientName): string | null {
   const component = isPython(client) ? 'clients-python' : 'clients-node';
-  if (locate(component) !== null) return null;
+  if (locateComponent(component) !== null) return null;
   return `${component} is not installed (scripts/run scripts/components/main.ts ${component})`;
 }
 
@@ -47,7 +47,7 @@ interface Program {
 function startProgram(client: ClientName): Program {
   const folder = join(import.meta.dirname, 'clients');
   const words = isPython(client)
-    ? [locate('clients-python') ?? 'python3', '-B', join(folder, `${client}.py`)]
+    ? [locateComponent('clients-python') ?? 'python3', '-B', join(folder, `${client}.py`)]
     : [process.execPath, join(folder, `${client}.ts`)];
   // No variable of this machine, such as a key or a proxy, reaches an SDK.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };

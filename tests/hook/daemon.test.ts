@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startTestService } from '../support/service.ts';
-import { until } from '../support/stream.ts';
+import { until } from '../support/until.ts';
 import { gone, hook, readOwner, root, run, service } from './support.ts';
 
 const ALONE = { SERVICE_HOOK_DAEMON: 'off' };

@@ -183,8 +183,8 @@ test('the report for users has the same findings, with the fixes', async () => {
 
 test('a missing hook is reported, and is a failure for an agent that was named', async () => {
   const desk = newDesk();
-  const nobody = await diagnose(desk);
-  assert.deepEqual([nobody.code, complaints(nobody)], [0, ['warn host.installed']]);
+  const without_agents = await diagnose(desk);
+  assert.deepEqual([without_agents.code, complaints(without_agents)], [0, ['warn host.installed']]);
   const asked = await diagnose(desk, '--host', 'gemini');
   assert.deepEqual([asked.code, complaints(asked)], [1, ['fail host.installed']]);
   assert.equal((await run(desk, ['doctor', '--host', 'emacs'])).code, 2);
@@ -361,7 +361,7 @@ const BROKEN: readonly Broken[] = [
     says: /only for tools that match `Bash`/,
   },
   {
-    name: 'a hook that nobody waits for',
+    name: 'a hook that the agent does not wait for',
     host: 'claude-code',
     entry: (entry) => {
       entry.async = true;

@@ -21,7 +21,7 @@ interface Case {
 }
 
 const cases = join(root, 'cases', 'hook');
-const COUNTS = { 'claude-code': 34, codex: 15, copilot: 17, cursor: 24, gemini: 12, plain: 11 };
+const COUNTS = { 'claude-code': 35, codex: 16, copilot: 18, cursor: 25, gemini: 13, plain: 12 };
 /** Concatenated, so that code hosts accept the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 const MAIL = `jane.doe@${'corp-mail.io'}`;

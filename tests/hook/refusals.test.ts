@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startTestService } from '../support/service.ts';
-import { until } from '../support/stream.ts';
+import { until } from '../support/until.ts';
 import { hook, run } from './support.ts';
 
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;

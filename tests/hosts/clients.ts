@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { findNpmProgram, installFromNpm } from '../../scripts/components/npm.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type LlmAgent, llmAgents } from './llm-agents.ts';
 import { type Call, type Script, type ScriptedModel, startScriptedModel } from './scripted-model.ts';
@@ -23,7 +23,7 @@ const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 const FOUND_IN_PROMPT = /A secret was found in input/;
 const FOUND_IN_CALL = /A dangerous command was found in a tool call or message/;
 
-if (npmProgram(FOLDER, 'cline') === null) {
+if (findNpmProgram(FOLDER, 'cline') === null) {
   console.log(`installing the packages of ${FOLDER} (1.5 GB) ...`);
   assert.ok(installFromNpm(FOLDER), `npm could not install the packages of ${FOLDER}`);
 }

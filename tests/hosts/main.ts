@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { findNpmProgram, installFromNpm } from '../../scripts/components/npm.ts';
 import { type Agent, agents, type Stage } from './agents.ts';
 import { type Model, startModel } from './model.ts';
 
@@ -26,7 +26,7 @@ const COMPARED_AFTER_MS = 62_000;
 /** Concatenated, so that code hosts accept the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 
-if (npmProgram(FOLDER, 'codex') === null) {
+if (findNpmProgram(FOLDER, 'codex') === null) {
   console.log(`installing the packages of ${FOLDER} (1.1 GB) ...`);
   assert.ok(installFromNpm(FOLDER), `npm could not install the packages of ${FOLDER}`);
 }

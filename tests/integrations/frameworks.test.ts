@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import { agentFrameworks } from '../../src/operations/agent-frameworks.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
@@ -26,7 +26,7 @@ const setup = (...words: string[]) =>
   runProgram([join(root, 'service'), 'setup', ...words], { cwd: folder, env: ownNodeEnvironment({}) });
 
 const missing = (component: string) =>
-  locate(component) === null
+  locateComponent(component) === null
     ? `${component} is not installed (scripts/run scripts/components/main.ts ${component})`
     : false;
 

@@ -1,11 +1,10 @@
 /** The official MCP client with this program, over each transport and in each of the two protocol revisions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Agent, type RequestInit, fetch as undiciFetch } from 'undici';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -112,7 +111,7 @@ function read(text: string): Record<string, unknown> {
 
 /** Returns why the inspector cannot run here; `false` if it can. */
 export const noInspector: string | false =
-  locate('mcp-inspector') === null
+  locateComponent('mcp-inspector') === null
     ? 'mcp-inspector is not installed (scripts/run scripts/components/main.ts mcp-inspector)'
     : false;
 
@@ -122,18 +121,9 @@ export async function inspect(
   server: readonly string[],
   words: readonly string[],
 ): Promise<unknown> {
-  const inspector = [process.execPath, locate('mcp-inspector')!, '--cli', ...server, ...words];
+  const inspector = [process.execPath, locateComponent('mcp-inspector')!, '--cli', ...server, ...words];
   const ran = await runProgram(inspector, { cwd: dir, env: ownNodeEnvironment(), timeout: 60_000 });
   return JSON.parse(ran.stdout);
-}
-
-/** Polls until the condition holds; fails after ten seconds. */
-export async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  for (let time = 0; time < 200; time++) {
-    if (await is()) return;
-    await sleep(50);
-  }
-  throw new Error('it did not come about');
 }
 
 /** Decides an approval request as an approver. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestService, type TestService } from '../support/service.ts';
-import { callTool, connectGateway, ERAS, newClient, until } from './connect.ts';
+import { until } from '../support/until.ts';
+import { callTool, connectGateway, ERAS, newClient } from './connect.ts';
 import { type SessionServer, startSessionServer } from './servers/over-http.ts';
 import { tool } from './servers/script.ts';
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   callTool,
   connectGateway,
@@ -19,7 +20,6 @@ import {
   listOnNewConnection,
   newClient,
   noInspector,
-  until,
 } from './connect.ts';
 import { type HttpServer, type Manner, startHttpServer } from './servers/over-http.ts';
 import { INJECTION, KEY, type Script, text, tool } from './servers/script.ts';
@@ -117,6 +117,8 @@ const getNames = async (client: Client) => (await client.listTools()).tools.map(
 for (const era of ERAS)
   test(`tools, resources and prompts of all servers under their own names, over HTTP, ${era}`, () =>
     through(era, async (client) => {
+      // A list does not wait long for a slow server.
+      await until(async () => (await getNames(client)).some((name) => name.startsWith('good__')));
       const names = await getNames(client);
       const long = names.find((name) => name.startsWith('good__tool_with'));
       assert.match(long ?? '', /^[a-z0-9_-]{55}_[0-9a-f]{8}$/);
@@ -225,7 +227,7 @@ test('a definition that changes is one event and never called, and the same one 
       for (let time = 0; time < 5; time++)
         assert.equal((await callTool(client, 'turning__do', {})).isError, false);
       assert.equal(await getLooks('changer'), before, 'five calls, and no other look');
-      assert.equal(getLists(turning), asked, 'the list is asked for if it may have changed');
+      assert.equal(getLists(turning), asked, 'the list is read again if it may have changed');
       turning.turn({ tools: [tool('do', { description: 'Does something else.' }), tool('more')] });
       turning.notify.toolsChanged();
       await until(async () => (await callTool(client, 'turning__do', {})).isError);

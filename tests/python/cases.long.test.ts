@@ -15,11 +15,11 @@ import {
   runAll,
 } from '../../cases/run.ts';
 import { buildPythonCore } from '../../scripts/build/python.ts';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import { root, userEnvironment } from '../support/checkout.ts';
 import { startTestService } from '../support/service.ts';
 
-const skip = locate('sdk-python') === null && 'sdk-python is not installed';
+const skip = locateComponent('sdk-python') === null && 'sdk-python is not installed';
 const folder = mkdtempSync(join(tmpdir(), 'sdk-cases-'));
 before(async () => {
   if (skip === false) await buildPythonCore();
@@ -47,7 +47,7 @@ function askPython(group: CaseGroup, url: string): readonly (readonly [local: st
   });
   const env = userEnvironment({ PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' });
   const runner = join(import.meta.dirname, 'cases_runner.py');
-  const ran = spawnSync(locate('sdk-python')!, [runner], {
+  const ran = spawnSync(locateComponent('sdk-python')!, [runner], {
     input,
     env,
     encoding: 'utf8',

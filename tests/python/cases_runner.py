@@ -57,7 +57,7 @@ def shown(verdict, operation, body):
         fields.pop(name)
     violations = [{k: v for k, v in each.items() if v not in (None, False, ())} for each in fields["violations"]]
     found = {**fields, "violations": violations}
-    for name in ("fault", "fallback_used", "stripped_fields"):
+    for name in ("fault", "fallback_used", "stripped_fields", "marks"):
         if not found[name]:
             del found[name]
     if verdict.decision == "modify" or verdict.fallback_used:

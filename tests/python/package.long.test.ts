@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildPythonCore } from '../../scripts/build/python.ts';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
 import { type CheckoutRun, root, runProgram, userEnvironment } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const skip = locate('sdk-python') === null && 'sdk-python is not installed';
+const skip = locateComponent('sdk-python') === null && 'sdk-python is not installed';
 const folder = mkdtempSync(join(tmpdir(), 'sdk-python-'));
 const built = join(folder, 'built');
 const clean = join(folder, 'clean', 'bin', 'python');
@@ -53,7 +53,7 @@ async function run(
 }
 
 test('wheel and sdist are built, and hold the core and the types', { skip }, async () => {
-  const python = locate('sdk-python')!;
+  const python = locateComponent('sdk-python')!;
   await runProgram([python, '-m', 'hatchling', 'build', '-d', built], { cwd: join(root, 'python') });
   const version = getPackageVersion();
   assert.deepEqual(readdirSync(built).sort(), [
@@ -68,7 +68,7 @@ test('wheel and sdist are built, and hold the core and the types', { skip }, asy
 
 test('the package is strictly typed', { skip }, async () => {
   const { code, stdout } = await runProgram(
-    [locate('sdk-python')!, '-m', 'mypy', '--cache-dir', join(folder, 'mypy')],
+    [locateComponent('sdk-python')!, '-m', 'mypy', '--cache-dir', join(folder, 'mypy')],
     {
       cwd: join(root, 'python'),
     },

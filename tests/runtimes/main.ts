@@ -1,12 +1,15 @@
 /**
- * `npm run test:runtimes`: the built package in Node 20, 22 and 24, Bun, Deno and workerd, in front of a real service. It
- * installs these runtimes from npm, which takes a minute and 650 MB.
+ * `npm run test:runtimes`: the built package in Node 20, 22 and 24, Bun, Deno, workerd and Chromium, in front of a real
+ * service. It installs these runtimes from npm, which takes a minute and 650 MB; Chromium must be installed.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { chromium } from 'playwright-core';
+import { locateComponent } from '../../scripts/components/components.ts';
+import { findNpmProgram, installFromNpm } from '../../scripts/components/npm.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -22,7 +25,7 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
 const WORKERD = join(modules, '@cloudflare/workerd-linux-64/bin/workerd');
 const WORKER_FILES = ['workerd.capnp', 'worker.mjs'];
 
-if (npmProgram(FOLDER, 'node') === null && !installFromNpm(FOLDER))
+if (findNpmProgram(FOLDER, 'node') === null && !installFromNpm(FOLDER))
   throw new Error(`${FOLDER} cannot be installed.`);
 const built = await runProgram([process.execPath, join(root, 'scripts/build/main.ts')], { cwd: root });
 if (built.code !== 0) throw new Error(built.stderr);
@@ -43,26 +46,68 @@ try {
       `${ran.code === 0 ? 'ok      ' : 'FAILED  '}${name.padEnd(10)}${ran.stdout.trim()}${ran.code === 0 ? '' : `\n${ran.stderr}`}`,
     );
   }
-  failed += Number(!(await runInWorkerd()));
+  await bundleForWeb();
+  failed += Number(!(await runInWorkerd())) + Number(!(await runInChromium()));
 } finally {
   await service.stop();
   rmSync(app, { recursive: true, force: true });
 }
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** Runs the part of the SDK for browsers as a worker, which has neither Node nor a DOM. */
-async function runInWorkerd(): Promise<boolean> {
+/** Bundles what a program without Node imports from the package, as its bundler does, and prints the size. */
+async function bundleForWeb(): Promise<void> {
+  const contents = `export * from 'agent-safety/sdk';
+export { guardVercelTools } from 'agent-safety/sdk/vercel-ai';`;
+  const outfile = join(app, 'sdk.mjs');
   await build({
-    entryPoints: [join(root, 'dist/sdk/browser.js')],
-    outfile: join(app, 'sdk.mjs'),
+    stdin: { contents, resolveDir: app },
+    outfile,
     bundle: true,
+    minify: true,
     format: 'esm',
     platform: 'browser',
     logLevel: 'silent',
   });
+  const script = readFileSync(outfile);
+  console.log(
+    `        bundle    ${(script.length / 1_000).toFixed(0)} kB, ${(gzipSync(script).length / 1_000).toFixed(0)} kB compressed`,
+  );
+}
+
+/** Runs the bundle as a worker, which has neither Node nor a DOM. */
+async function runInWorkerd(): Promise<boolean> {
   for (const name of WORKER_FILES) copyFileSync(join(root, FOLDER, name), join(app, name));
   const env = ownNodeEnvironment({ SERVICE_URL: service.url });
   const { code, stderr } = await runProgram([WORKERD, 'test', join(app, 'workerd.capnp')], { cwd: app, env });
   console.log(code === 0 ? 'ok      workerd' : `FAILED  workerd\n${stderr}`);
   return code === 0;
+}
+
+/** Runs the bundle in a page. */
+async function runInChromium(): Promise<boolean> {
+  const page_url = 'http://guarded.test/';
+  const browser = await chromium.launch({
+    executablePath: locateComponent('chromium') ?? '',
+    args: ['--no-sandbox'],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.route(`${page_url}**`, (route) =>
+      route.request().url().endsWith('.mjs')
+        ? route.fulfill({ contentType: 'text/javascript', path: join(app, 'sdk.mjs') })
+        : route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>SDK</title>' }),
+    );
+    await page.goto(page_url);
+    const seen: unknown = await page.evaluate(`(async () => {
+      const { BlockedError, guardVercelTools, quickstart } = await import('./sdk.mjs');
+      let ran = 0;
+      const { pay } = guardVercelTools({ pay: { execute: () => (ran += 1) } }, quickstart(), { on_block: 'raise' });
+      const error = await pay.execute({ key: 'sk-ABCDEF1234567890' }).catch((each) => each);
+      return error instanceof BlockedError && ran === 0;
+    })()`);
+    console.log(seen === true ? 'ok      Chromium' : `FAILED  Chromium\n${seen}`);
+    return seen === true;
+  } finally {
+    await browser.close();
+  }
 }

@@ -4,15 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { differences, loadCases, runAll } from '../../cases/run.ts';
-import { locate } from '../../scripts/components/components.ts';
+import { locateComponent } from '../../scripts/components/components.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { root } from '../support/checkout.ts';
 
@@ -121,7 +123,54 @@ test('no pattern has two groups of one name, which Node 20 and 22 refuse', () =>
   assert.ok(detectors.length > 1_000);
 });
 
-const browser_path = locate('chromium');
+/** Returns whether a range of versions, such as `^16 || >=20`, has none up to that of the SDK: `>=20.19.0`. */
+function needsNewerNode(range = '*'): boolean {
+  const versions = [...range.matchAll(/(\d+)(?:\.(\d+))?(?:\.\d+)?/g)].map(
+    ([, major, minor = '0']) => Number(major) * 1_000 + Number(minor),
+  );
+  return versions.length > 0 && Math.min(...versions) > 20_019;
+}
+
+test('packages that need a newer Node are not loaded by the SDK, and the guide names them', async () => {
+  assert.deepEqual(['>=22', '>= 20.19.0', '^16 || >=22', '>=20.20'].map(needsNewerNode), [
+    true,
+    false,
+    false,
+    true,
+  ]);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; engines?: { node?: string } }>;
+  };
+  const newer = Object.entries(lock.packages)
+    .filter(([path, { dev, engines }]) => path !== '' && !dev && needsNewerNode(engines?.node))
+    .map(([path]) => path.replace(/^.*node_modules\//, ''));
+  const guide = readFileSync(join(root, 'docs/how-to/guard-typescript-agents.md'), 'utf8');
+  const [, named = ''] =
+    /warning about `engines` for ([^.]+), which only the service loads/.exec(guide) ?? [];
+  assert.deepEqual(
+    [...named.matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
+    [...new Set(newer)].toSorted(),
+  );
+  const { metafile } = await build({
+    ...options,
+    entryPoints: ['src/sdk/index.ts', 'src/sdk/adapters/*.ts'],
+    outdir: 'unused',
+    format: 'esm',
+    platform: 'node',
+  });
+  const loaded = new Set(
+    Object.keys(metafile.inputs).flatMap(
+      (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+    ),
+  );
+  assert.ok(loaded.has('re2js'), [...loaded].join());
+  assert.deepEqual(
+    newer.filter((name) => loaded.has(name)),
+    [],
+  );
+});
+
+const browser_path = locateComponent('chromium');
 
 test('a page in Chromium guards by itself', {
   skip: browser_path === null && 'chromium is not installed',

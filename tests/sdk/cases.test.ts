@@ -13,7 +13,7 @@ import {
 } from '../../cases/run.ts';
 import { auditImport } from '../../src/features/reported-decisions/operations.ts';
 import { callOperation } from '../../src/operations/call.ts';
-import { testRuntime } from '../../src/operations/testing/runtime.ts';
+import { createTestRuntime } from '../../src/operations/testing/runtime.ts';
 import { LOOPBACK_CALLER } from '../../src/runtime/access/callers.ts';
 import { type RefusedDecision, reportDecisions } from '../../src/sdk/client/report-decisions.ts';
 import {
@@ -101,7 +101,7 @@ test('a service records the decision on every case', async () => {
       createEmbeddedGuard({ ...subject, record, policy: { config: group.config, documents } }),
     );
   }
-  const { runtime, events } = testRuntime();
+  const { runtime, events } = createTestRuntime();
   const context = { runtime, caller: LOOPBACK_CALLER, request_id: 'req' };
   const fetch = async (_url: string, { body }: RequestInit) =>
     Response.json(await callOperation(auditImport, JSON.parse(body as string), context));

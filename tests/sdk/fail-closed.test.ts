@@ -286,7 +286,7 @@ test('a client waits for an advisor longer than the service waits for its model'
 /** Decides on the next pending request and returns its status. */
 async function decideNext(verb: 'approve' | 'deny'): Promise<string> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${operator}` };
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1_200; tries++) {
     const listed = await fetch(`${service.url}/v1/approvals?status=pending`, { headers });
     const { approvals } = (await listed.json()) as { approvals: { request_id: string }[] };
     const [first] = approvals;

@@ -133,6 +133,7 @@ test('a policy with mistakes, or one that only a service can follow, makes no gu
     'wrong value': ['pii_protection: {action: hide}', /action/],
     'wrong rule': ['policies: [{name: a}]', /boundary|action/],
     plugin: ['plugins: {files: [a.mjs]}', /createClientGuard/],
+    classifier: ['classifiers: [{name: a}]', /`classifiers` .*createClientGuard/],
     reference: ['secret_detection: {enabled: "$' + '{ON}"}', /enabled|resolved by a service/],
     allowlist: [
       `detection: {allowlist: [{fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: a, owner: b, expires_at: "2099-01-01"}]}`,
@@ -146,6 +147,7 @@ test('a policy with mistakes, or one that only a service can follow, makes no gu
       (error: Error) => error instanceof PolicyLoadError && message.test(error.message),
       name,
     );
+  createLocalGuard({ config: writeConfig({ 'service.yaml': 'classifiers: []' }) });
   const saved = [
     ['{"tenants":[{"tenant_id":"a","version":1,"policies":[]}],"document":null,"allowlist":[]}', true],
     ['{"tenants":[],"document":{"version":1,"text":""},"allowlist":[]}', true],

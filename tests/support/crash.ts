@@ -1,15 +1,8 @@
 /** Helpers for tests that kill the service at any moment and then check its files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import type { TestService } from './service.ts';
-
-/** Waits until the condition holds, at most 15 seconds because machines may be slow. */
-export async function until(isDone: () => boolean): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!isDone() && performance.now() < deadline) await sleep(1);
-}
 
 /** Kills the parent and every worker at once, like a power failure. */
 export function killAll(service: TestService): void {

@@ -155,7 +155,7 @@ export const fakeTalk: WireFormat = {
   operation: {
     files: {
       'src/operations/review-poem.ts': `
-import { check } from './check.ts';
+import { runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
@@ -188,7 +188,7 @@ export const reviewPoem = defineOperation({
   answer: null,
   async run(input, context) {
     const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
-    return (await check({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
+    return (await runCheck({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
   },
 });
 `,

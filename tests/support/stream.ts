@@ -1,5 +1,4 @@
 /** Clients of the event stream of a service: Node's own `WebSocket`, and a plain `fetch` for server-sent events. */
-import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface StreamEvent {
   readonly event_id: string;
@@ -47,13 +46,4 @@ export async function openReader(
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     close: () => socket.close(),
   };
-}
-
-/** Waits until the condition holds, at most ten seconds. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline_ms = Date.now() + 10_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline_ms) throw new Error(`in ten seconds not: ${what}`);
-    await sleep(20);
-  }
 }

@@ -65,8 +65,8 @@ export async function callOperation<Name extends OperationName>(
     delete rest[member];
     return encodeURIComponent(value);
   });
-  if (method === 'GET') return await request(`${path}${queryString(rest)}`, { method, signal });
-  return await request(path, { method, signal, body: rest });
+  if (method === 'GET') return await requestAnswer(`${path}${buildQueryString(rest)}`, { method, signal });
+  return await requestAnswer(path, { method, signal, body: rest });
 }
 
 interface RequestOptions {
@@ -75,7 +75,7 @@ interface RequestOptions {
   readonly body?: unknown;
 }
 
-async function request<Answer>(path: string, options: RequestOptions): Promise<Answer> {
+async function requestAnswer<Answer>(path: string, options: RequestOptions): Promise<Answer> {
   const early = options.method === 'GET' ? await takeEarlyResponse(path) : null;
   return readAnswer<Answer>(early ?? (await fetchAnswer(path, options)));
 }
@@ -107,7 +107,7 @@ async function readAnswer<Answer>(response: Response): Promise<Answer> {
   throw error;
 }
 
-function queryString(members: Readonly<Record<string, unknown>>): string {
+function buildQueryString(members: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [member, value] of Object.entries(members)) {
     if (value !== undefined && value !== null && value !== '') query.set(member, String(value));

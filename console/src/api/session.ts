@@ -9,7 +9,7 @@ type ConsoleSession = OperationOutput<'sessionShow'>;
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
-    const session = await callOperation('sessionShow', {}, signal).catch(noSession);
+    const session = await callOperation('sessionShow', {}, signal).catch(ignoreUnauthorized);
     setCsrfToken(session?.csrf_token ?? null);
     return session;
   },
@@ -17,7 +17,7 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
-function noSession(error: unknown): null {
+function ignoreUnauthorized(error: unknown): null {
   if (error instanceof ApiError && error.status === 401) return null;
   throw error;
 }

@@ -24,7 +24,7 @@ export function SignInPage() {
     null,
   );
 
-  async function proceed(answer: SignInAnswer) {
+  async function handleSignInAnswer(answer: SignInAnswer) {
     if (answer.status === 'second_factor') {
       setTicket({ id: answer.ticket ?? '', factors: answer.factors ?? [] });
       return;
@@ -34,9 +34,14 @@ export function SignInPage() {
   }
 
   return ticket === null ? (
-    <PasswordForm to={to} failure={search.error} onAnswer={proceed} />
+    <PasswordForm to={to} failure={search.error} onAnswer={handleSignInAnswer} />
   ) : (
-    <CodeForm ticket={ticket.id} factors={ticket.factors} onAnswer={proceed} onBack={() => setTicket(null)} />
+    <CodeForm
+      ticket={ticket.id}
+      factors={ticket.factors}
+      onAnswer={handleSignInAnswer}
+      onBack={() => setTicket(null)}
+    />
   );
 }
 

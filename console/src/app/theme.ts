@@ -11,12 +11,12 @@ system_is_dark.addEventListener('change', applyTheme);
 
 /** Returns the chosen theme. */
 export function useThemeChoice(): ThemeChoice {
-  return useSyncExternalStore(subscribe, readThemeChoice);
+  return useSyncExternalStore(subscribeToTheme, readThemeChoice);
 }
 
 /** Returns the theme that the page shows. Charts are painted again when it changes. */
 export function useShownTheme(): 'light' | 'dark' {
-  return useSyncExternalStore(subscribe, shownTheme);
+  return useSyncExternalStore(subscribeToTheme, resolveTheme);
 }
 
 export function setThemeChoice(choice: ThemeChoice): void {
@@ -25,7 +25,7 @@ export function setThemeChoice(choice: ThemeChoice): void {
   applyTheme();
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeToTheme(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -35,13 +35,13 @@ function readThemeChoice(): ThemeChoice {
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
-function shownTheme(): 'light' | 'dark' {
+function resolveTheme(): 'light' | 'dark' {
   const choice = readThemeChoice();
   if (choice !== 'system') return choice;
   return system_is_dark.matches ? 'dark' : 'light';
 }
 
 function applyTheme(): void {
-  document.documentElement.dataset.theme = shownTheme();
+  document.documentElement.dataset.theme = resolveTheme();
   for (const listener of listeners) listener();
 }

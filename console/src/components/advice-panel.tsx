@@ -6,7 +6,7 @@ import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { SafeText } from './safe-text.tsx';
 
-type AdvisorOperation = 'dashboardIntelligenceExplain' | 'intelligenceRecommend';
+type AdvisorOperation = 'dashboardIntelligenceExplain' | 'intelligenceCompliance' | 'intelligenceRecommend';
 type AdvisorResult = OperationOutput<AdvisorOperation>;
 
 interface AdvicePanelProps<Name extends AdvisorOperation> {

@@ -19,7 +19,7 @@ export function notifyNewRequests(requests: readonly NewRequest[]): void {
   seen = new Set([...(known ?? []), ...requests.map(({ request_id }) => request_id)]);
   if (known === null || !isNotifying()) return;
   for (const { request_id, agent_id, tool } of requests.filter((each) => !known.has(each.request_id))) {
-    const body = `${shorten(agent_id)} wants to call ${shorten(tool ?? 'a tool')}.`;
+    const body = `${shortenText(agent_id)} wants to call ${shortenText(tool ?? 'a tool')}.`;
     const notice = new Notification('A call waits for approval', { body, tag: request_id });
     notice.onclick = () => window.focus();
   }
@@ -47,7 +47,7 @@ function isNotifying(): boolean {
   );
 }
 
-function shorten(text: string): string {
+function shortenText(text: string): string {
   const shown = revealHidden(text);
   return shown.length > TEXT_MAX ? `${shown.slice(0, TEXT_MAX)} …` : shown;
 }

@@ -68,7 +68,7 @@ export function Tags({
   return (
     <span className="tags">
       {tags.slice(0, max).map((tag) => (
-        <code key={tag} className="tag">
+        <code key={tag} className="tag" title={tag}>
           {tag}
         </code>
       ))}

@@ -18,7 +18,7 @@ import {
   useState,
 } from 'react';
 import { useAddressQuery } from './filter-chips.tsx';
-import { countText } from './stat-tile.tsx';
+import { formatCount } from './stat-tile.tsx';
 import { TableMenu, useHiddenColumns } from './table-menu.tsx';
 
 /** A column of a data table. */
@@ -93,7 +93,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <div className="table-bar">
         {props.children}
         <span className="table-count" role="status">
-          {`${countText(rows.length)} ${rows.length === 1 && !has_more ? 'row' : 'rows'}${has_more ? ', and more' : ''}`}
+          {`${formatCount(rows.length)} ${rows.length === 1 && !has_more ? 'row' : 'rows'}${has_more ? ', and more' : ''}`}
         </span>
         <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
       </div>
@@ -193,7 +193,7 @@ function TableBody<Row extends object>({
                 }}
               >
                 {columns.map((column) => (
-                  <td key={column.id} className={cellClass(column)}>
+                  <td key={column.id} className={buildCellClass(column)}>
                     {column.render === undefined ? (column.value(row) ?? '–') : column.render(row)}
                   </td>
                 ))}
@@ -270,7 +270,7 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   return (
     <th
       scope="col"
-      className={cellClass(column)}
+      className={buildCellClass(column)}
       aria-sort={is_up ? 'ascending' : is_down ? 'descending' : undefined}
     >
       <button type="button" className="sort" onClick={() => onSort(next)}>
@@ -281,6 +281,6 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   );
 }
 
-function cellClass<Row>({ is_number = false, is_wide_only = false }: DataColumn<Row>): string {
+function buildCellClass<Row>({ is_number = false, is_wide_only = false }: DataColumn<Row>): string {
   return `${is_number ? 'number' : ''} ${is_wide_only ? 'wide-only' : ''}`.trim();
 }

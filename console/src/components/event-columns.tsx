@@ -21,28 +21,28 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
         <Time at={timestamp} form="clock" />
       </Link>
     ),
-    width: 105,
+    width: 95,
   },
   {
     id: 'action',
     title: 'Action',
     value: ({ action }) => action,
     render: ({ action }) => <Badge value={action} />,
-    width: 130,
+    width: 163,
   },
   {
     id: 'agent',
     title: 'Agent',
     value: ({ agent_id }) => agent_id,
     render: ({ agent_id }) => <SafeText text={agent_id} />,
-    width: 150,
+    width: 140,
   },
   {
     id: 'tool',
     title: 'Tool',
     value: ({ tool_name }) => tool_name,
     render: ({ tool_name }) => <SafeText text={tool_name} />,
-    width: 130,
+    width: 125,
   },
   { id: 'boundary', title: 'Boundary', value: ({ boundary }) => boundary, width: 80, is_wide_only: true },
   {
@@ -50,7 +50,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Rule',
     value: ({ policy_name }) => policy_name,
     render: ({ policy_name }) => <SafeText text={policy_name} />,
-    width: 160,
+    width: 152,
     is_wide_only: true,
   },
   {
@@ -58,7 +58,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Reason',
     value: ({ reason }) => reason,
     render: ({ reason }) => <SafeText text={reason} />,
-    width: 225,
+    width: 205,
     is_wide_only: true,
   },
   {
@@ -66,7 +66,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Data tags',
     value: ({ data_tags }) => data_tags.join(' '),
     render: ({ data_tags }) => <Tags tags={data_tags} max={1} />,
-    width: 185,
+    width: 195,
     is_wide_only: true,
   },
   {

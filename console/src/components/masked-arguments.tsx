@@ -46,17 +46,17 @@ export function MaskedArguments({ text, is_cut, bytes }: MaskedArgumentsProps) {
 function parseRows(text: string): (readonly [path: string, value: string])[] | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? flatten(value, '') : null;
+    return typeof value === 'object' && value !== null ? flattenMembers(value, '') : null;
   } catch {
     return null;
   }
 }
 
-function flatten(value: object, path: string): (readonly [string, string])[] {
+function flattenMembers(value: object, path: string): (readonly [string, string])[] {
   return Object.entries(value).flatMap(([key, member]: [string, unknown]) => {
     const own = path === '' ? key : `${path}.${key}`;
     if (typeof member === 'object' && member !== null && Object.keys(member).length > 0)
-      return flatten(member, own);
+      return flattenMembers(member, own);
     return [[own, typeof member === 'string' ? member : JSON.stringify(member)] as const];
   });
 }

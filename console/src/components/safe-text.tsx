@@ -31,7 +31,7 @@ function splitHidden(text: string, has_lines: boolean): ReactNode[] {
     if (match.index > from) parts.push(text.slice(from, match.index));
     parts.push(
       <span key={match.index} className="hidden-character" title="A character that cannot be seen">
-        {codePointName(character)}
+        {formatCodePoint(character)}
       </span>,
     );
     from = match.index + character.length;
@@ -41,11 +41,11 @@ function splitHidden(text: string, has_lines: boolean): ReactNode[] {
 }
 
 /** Returns `U+202E` for a character. */
-function codePointName(character: string): string {
+function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** Returns text for places that take no elements, such as `title` and the names of files: hidden characters as code points. */
 export function revealHidden(text: string): string {
-  return text.replaceAll(HIDDEN, (character) => `‹${codePointName(character)}›`);
+  return text.replaceAll(HIDDEN, (character) => `‹${formatCodePoint(character)}›`);
 }

@@ -62,11 +62,11 @@ const small_usd_format = new Intl.NumberFormat(undefined, {
 });
 
 /** Returns a count with separators; from 100,000 on, a short form. */
-export function countText(count: number): string {
+export function formatCount(count: number): string {
   return count < 100_000 ? count_format.format(count) : compact_format.format(count);
 }
 
 /** Returns an amount in US dollars; small ones keep two digits. */
-export function usdText(usd: number): string {
+export function formatUsd(usd: number): string {
   return usd !== 0 && Math.abs(usd) < 0.1 ? small_usd_format.format(usd) : usd_format.format(usd);
 }

@@ -60,7 +60,9 @@ export function useHiddenColumns<Row>(
   columns: readonly DataColumn<Row>[],
 ): readonly [readonly string[], (hidden: readonly string[]) => void] {
   const key = `console-columns-${name}`;
-  const [hidden, setHidden] = useState<readonly string[]>(() => readHidden(key) ?? defaultHidden(columns));
+  const [hidden, setHidden] = useState<readonly string[]>(
+    () => readHidden(key) ?? listHiddenByDefault(columns),
+  );
   return [
     hidden.filter((id) => columns.some((column) => column.id === id)),
     (next) => {
@@ -70,7 +72,7 @@ export function useHiddenColumns<Row>(
   ];
 }
 
-function defaultHidden<Row>(columns: readonly DataColumn<Row>[]): string[] {
+function listHiddenByDefault<Row>(columns: readonly DataColumn<Row>[]): string[] {
   return columns.filter(({ is_extra }) => is_extra === true).map(({ id }) => id);
 }
 
@@ -86,13 +88,13 @@ function readHidden(key: string): readonly string[] | null {
 /** Writes rows as CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula gets an apostrophe first. */
 export function toCsv<Row>(columns: readonly DataColumn<Row>[], rows: readonly Row[]): string {
   const lines = [
-    columns.map(({ id }) => csvCell(id)),
-    ...rows.map((row) => columns.map((column) => csvCell(column.value(row)))),
+    columns.map(({ id }) => formatCsvCell(id)),
+    ...rows.map((row) => columns.map((column) => formatCsvCell(column.value(row)))),
   ];
   return `${lines.map((line) => line.join(',')).join('\r\n')}\r\n`;
 }
 
-function csvCell(value: string | number | null | undefined): string {
+function formatCsvCell(value: string | number | null | undefined): string {
   if (typeof value === 'number') return String(value);
   const text = value ?? '';
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

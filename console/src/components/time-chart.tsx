@@ -57,7 +57,7 @@ export function TimeChart({ label, times, series, format, height = 190, onSelect
           <li key={name}>
             <span className={`swatch ${tone}`} aria-hidden="true" />
             {name}
-            <strong>{format(hovered === null ? sum(values) : (values[hovered] ?? 0))}</strong>
+            <strong>{format(hovered === null ? sumValues(values) : (values[hovered] ?? 0))}</strong>
           </li>
         ))}
         <li className="muted">
@@ -65,7 +65,7 @@ export function TimeChart({ label, times, series, format, height = 190, onSelect
         </li>
       </ul>
       <figcaption id={description_id} className="visually-hidden">
-        {series.map(({ label: name, values }) => `${name}: ${format(sum(values))}`).join(', ')}
+        {series.map(({ label: name, values }) => `${name}: ${format(sumValues(values))}`).join(', ')}
       </figcaption>
       <ChartTable times={times} series={series} format={format} />
     </figure>
@@ -109,7 +109,7 @@ function ChartTable({ times, series, format }: Pick<TimeChartProps, 'times' | 's
   );
 }
 
-function sum(values: readonly number[]): number {
+function sumValues(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
@@ -146,7 +146,7 @@ function buildOptions(
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: { y: { range: (_plot, low, high) => padRange(low, high) } },
     axes: [
-      { ...axis, grid: { show: false }, values: timeLabels, space: 80 },
+      { ...axis, grid: { show: false }, values: formatTimeLabels, space: 80 },
       {
         ...axis,
         size: 46,
@@ -193,7 +193,7 @@ const hour_format = new Intl.DateTimeFormat(undefined, {
 });
 const date_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-function timeLabels(_plot: uPlot, splits: number[]): string[] {
+function formatTimeLabels(_plot: uPlot, splits: number[]): string[] {
   return splits.map((seconds) => {
     const at = new Date(seconds * 1000);
     return at.getHours() === 0 && at.getMinutes() === 0 ? date_format.format(at) : hour_format.format(at);

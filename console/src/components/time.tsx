@@ -27,7 +27,7 @@ export function Time({ at, form = 'relative' }: TimeProps) {
   if (Number.isNaN(at_ms)) return <span className="muted">–</span>;
   return (
     <time dateTime={new Date(at_ms).toISOString()} title={full_format.format(at_ms)}>
-      {form === 'relative' ? relativeTime(at_ms, now_ms) : clockTime(at_ms, now_ms)}
+      {form === 'relative' ? formatRelativeTime(at_ms, now_ms) : formatClockTime(at_ms, now_ms)}
     </time>
   );
 }
@@ -36,7 +36,7 @@ export function Time({ at, form = 'relative' }: TimeProps) {
 export function TimeLeft({ until }: { readonly until: string }) {
   const left_ms = Date.parse(until) - useNow(SECOND_MS);
   if (Number.isNaN(left_ms)) return <span className="muted">–</span>;
-  const label = left_ms <= 0 ? 'expired' : `${durationText(left_ms)} left`;
+  const label = left_ms <= 0 ? 'expired' : `${formatDuration(left_ms)} left`;
   return (
     <time
       dateTime={until}
@@ -48,22 +48,22 @@ export function TimeLeft({ until }: { readonly until: string }) {
   );
 }
 
-function relativeTime(at_ms: number, now_ms: number): string {
+function formatRelativeTime(at_ms: number, now_ms: number): string {
   const ago_ms = now_ms - at_ms;
   // The clock of the page moves in steps, and the clock of the service may be a little ahead.
   if (ago_ms < 10 * SECOND_MS && ago_ms > -MINUTE_MS) return 'just now';
-  const text = durationText(Math.abs(ago_ms), true);
+  const text = formatDuration(Math.abs(ago_ms), true);
   return ago_ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
-function clockTime(at_ms: number, now_ms: number): string {
+function formatClockTime(at_ms: number, now_ms: number): string {
   const is_today = new Date(at_ms).toDateString() === new Date(now_ms).toDateString();
   const clock = clock_format.format(at_ms);
   return is_today ? clock : `${day_format.format(at_ms)} ${clock}`;
 }
 
 /** Returns a length of time: `4 min 5 s`, or only its first part. */
-export function durationText(length_ms: number, is_short = false): string {
+export function formatDuration(length_ms: number, is_short = false): string {
   const parts = [
     [Math.floor(length_ms / DAY_MS), 'd'],
     [Math.floor((length_ms % DAY_MS) / HOUR_MS), 'h'],

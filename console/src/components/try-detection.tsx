@@ -79,6 +79,7 @@ function ScanResult({ answer, text }: { readonly answer: ScanAnswer; readonly te
                 <Tags tags={violation.tags} />
                 <span className="muted">
                   {violation.rule_id}
+                  {violation.source === 'classifier' ? ', found by a classifier' : ''}
                   {violation.start === undefined ? '' : `, characters ${violation.start} to ${violation.end}`}
                 </span>
               </li>

@@ -9,7 +9,7 @@ import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText, StatTile } from '../components/stat-tile.tsx';
+import { formatCount, StatTile } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 
 const LIMIT = 500;
@@ -31,8 +31,8 @@ export function AgentPage() {
       {data === undefined ? null : (
         <>
           <div className="tiles">
-            <StatTile label="Events" value={countText(data.usage?.event_count ?? 0)} />
-            <StatTile label="Blocked" value={countText(data.usage?.block_count ?? 0)} />
+            <StatTile label="Events" value={formatCount(data.usage?.event_count ?? 0)} />
+            <StatTile label="Blocked" value={formatCount(data.usage?.block_count ?? 0)} />
             <StatTile label="Block rate" value={`${Math.round((data.usage?.block_rate ?? 0) * 100)} %`} />
             <StatTile label="First seen" value={<Time at={data.usage?.first_seen} />} />
             <StatTile label="Last seen" value={<Time at={data.last_seen} />} />
@@ -64,7 +64,7 @@ export function AgentPage() {
               <RankedBars
                 label="Tools"
                 rows={rank(data.tools)}
-                format={countText}
+                format={formatCount}
                 empty="It called no tool."
               />
             </Panel>
@@ -72,7 +72,7 @@ export function AgentPage() {
               <RankedBars
                 label="Rules"
                 rows={rank(data.rules)}
-                format={countText}
+                format={formatCount}
                 empty="No rule acted on it."
               />
             </Panel>

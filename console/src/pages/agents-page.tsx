@@ -9,7 +9,7 @@ import { PageHeader } from '../components/page-header.tsx';
 import { type PagePart, PageTabs } from '../components/page-tabs.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText } from '../components/stat-tile.tsx';
+import { formatCount } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 import { ToolDraft } from '../components/tool-draft.tsx';
 
@@ -29,7 +29,7 @@ interface UsageRow {
 }
 
 /** The columns that agents and tools share. */
-function usageColumns<Row extends UsageRow>(declared: string): readonly DataColumn<Row>[] {
+function buildUsageColumns<Row extends UsageRow>(declared: string): readonly DataColumn<Row>[] {
   return [
     {
       id: 'declared',
@@ -42,7 +42,7 @@ function usageColumns<Row extends UsageRow>(declared: string): readonly DataColu
       id: 'events',
       title: 'Events',
       value: (row) => row.event_count,
-      render: (row) => countText(row.event_count),
+      render: (row) => formatCount(row.event_count),
       width: 90,
       is_number: true,
     },
@@ -52,7 +52,7 @@ function usageColumns<Row extends UsageRow>(declared: string): readonly DataColu
       value: (row) => row.block_count,
       render: (row) => (
         <span className={row.block_count > 0 ? 'bad-figure' : 'muted'}>
-          {countText(row.block_count)} · {Math.round(row.block_rate * 100)} %
+          {formatCount(row.block_count)} · {Math.round(row.block_rate * 100)} %
         </span>
       ),
       width: 110,
@@ -97,7 +97,7 @@ const agentColumns: readonly DataColumn<AgentRow>[] = [
     width: 130,
     is_wide_only: true,
   },
-  ...usageColumns<AgentRow>('Identity'),
+  ...buildUsageColumns<AgentRow>('Identity'),
 ];
 
 const toolColumns: readonly DataColumn<ToolRow>[] = [
@@ -112,7 +112,7 @@ const toolColumns: readonly DataColumn<ToolRow>[] = [
     ),
     width: 220,
   },
-  ...usageColumns<ToolRow>('Contract'),
+  ...buildUsageColumns<ToolRow>('Contract'),
 ];
 
 /** Lists agents and tools: whether the policy declares them, what they did, and how much of it was blocked. */

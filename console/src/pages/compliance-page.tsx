@@ -3,6 +3,7 @@ import type { ComplianceReport } from '../../../src/features/compliance/report-t
 import { FRAMEWORK_IDS } from '../../../src/operations/compliance-frameworks.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
+import { AdvicePanel } from '../components/advice-panel.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { EvidencePackDialog } from '../components/evidence-pack-dialog.tsx';
@@ -49,6 +50,14 @@ export function CompliancePage() {
           </button>
         ) : null}
       </PageHeader>
+      <AdvicePanel
+        key={framework}
+        operation="intelligenceCompliance"
+        input={{ framework }}
+        title="Rules that close gaps"
+        label="Propose rules"
+        hint="Sends the controls of the framework and the names of rules to the configured model. Each proposal is compiled, linted and replayed."
+      />
       {answer.error === null ? null : <ErrorNote error={answer.error} />}
       {report === undefined ? (
         answer.isPending ? (

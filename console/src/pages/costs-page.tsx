@@ -9,7 +9,7 @@ import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText, StatTile, usdText } from '../components/stat-tile.tsx';
+import { formatCount, formatUsd, StatTile } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 import { TimeChart } from '../components/time-chart.tsx';
 
@@ -56,15 +56,15 @@ function CostBody({ summary, budgets }: { readonly summary: Summary; readonly bu
   return (
     <>
       <div className="tiles">
-        <StatTile label="Spent" value={usdText(summary.total_cost)} />
-        <StatTile label="Calls" value={countText(summary.calls ?? 0)} />
-        <StatTile label="Input tokens" value={countText(summary.tokens?.input ?? 0)} />
-        <StatTile label="Output tokens" value={countText(summary.tokens?.output ?? 0)} />
+        <StatTile label="Spent" value={formatUsd(summary.total_cost)} />
+        <StatTile label="Calls" value={formatCount(summary.calls ?? 0)} />
+        <StatTile label="Input tokens" value={formatCount(summary.tokens?.input ?? 0)} />
+        <StatTile label="Output tokens" value={formatCount(summary.tokens?.output ?? 0)} />
       </div>
       {(summary.assumed_calls ?? 0) === 0 ? null : (
         <div className="note watch">
-          {countText(summary.assumed_calls ?? 0)} calls went to models without a known price and were charged
-          at <code>cost.assumed_usd_per_mtok</code>. Name their prices in <code>cost.prices</code>.
+          {formatCount(summary.assumed_calls ?? 0)} calls went to models without a known price and were
+          charged at <code>cost.assumed_usd_per_mtok</code>. Name their prices in <code>cost.prices</code>.
         </div>
       )}
       {(summary.calls ?? 0) === 0 ? (
@@ -96,7 +96,7 @@ function CostCharts({ summary }: { readonly summary: Summary }) {
           label="Spending by day"
           times={days.map(([day]) => `${day}T00:00:00Z`)}
           series={[{ label: 'Spent', tone: 'chart-allow', values: days.map(([, usd]) => usd) }]}
-          format={usdText}
+          format={formatUsd}
         />
       </Panel>
       <div className="columns four">
@@ -109,7 +109,7 @@ function CostCharts({ summary }: { readonly summary: Summary }) {
           ] as const
         ).map(([title, sums]) => (
           <Panel key={title} title={title}>
-            <RankedBars label={title} rows={rank(sums)} format={usdText} empty="No spending." />
+            <RankedBars label={title} rows={rank(sums)} format={formatUsd} empty="No spending." />
           </Panel>
         ))}
       </div>
@@ -144,7 +144,7 @@ const budgetColumns: readonly DataColumn<Budget>[] = [
     id: 'spent',
     title: 'Spent',
     value: ({ spent_usd }) => spent_usd ?? 0,
-    render: ({ spent_usd }) => usdText(spent_usd ?? 0),
+    render: ({ spent_usd }) => formatUsd(spent_usd ?? 0),
     width: 100,
     is_number: true,
   },
@@ -152,7 +152,7 @@ const budgetColumns: readonly DataColumn<Budget>[] = [
     id: 'limit',
     title: 'Limit',
     value: ({ limit_usd }) => limit_usd ?? null,
-    render: ({ limit_usd }) => (typeof limit_usd === 'number' ? usdText(limit_usd) : '–'),
+    render: ({ limit_usd }) => (typeof limit_usd === 'number' ? formatUsd(limit_usd) : '–'),
     width: 100,
     is_number: true,
   },

@@ -7,7 +7,7 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText } from '../components/stat-tile.tsx';
+import { formatCount } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 import { TryDetection } from '../components/try-detection.tsx';
 
@@ -36,7 +36,7 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
     id: 'events',
     title: 'Events',
     value: (row) => row.event_count,
-    render: (row) => countText(row.event_count),
+    render: (row) => formatCount(row.event_count),
     width: 90,
     is_number: true,
   },
@@ -44,7 +44,7 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
     id: 'acted',
     title: 'Acted on',
     value: ({ acted_on }) => acted_on,
-    render: ({ acted_on }) => countText(acted_on),
+    render: ({ acted_on }) => formatCount(acted_on),
     width: 90,
     is_number: true,
   },

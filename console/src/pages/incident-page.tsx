@@ -189,14 +189,15 @@ function Findings({ incident }: { readonly incident: Incident }) {
         <p className="muted">No detector found anything. The rules acted on the call itself.</p>
       ) : (
         <ul className="findings">
-          {incident.findings.map(({ tags, severity, count, example }) => (
-            <li key={`${tags.join(' ')} ${severity} ${example}`}>
+          {incident.findings.map(({ tags, severity, count, example, is_classified }) => (
+            <li key={`${tags.join(' ')} ${severity} ${example} ${is_classified}`}>
               <Badge value={severity} />
               <MaskedValue label={tags[0] ?? 'value'} />
               <Tags tags={tags} />
               <span className="muted">
                 {count === 1 ? 'once' : `${count} times`}
                 {example ? ', a documented example' : ''}
+                {is_classified ? ', found by a classifier' : ''}
               </span>
             </li>
           ))}

@@ -10,8 +10,8 @@ import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText, StatTile } from '../components/stat-tile.tsx';
-import { durationText, Time, TimeLeft } from '../components/time.tsx';
+import { formatCount, StatTile } from '../components/stat-tile.tsx';
+import { formatDuration, Time, TimeLeft } from '../components/time.tsx';
 
 type Overview = OperationOutput<'dashboardOverview'>;
 
@@ -66,7 +66,7 @@ function Figures({ overview }: { readonly overview: Overview }) {
   const tile = (label: string, action: string, more_is_worse: boolean) => (
     <StatTile
       label={label}
-      value={countText(count(action, action_counts))}
+      value={formatCount(count(action, action_counts))}
       now={count(action, action_counts)}
       before={count(action, previous.action_counts)}
       more_is_worse={more_is_worse}
@@ -78,7 +78,7 @@ function Figures({ overview }: { readonly overview: Overview }) {
     <div className="tiles">
       <StatTile
         label="Decisions"
-        value={countText(events_total)}
+        value={formatCount(events_total)}
         now={events_total}
         before={previous.events_total}
         to="/activity"
@@ -91,7 +91,7 @@ function Figures({ overview }: { readonly overview: Overview }) {
       {pending_approvals === null ? null : (
         <Link to="/approvals" search={{}} className={pending_approvals > 0 ? 'tile waiting' : 'tile'}>
           <span className="tile-label">Waiting for an approver</span>
-          <span className="tile-value">{countText(pending_approvals)}</span>
+          <span className="tile-value">{formatCount(pending_approvals)}</span>
           <span className="tile-change">
             {next_approval_expires_at === null ? (
               'nothing to decide'
@@ -139,7 +139,7 @@ function DecisionChart({ overview }: { readonly overview: Overview }) {
       title="Decisions over time"
       aside={
         <span className="hint">
-          above the line: passed · below: stopped or held · {durationText(window.bucket_seconds * 1000)} per
+          above the line: passed · below: stopped or held · {formatDuration(window.bucket_seconds * 1000)} per
           bar
         </span>
       }
@@ -148,7 +148,7 @@ function DecisionChart({ overview }: { readonly overview: Overview }) {
         label="Decisions over time by outcome"
         times={times}
         series={series}
-        format={countText}
+        format={formatCount}
         onSelect={open}
       />
     </Panel>
@@ -213,13 +213,13 @@ function Health({ overview }: { readonly overview: Overview }) {
         </dd>
         <dt>Rules</dt>
         <dd>
-          {countText(health.rules)}
+          {formatCount(health.rules)}
           {health.monitored_rules > 0 ? `, ${health.monitored_rules} in monitor mode` : ''}
         </dd>
         <dt>Mode</dt>
         <dd>{health.mode}</dd>
         <dt>Up for</dt>
-        <dd>{durationText(health.uptime_seconds * 1000)}</dd>
+        <dd>{formatDuration(health.uptime_seconds * 1000)}</dd>
         <dt>Version</dt>
         <dd>{health.version}</dd>
       </dl>
@@ -252,7 +252,7 @@ function TopList({ title, rows, last, filter }: TopListProps) {
           stopped: blocked,
           before: previous_events,
         }))}
-        format={countText}
+        format={formatCount}
         link={(name) => ({ to: '/activity', search: { [filter]: name, last } })}
         empty="None in this period."
       />

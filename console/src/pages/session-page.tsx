@@ -7,8 +7,8 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { countText, usdText } from '../components/stat-tile.tsx';
-import { durationText, Time } from '../components/time.tsx';
+import { formatCount, formatUsd } from '../components/stat-tile.tsx';
+import { formatDuration, Time } from '../components/time.tsx';
 
 type Trace = OperationOutput<'observeSession'>;
 type Span = Trace['spans'][number];
@@ -66,7 +66,7 @@ function SessionFacts({ trace }: { readonly trace: Trace }) {
       </div>
       <div className="tile">
         <span className="tile-label">Length</span>
-        <span className="tile-value">{durationText(end_ms - start_ms)}</span>
+        <span className="tile-value">{formatDuration(end_ms - start_ms)}</span>
         <span className="tile-change">
           from <Time at={new Date(start_ms).toISOString()} form="clock" />
         </span>
@@ -91,10 +91,10 @@ function CostTile({ spans }: { readonly spans: readonly Span[] }) {
   return (
     <div className="tile">
       <span className="tile-label">Cost of model calls</span>
-      <span className="tile-value">{usdText(sum(({ micro_usd }) => micro_usd) / 1_000_000)}</span>
+      <span className="tile-value">{formatUsd(sum(({ micro_usd }) => micro_usd) / 1_000_000)}</span>
       <span className="tile-change">
-        {countText(sum(({ input_tokens }) => input_tokens))} tokens in,{' '}
-        {countText(sum(({ output_tokens }) => output_tokens))} out
+        {formatCount(sum(({ input_tokens }) => input_tokens))} tokens in,{' '}
+        {formatCount(sum(({ output_tokens }) => output_tokens))} out
       </span>
     </div>
   );
@@ -150,9 +150,11 @@ function SpanRow({ span, range }: { readonly span: Span; readonly range: SpanRan
       </span>
       <span className="span-time">
         <Time at={span.start} form="clock" />
-        {span.duration_ms === null ? null : <span className="muted"> {durationText(span.duration_ms)}</span>}
+        {span.duration_ms === null ? null : (
+          <span className="muted"> {formatDuration(span.duration_ms)}</span>
+        )}
         {typeof span.micro_usd === 'number' ? (
-          <span className="muted"> {usdText(span.micro_usd / 1_000_000)}</span>
+          <span className="muted"> {formatUsd(span.micro_usd / 1_000_000)}</span>
         ) : null}
       </span>
       {span.new_tags.length === 0 ? null : (

@@ -8,7 +8,7 @@ import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { durationText, Time } from '../components/time.tsx';
+import { formatDuration, Time } from '../components/time.tsx';
 
 type SessionRow = OperationOutput<'observeSessions'>['sessions'][number];
 
@@ -58,7 +58,7 @@ const columns: readonly DataColumn<SessionRow>[] = [
     id: 'length',
     title: 'Length',
     value: (row) => getLength(row),
-    render: (row) => durationText(getLength(row)),
+    render: (row) => formatDuration(getLength(row)),
     width: 100,
     is_number: true,
     is_wide_only: true,

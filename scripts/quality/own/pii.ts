@@ -102,7 +102,7 @@ export const pii: OwnRows = {
     ['COORDINATES', 'she lives at «48.20817, 16.37382»'],
   ],
   benign: [
-    ...each('number', [
+    ...labelTexts('number', [
       'Order 4711-2026-000123 was shipped on 2026-05-02.',
       'Invoice no. 2026/00417, total 1,234.56 EUR',
       'version 10.15.7.1842 is out',
@@ -129,7 +129,7 @@ export const pii: OwnRows = {
       'build 20260502.1 of branch main',
       'temperature 21.5, humidity 48.2, pressure 1013.25',
     ]),
-    ...each('code', [
+    ...labelTexts('code', [
       'const id = rows[0].id ?? 0;',
       'for (let i = 0; i < 1000000000; i++) total += i;',
       'margin: 0 auto 12px 4px; color: #1a2b3c;',
@@ -156,7 +156,7 @@ export const pii: OwnRows = {
       'aa:bb as a pair, cc:dd as another',
       'C:\\Users\\Public\\Documents\\report 2026.docx',
     ]),
-    ...each('prose', [
+    ...labelTexts('prose', [
       'The passport office is closed on Mondays.',
       'Please enter your phone number in the form.',
       'A credit card has sixteen digits, the last of which is a check digit.',
@@ -186,6 +186,6 @@ export const pii: OwnRows = {
   ],
 };
 
-function each(type: string, texts: readonly string[]) {
+function labelTexts(type: string, texts: readonly string[]) {
   return texts.map((text) => [type, text] as const);
 }

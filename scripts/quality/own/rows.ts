@@ -15,7 +15,7 @@ export interface OwnRows {
  * find.
  */
 export function getRows({ positive, benign }: OwnRows, label: string): readonly CorpusRow[] {
-  const marked = positive.map(([type, text]) => ({ type, label, ...withoutMarks(type, text) }));
+  const marked = positive.map(([type, text]) => ({ type, label, ...parseMarkedText(type, text) }));
   const plain = benign.map(([type, text]) => ({ type, label: 'benign', text, labels: [] }));
   return [...marked, ...plain].map((row, at) => ({
     ...row,
@@ -27,7 +27,7 @@ export function getRows({ positive, benign }: OwnRows, label: string): readonly 
   }));
 }
 
-function withoutMarks(type: string, text: string): Pick<CorpusRow, 'text' | 'labels'> {
+function parseMarkedText(type: string, text: string): Pick<CorpusRow, 'text' | 'labels'> {
   const [before = '', ...parts] = text.split('«');
   let plain = before;
   const labels = parts.map((part) => {
@@ -45,7 +45,7 @@ export const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const MIXED = `${LETTERS}${DIGITS}`;
 
 /** Returns a source of bodies that look random and are the same in every run. */
-export function bodies(seed: number): (length: number, alphabet?: string) => string {
+export function createBodyGenerator(seed: number): (length: number, alphabet?: string) => string {
   let state = seed >>> 0;
   return (length, alphabet = MIXED) => {
     let text = '';

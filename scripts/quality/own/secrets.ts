@@ -1,6 +1,6 @@
-import { bodies, DIGITS, HEX, MIXED, type OwnRows } from './rows.ts';
+import { createBodyGenerator, DIGITS, HEX, MIXED, type OwnRows } from './rows.ts';
 
-const random = bodies(411);
+const random = createBodyGenerator(411);
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const URL_SAFE = `${MIXED}-_`;
 

@@ -57,9 +57,9 @@ export const corePurity: TidyRule = {
 
 function isAllowed({ specifier, is_type }: Import): boolean {
   const allowed = is_type ? [...PACKAGES, ...TYPE_PACKAGES] : PACKAGES;
-  return allowed.some((name) => covers(name, specifier));
+  return allowed.some((name) => coversSpecifier(name, specifier));
 }
 
-function covers(name: string, specifier: string): boolean {
+function coversSpecifier(name: string, specifier: string): boolean {
   return specifier === name || specifier.startsWith(`${name}/`);
 }

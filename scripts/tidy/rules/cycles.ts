@@ -1,4 +1,4 @@
-import { folderCycles } from '../cycles.ts';
+import { findFolderCycles } from '../cycles.ts';
 import { getProgram } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
@@ -6,7 +6,7 @@ export const cycles: TidyRule = {
   name: 'cycles',
   reason: 'In every folder the imports among its children (files and folders) must have no cycle.',
   examine: ({ sources }) =>
-    folderCycles(getProgram(sources)).map(({ folder, children, example }) => ({
+    findFolderCycles(getProgram(sources)).map(({ folder, children, example }) => ({
       path: example,
       line: 1,
       message: `is part of a cycle in ${folder || 'the root'}: ${children.join(', ')}`,

@@ -6,6 +6,7 @@ import { docstrings } from './docstrings.ts';
 import { duplicateExports } from './duplicate-exports.ts';
 import { layers } from './layers.ts';
 import { leftovers } from './leftovers.ts';
+import { lightStart } from './light-start.ts';
 import { listsAndFiles } from './lists.ts';
 import { names } from './names.ts';
 import { sizes } from './sizes.ts';
@@ -20,6 +21,7 @@ export const rules: readonly TidyRule[] = [
   docstrings,
   duplicateExports,
   leftovers,
+  lightStart,
   listsAndFiles,
   names,
   sizes,

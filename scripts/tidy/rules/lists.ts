@@ -34,7 +34,7 @@ export const lists: readonly List[] = [
 export const listsAndFiles: TidyRule = {
   name: 'lists',
   reason: 'A plug that is in its folder and not in its list is never used, without a warning.',
-  examine: (tree) => lists.flatMap((each) => compare(each, tree)),
+  examine: (tree) => lists.flatMap((each) => compareList(each, tree)),
   refuses: [
     {
       files: {
@@ -77,7 +77,7 @@ export function isListed({ list, members }: List, { path, is_test, exports }: So
   return exports.length === 0 || exports.some(({ kind }) => kind !== 'type');
 }
 
-function compare({ list, members }: List, { sources }: Tree): Remark[] {
+function compareList({ list, members }: List, { sources }: Tree): Remark[] {
   const files = sources.filter((each) => isListed({ list, members }, each));
   const holder = sources.find(({ path }) => path === list);
   const named = new Set(holder?.imports.flatMap((each) => (each.is_type ? [] : (each.path ?? []))));

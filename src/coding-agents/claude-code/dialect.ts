@@ -28,25 +28,26 @@ export const claudeCodeDialect: Dialect = {
       checks: ({ source, file_path }) => [
         { kind: 'call', tool: 'ConfigChange', input: { source, file_path } as Json },
       ],
-      deny: block,
+      deny: replyWithBlock,
     },
     Elicitation: {
       checks: (payload) => [{ kind: 'result', tool: getElicitation(payload), output: getAsked(payload) }],
-      deny: () => specific('Elicitation', { action: 'decline' }),
+      deny: () => replyWithSpecificOutput('Elicitation', { action: 'decline' }),
     },
     ElicitationResult: {
       checks: (payload) => [
         { kind: 'call', tool: getElicitation(payload), input: (payload.content ?? {}) as Json },
       ],
-      deny: () => specific('ElicitationResult', { action: 'decline' }),
+      deny: () => replyWithSpecificOutput('ElicitationResult', { action: 'decline' }),
     },
     PermissionRequest: {
       checks: getCall,
-      deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
+      deny: (message) =>
+        replyWithSpecificOutput('PermissionRequest', { decision: { behavior: 'deny', message } }),
       // Claude Code asks its user at this event anyway.
       ask: () => EMPTY_REPLY,
     },
-    PostToolBatch: { checks: getBatch, deny: block },
+    PostToolBatch: { checks: getBatch, deny: replyWithBlock },
     PostToolUse: {
       checks: (payload) => [
         {
@@ -65,7 +66,12 @@ export const claudeCodeDialect: Dialect = {
             updatedToolOutput: replaceWithNotice((payload.tool_response ?? '') as Json, reason),
           },
         }),
-      change: (updatedToolOutput) => specific('PostToolUse', { updatedToolOutput }),
+      change: (updatedToolOutput, _reason, _payload, note) =>
+        replyWithSpecificOutput('PostToolUse', {
+          updatedToolOutput,
+          ...(note !== null && { additionalContext: note }),
+        }),
+      note: (additionalContext) => replyWithSpecificOutput('PostToolUse', { additionalContext }),
     },
     PostToolUseFailure: {
       checks: (payload) => [
@@ -75,12 +81,13 @@ export const claudeCodeDialect: Dialect = {
           output: readRequiredValue(payload, 'error'),
         },
       ],
-      deny: warning,
-      change: (_changed, reason) => warning(reason),
+      deny: replyWithWarning,
+      change: (_changed, reason) => replyWithWarning(reason),
+      note: replyWithWarning,
     },
-    PreToolUse: preToolUse(),
-    UserPromptExpansion: prompted('UserPromptExpansion'),
-    UserPromptSubmit: prompted('UserPromptSubmit'),
+    PreToolUse: buildPreToolUseEvent(),
+    UserPromptExpansion: buildPromptEvent('UserPromptExpansion'),
+    UserPromptSubmit: buildPromptEvent('UserPromptSubmit'),
   },
   ignored_events: [
     'CwdChanged',
@@ -109,12 +116,13 @@ export const claudeCodeDialect: Dialect = {
   refuse: replyWithExitCode,
 };
 
-function preToolUse(): HookEvent {
+function buildPreToolUseEvent(): HookEvent {
   const decide = (
     permissionDecision: 'deny' | 'ask',
     permissionDecisionReason: string,
     more = {},
-  ): HookReply => specific('PreToolUse', { permissionDecision, permissionDecisionReason, ...more });
+  ): HookReply =>
+    replyWithSpecificOutput('PreToolUse', { permissionDecision, permissionDecisionReason, ...more });
   return {
     checks: getCall,
     deny: (reason) => decide('deny', reason),
@@ -126,7 +134,7 @@ function preToolUse(): HookEvent {
 }
 
 /** A prompt cannot be rewritten in Claude Code, so a prompt that a rule would mask is denied. */
-function prompted(hookEventName: string): HookEvent {
+function buildPromptEvent(hookEventName: string): HookEvent {
   return {
     checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
     deny: (reason) =>
@@ -169,15 +177,15 @@ function getAsked({ message, url, requested_schema }: Payload): Json {
   return { message, url, requested_schema } as Json;
 }
 
-function warning(reason: string): HookReply {
-  return specific('PostToolUseFailure', { additionalContext: reason });
+function replyWithWarning(reason: string): HookReply {
+  return replyWithSpecificOutput('PostToolUseFailure', { additionalContext: reason });
 }
 
-function block(reason: string): HookReply {
+function replyWithBlock(reason: string): HookReply {
   return replyWithJson({ decision: 'block', reason });
 }
 
-function specific(hookEventName: string, decision: object): HookReply {
+function replyWithSpecificOutput(hookEventName: string, decision: object): HookReply {
   return replyWithJson({ hookSpecificOutput: { hookEventName, ...decision } });
 }
 

@@ -1,9 +1,9 @@
 import {
   type AgentDoctor,
   ASKING_OUTPUT,
+  continueWith,
   explainExitCode,
   explainMissingOutput,
-  goOnWith,
   type HookOutput,
   type OutputReading,
   PASSING_OUTPUT,
@@ -56,31 +56,31 @@ function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): o
 
 function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
   const overdue = explainMissingOutput(answer);
-  if (overdue !== null) return goOnWith(overdue);
+  if (overdue !== null) return continueWith(overdue);
   const { code, stdout } = answer;
   // Exit code 2 overrides any output. At `PermissionRequest` Claude Code ignores it.
   if (code === 2 && event !== 'PermissionRequest')
     return event === 'PostToolUse'
-      ? goOnWith('exit code 2 leaves the result where the model sees it')
+      ? continueWith('exit code 2 leaves the result where the model sees it')
       : STOPPING_OUTPUT;
   if (!stdout.startsWith('{'))
     return code === 0
       ? stdout === ''
         ? PASSING_OUTPUT
-        : goOnWith('what it writes is no JSON')
-      : goOnWith(explainExitCode(code));
+        : continueWith('what it writes is no JSON')
+      : continueWith(explainExitCode(code));
   const output = parseObject(stdout);
-  if (output === null) return goOnWith('what it writes is no JSON');
+  if (output === null) return continueWith('what it writes is no JSON');
   if (output.continue === false) return STOPPING_OUTPUT;
   const specific = readMembersAt(output, ['hookSpecificOutput']);
   if (Object.keys(specific).length > 0 && specific.hookEventName !== event)
-    return goOnWith('its answer is for another event');
+    return continueWith('its answer is for another event');
   if (CALLS.includes(event)) return readCall(event, output, specific);
   if (event === 'UserPromptSubmit') return output.decision === 'block' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   const shown = specific.updatedToolOutput;
   if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPPING_OUTPUT;
   return output.decision === 'block'
-    ? goOnWith('`block` alone leaves the result where the model sees it')
+    ? continueWith('`block` alone leaves the result where the model sees it')
     : PASSING_OUTPUT;
 }
 
@@ -95,5 +95,5 @@ function readCall(
   if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPPING_OUTPUT;
   if (decision === 'ask') return ASKING_OUTPUT;
   const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
-  return is_known ? PASSING_OUTPUT : goOnWith('it names a decision that the host does not know');
+  return is_known ? PASSING_OUTPUT : continueWith('it names a decision that the host does not know');
 }

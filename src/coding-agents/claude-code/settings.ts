@@ -14,11 +14,11 @@ import {
 export const claudeCodeSettings: AgentSettings = {
   programs: ['claude'],
   locations: (machine) => [
-    ...targets(machine),
+    ...listTargets(machine),
     defineSettingsFile('managed', '/etc/claude-code/managed-settings.json'),
     { ...defineSettingsFile('managed', '/etc/claude-code/managed-settings.d'), is_folder: true },
   ],
-  targets,
+  targets: listTargets,
   hook_format: formatGroupedHooks(1000),
   wanted_hooks: [
     { event: 'PreToolUse', matcher: '*' },
@@ -38,20 +38,20 @@ export const claudeCodeSettings: AgentSettings = {
     adviseByHand: (scope, command) =>
       `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
   },
-  transcripts: (machine) => ({ folder: join(userFolder(machine), 'projects'), pattern: '**/*.jsonl' }),
+  transcripts: (machine) => ({ folder: join(resolveUserFolder(machine), 'projects'), pattern: '**/*.jsonl' }),
   leaves_open:
     "a late hook lets the call continue; files named with `@`; a redacted result stays in the agent's own telemetry",
   remarks: () => [],
 };
 
-function targets(machine: Machine): readonly SettingsLocation[] {
+function listTargets(machine: Machine): readonly SettingsLocation[] {
   return [
     defineSettingsFile('project', join(machine.project, '.claude/settings.json')),
     defineSettingsFile('local', join(machine.project, '.claude/settings.local.json')),
-    defineSettingsFile('user', join(userFolder(machine), 'settings.json')),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'settings.json')),
   ];
 }
 
-function userFolder({ home, env }: Machine): string {
+function resolveUserFolder({ home, env }: Machine): string {
   return env.CLAUDE_CONFIG_DIR || join(home, '.claude');
 }

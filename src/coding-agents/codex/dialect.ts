@@ -26,7 +26,8 @@ export const codexDialect: Dialect = {
   events: {
     PermissionRequest: {
       checks: getCall,
-      deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
+      deny: (message) =>
+        replyWithSpecificOutput('PermissionRequest', { decision: { behavior: 'deny', message } }),
     },
     PostToolUse: {
       checks: (payload) => [
@@ -37,18 +38,21 @@ export const codexDialect: Dialect = {
         },
       ],
       // The reason replaces the result, so a changed result is also sent as a reason.
-      deny: block,
-      change: (changed, reason) => block(`${reason}\n${cut(changed)}`),
+      deny: replyWithBlock,
+      change: (changed, reason, _payload, note) =>
+        replyWithBlock(`${note === null ? reason : `${reason} ${note}`}\n${cutResult(changed)}`),
+      note: (additionalContext) => replyWithSpecificOutput('PostToolUse', { additionalContext }),
     },
     PreToolUse: {
       checks: getCall,
       deny: (permissionDecisionReason) =>
-        specific('PreToolUse', { permissionDecision: 'deny', permissionDecisionReason }),
-      change: (updatedInput) => specific('PreToolUse', { permissionDecision: 'allow', updatedInput }),
+        replyWithSpecificOutput('PreToolUse', { permissionDecision: 'deny', permissionDecisionReason }),
+      change: (updatedInput) =>
+        replyWithSpecificOutput('PreToolUse', { permissionDecision: 'allow', updatedInput }),
     },
     UserPromptSubmit: {
       checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
-      deny: block,
+      deny: replyWithBlock,
     },
   },
   ignored_events: [
@@ -78,15 +82,15 @@ function getCall(payload: Payload): readonly HookCheck[] {
 /** About the length that Codex reads from one hook, which is 2,500 tokens. */
 const RESULT_UNITS_MAX = 8_000;
 
-function cut(value: Json): string {
+function cutResult(value: Json): string {
   const text = formatResult(value);
   return text.length <= RESULT_UNITS_MAX ? text : `${text.slice(0, RESULT_UNITS_MAX)}\n[cut]`;
 }
 
-function block(reason: string): HookReply {
+function replyWithBlock(reason: string): HookReply {
   return replyWithJson({ decision: 'block', reason });
 }
 
-function specific(hookEventName: string, decision: object): HookReply {
+function replyWithSpecificOutput(hookEventName: string, decision: object): HookReply {
   return replyWithJson({ hookSpecificOutput: { hookEventName, ...decision } });
 }

@@ -2,9 +2,9 @@ import { dirname } from 'node:path';
 import {
   type AgentDoctor,
   type ConfiguredHook,
+  continueWith,
   explainExitCode,
   explainMissingOutput,
-  goOnWith,
   type HookOutput,
   type HookSwitches,
   isNonBlank,
@@ -18,9 +18,9 @@ import {
   STOPPING_OUTPUT,
   startWithShell,
 } from '../record/doctor.ts';
-import { type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
+import { buildFailedCheck, buildWarningCheck, type DoctorCheck } from '../record/doctor-check.ts';
 import type { Machine } from '../record/settings.ts';
-import { nameFileSubject } from '../record/settings-checks.ts';
+import { buildFileSubject } from '../record/settings-checks.ts';
 
 /**
  * The behaviour of Codex CLI. It parses output strictly: an unknown member, or a denial without a reason, is a failed
@@ -76,20 +76,22 @@ const SPECIFIC: Readonly<Record<string, readonly string[]>> = {
 
 function readOutput(event: string, answer: HookOutput): OutputReading {
   const overdue = explainMissingOutput(answer);
-  if (overdue !== null) return goOnWith(overdue);
+  if (overdue !== null) return continueWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
-    return isNonBlank(stderr) ? STOPPING_OUTPUT : goOnWith('exit code 2 without a reason on standard error');
-  if (code !== 0) return goOnWith(explainExitCode(code));
+    return isNonBlank(stderr)
+      ? STOPPING_OUTPUT
+      : continueWith('exit code 2 without a reason on standard error');
+  if (code !== 0) return continueWith(explainExitCode(code));
   if (stdout.trim() === '') return PASSING_OUTPUT;
   const output = parseObject(stdout);
-  if (output === null) return goOnWith('what it writes is no JSON object');
+  if (output === null) return continueWith('what it writes is no JSON object');
   const words = event === 'PermissionRequest' ? UNIVERSAL : [...UNIVERSAL, ...DECIDED];
   const specific = readMembersAt(output, ['hookSpecificOutput']);
   const is_known =
     Object.keys(output).every((key) => words.includes(key)) &&
     Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
-  if (!is_known) return goOnWith('its answer has a word that the host does not know');
+  if (!is_known) return continueWith('its answer has a word that the host does not know');
   return event === 'PreToolUse' || event === 'PermissionRequest'
     ? readCall(event, output, specific)
     : readRest(output);
@@ -99,14 +101,14 @@ type Said = Readonly<Record<string, unknown>>;
 
 function readCall(event: string, output: Said, specific: Said): OutputReading {
   if (output.continue === false || isNonBlank(output.stopReason) || output.suppressOutput === true)
-    return goOnWith('`continue`, `stopReason` and `suppressOutput` are not taken here');
+    return continueWith('`continue`, `stopReason` and `suppressOutput` are not taken here');
   if (event === 'PermissionRequest') {
     const decision = readMembersAt(specific, ['decision']);
     if (
       ['updatedInput', 'updatedPermissions'].some((key) => decision[key] !== undefined) ||
       decision.interrupt
     )
-      return goOnWith('its decision has a word that is not taken here');
+      return continueWith('its decision has a word that is not taken here');
     return decision.behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   }
   const { permissionDecision, permissionDecisionReason, updatedInput } = specific;
@@ -114,14 +116,14 @@ function readCall(event: string, output: Said, specific: Said): OutputReading {
     if (output.decision === undefined) return PASSING_OUTPUT;
     return output.decision === 'block' && isNonBlank(output.reason)
       ? STOPPING_OUTPUT
-      : goOnWith('`decision` is `block` with a reason, or left out');
+      : continueWith('`decision` is `block` with a reason, or left out');
   }
   if (permissionDecision === 'deny')
     return isNonBlank(permissionDecisionReason) && updatedInput === undefined
       ? STOPPING_OUTPUT
-      : goOnWith('a no without a reason is none');
+      : continueWith('a no without a reason is none');
   if (permissionDecision === 'allow' && updatedInput !== undefined) return PASSING_OUTPUT;
-  return goOnWith('`ask`, and `allow` without changed arguments, are not taken here');
+  return continueWith('`ask`, and `allow` without changed arguments, are not taken here');
 }
 
 /** Reads the output for a prompt or a result. For a result, the reason replaces it. */
@@ -129,7 +131,7 @@ function readRest(output: Said): OutputReading {
   if (output.decision === undefined) return output.continue === false ? STOPPING_OUTPUT : PASSING_OUTPUT;
   return output.decision === 'block' && isNonBlank(output.reason)
     ? STOPPING_OUTPUT
-    : goOnWith('a no without a reason is none');
+    : continueWith('a no without a reason is none');
 }
 
 function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
@@ -139,9 +141,9 @@ function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
       return hooks === false || codex_hooks === false;
     })
     .map((file) =>
-      fail(
+      buildFailedCheck(
         'host.hooks_on',
-        nameFileSubject('codex', file),
+        buildFileSubject('codex', file),
         '`features.hooks` is false.',
         'Remove the key, or set it to true.',
       ),
@@ -167,10 +169,10 @@ function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[
       (hook) => !readStates(hook).some(({ trusted_hash }) => typeof trusted_hash === 'string'),
     );
     for (const hook of [...disabled, ...untrusted]) off.add(hook);
-    const subject = nameFileSubject('codex', file);
+    const subject = buildFileSubject('codex', file);
     if (disabled.length > 0)
       checks.push(
-        fail(
+        buildFailedCheck(
           'host.hooks_on',
           subject,
           `Codex has switched off: ${listEvents(disabled)}.`,
@@ -179,7 +181,7 @@ function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[
       );
     if (untrusted.length > 0)
       checks.push(
-        fail(
+        buildFailedCheck(
           'host.trusted',
           subject,
           `Codex silently skips hooks that are not trusted: ${listEvents(untrusted)}.`,
@@ -218,9 +220,9 @@ function checkProjectTrust(
   const in_project = hooks.find(({ file }) => file.location.scope === 'project');
   if (in_project === undefined || isTrustedProject(project, listUserConfigs(files))) return [];
   return [
-    warn(
+    buildWarningCheck(
       'host.trusted',
-      nameFileSubject('codex', in_project.file),
+      buildFileSubject('codex', in_project.file),
       'Codex reads the hooks of trusted projects only, and this one is not in its list.',
       'Open Codex in the project and trust it, or use `service setup codex --scope user`.',
     ),

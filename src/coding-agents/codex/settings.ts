@@ -14,8 +14,8 @@ import {
  */
 export const codexSettings: AgentSettings = {
   programs: ['codex'],
-  locations: (machine) => [...targets(machine), ...configs(machine)],
-  targets,
+  locations: (machine) => [...listTargets(machine), ...listConfigFiles(machine)],
+  targets: listTargets,
   hook_format: formatGroupedHooks(1000),
   wanted_hooks: [
     { event: 'PreToolUse', matcher: '*' },
@@ -31,12 +31,12 @@ export const codexSettings: AgentSettings = {
   required_keys: {},
   mcp_servers: {
     key: 'mcp_servers',
-    locations: configs,
+    locations: listConfigFiles,
     entry: ([command = '', ...args]) => ({ command, args }),
     adviseByHand: (_scope, command) => `Run: codex mcp add agent-safety -- ${command}`,
   },
   transcripts: (machine) => ({
-    folder: join(userFolder(machine), 'sessions'),
+    folder: join(resolveUserFolder(machine), 'sessions'),
     pattern: '**/rollout-*.jsonl',
   }),
   leaves_open:
@@ -47,20 +47,20 @@ export const codexSettings: AgentSettings = {
   ],
 };
 
-function targets(machine: Machine): readonly SettingsLocation[] {
+function listTargets(machine: Machine): readonly SettingsLocation[] {
   return [
     defineSettingsFile('project', join(machine.project, '.codex/hooks.json')),
-    defineSettingsFile('user', join(userFolder(machine), 'hooks.json')),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'hooks.json')),
   ];
 }
 
-function configs(machine: Machine): readonly SettingsLocation[] {
+function listConfigFiles(machine: Machine): readonly SettingsLocation[] {
   return [
     defineSettingsFile('project', join(machine.project, '.codex/config.toml'), 'toml'),
-    defineSettingsFile('user', join(userFolder(machine), 'config.toml'), 'toml'),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'config.toml'), 'toml'),
   ];
 }
 
-function userFolder({ home, env }: Machine): string {
+function resolveUserFolder({ home, env }: Machine): string {
   return env.CODEX_HOME || join(home, '.codex');
 }

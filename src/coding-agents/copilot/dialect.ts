@@ -25,7 +25,7 @@ export const copilotDialect: Dialect = {
   recognises: (payload) =>
     (typeof payload.sessionId === 'string' && payload.hook_event_name === undefined) ||
     (typeof payload.timestamp === 'string' && getName(payload) !== null),
-  readEvent: (payload, given) => toCamelCase(given ?? getName(payload) ?? byShape(payload)),
+  readEvent: (payload, given) => toCamelCase(given ?? getName(payload) ?? detectEventName(payload)),
   readSubject: (payload) => ({
     agent_id: null,
     session_id: readOptionalName(payload, 'session_id') ?? readOptionalName(payload, 'sessionId'),
@@ -42,15 +42,17 @@ export const copilotDialect: Dialect = {
     },
     postToolUse: {
       checks: (payload) => [{ kind: 'result', tool: getTool(payload), output: getResult(payload) }],
-      deny: (reason) => modified(reason, reason),
-      change: (changed, reason) => modified(getShown(changed), reason),
+      deny: (reason) => replyWithModifiedResult(reason, reason),
+      change: (changed, reason, _payload, note) =>
+        replyWithModifiedResult(formatModifiedText(changed), note === null ? reason : `${reason} ${note}`),
+      note: (additionalContext) => replyWithJson({ additionalContext }),
     },
     preToolUse: {
       checks: getCall,
-      deny: (reason) => decided('deny', reason),
-      ask: (reason) => decided('ask', reason),
+      deny: (reason) => replyWithDecision('deny', reason),
+      ask: (reason) => replyWithDecision('ask', reason),
       // The reply is not `allow`, because a changed call would then run without the agent's own question to its user.
-      change: (modifiedArgs, reason) => decided('ask', reason, modifiedArgs),
+      change: (modifiedArgs, reason) => replyWithDecision('ask', reason, modifiedArgs),
     },
     userPromptSubmitted: {
       checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
@@ -82,7 +84,7 @@ function getName(payload: Payload): string | null {
 }
 
 /** Derives the event of a payload that does not name it. */
-function byShape({
+function detectEventName({
   toolName,
   toolResult,
   prompt,
@@ -123,18 +125,18 @@ function getResult(payload: Payload): Json {
   return readRequiredValue(payload, RESULTS.find((key) => payload[key] !== undefined) ?? 'toolResult');
 }
 
-function getShown(changed: Json): string {
+function formatModifiedText(changed: Json): string {
   return formatResult(getJsonMember(changed, 'textResultForLlm') ?? changed);
 }
 
-function modified(textResultForLlm: string, additionalContext: string): HookReply {
+function replyWithModifiedResult(textResultForLlm: string, additionalContext: string): HookReply {
   return replyWithJson({
     modifiedResult: { resultType: 'success', textResultForLlm },
     additionalContext,
   });
 }
 
-function decided(
+function replyWithDecision(
   permissionDecision: 'deny' | 'ask',
   permissionDecisionReason: string,
   args?: Json,

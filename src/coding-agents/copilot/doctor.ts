@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import {
   type AgentDoctor,
   ASKING_OUTPUT,
+  continueWith,
   explainExitCode,
   explainMissingOutput,
-  goOnWith,
   type HookOutput,
   isObject,
   type OutputReading,
@@ -16,7 +16,7 @@ import {
   startWithShell,
   stopWith,
 } from '../record/doctor.ts';
-import { fail } from '../record/doctor-check.ts';
+import { buildFailedCheck } from '../record/doctor-check.ts';
 import { checkDisableAllHooks } from '../record/settings-checks.ts';
 
 /**
@@ -34,7 +34,7 @@ export const copilotDoctor: AgentDoctor = {
   checkEntry: ({ event, matcher }, subject) =>
     /^[a-z]/.test(event) && (matcher === '*' || matcher === '**')
       ? [
-          fail(
+          buildFailedCheck(
             'hook.matcher',
             subject,
             `Copilot cannot parse the matcher \`${matcher}\` and skips the hook.`,
@@ -84,18 +84,18 @@ function buildEventMembers(event: string, text: string): Record<string, unknown>
 function readOutput(written: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
   const event = normalizeEvent(written);
   const overdue = explainMissingOutput(answer);
-  if (answer.is_late) return goOnWith(overdue!);
+  if (answer.is_late) return continueWith(overdue!);
   const { code } = answer;
   if (event === 'preToolUse' && code !== 0)
     return code === 2 ? STOPPING_OUTPUT : stopWith(overdue ?? explainExitCode(code));
   if (event === 'permissionRequest' && code === 2) return STOPPING_OUTPUT;
   if (event === 'userPromptSubmitted')
     return { effect: 'unheard', fault: code === 0 || code === 2 ? null : explainExitCode(code) };
-  if (code !== 0) return goOnWith(overdue ?? explainExitCode(code));
-  const text = withoutProgress(answer.stdout);
+  if (code !== 0) return continueWith(overdue ?? explainExitCode(code));
+  const text = removeProgressLines(answer.stdout);
   if (text === '') return PASSING_OUTPUT;
   const output = parseObject(text);
-  if (output === null) return goOnWith('what it writes is not one JSON object');
+  if (output === null) return continueWith('what it writes is not one JSON object');
   if (event === 'permissionRequest') return output.behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   if (event === 'preToolUse') return readDecision(output.permissionDecision);
   const result = readMembersAt(output, ['modifiedResult']);
@@ -111,7 +111,7 @@ function readDecision(decision: unknown): OutputReading {
 }
 
 /** Removes lines that report progress, which Copilot skips too. */
-function withoutProgress(stdout: string): string {
+function removeProgressLines(stdout: string): string {
   const lines = stdout.split('\n').filter((line) => {
     const value = parseObject(line);
     return !(isObject(value) && value.type === 'progress');

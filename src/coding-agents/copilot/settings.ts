@@ -14,13 +14,13 @@ export const copilotSettings: AgentSettings = {
     { ...defineSettingsFile('project', join(machine.project, '.github/hooks')), is_folder: true },
     defineSettingsFile('project', join(machine.project, '.github/copilot/settings.json'), 'jsonc'),
     defineSettingsFile('local', join(machine.project, '.github/copilot/settings.local.json'), 'jsonc'),
-    { ...defineSettingsFile('user', join(userFolder(machine), 'hooks')), is_folder: true },
-    defineSettingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+    { ...defineSettingsFile('user', join(resolveUserFolder(machine), 'hooks')), is_folder: true },
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'settings.json'), 'jsonc'),
     { ...defineSettingsFile('managed', '/etc/github-copilot/policy.d'), is_folder: true },
   ],
   targets: (machine) => [
     defineSettingsFile('project', join(machine.project, '.github/hooks/agent-safety.json')),
-    defineSettingsFile('user', join(userFolder(machine), 'hooks/agent-safety.json')),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'hooks/agent-safety.json')),
   ],
   hook_format: formatFlatHooks('bash', 'timeoutSec', { type: 'command' }),
   wanted_hooks: ['preToolUse', 'permissionRequest', 'postToolUse', 'userPromptSubmitted'].map((event) => ({
@@ -37,12 +37,15 @@ export const copilotSettings: AgentSettings = {
     key: 'mcpServers',
     locations: (machine) => [
       defineSettingsFile('project', join(machine.project, '.github/mcp.json')),
-      defineSettingsFile('user', join(userFolder(machine), 'mcp-config.json')),
+      defineSettingsFile('user', join(resolveUserFolder(machine), 'mcp-config.json')),
     ],
     entry: ([command = '', ...args]) => ({ type: 'local', command, args, tools: ['*'] }),
     adviseByHand: (_scope, command) => `Run: copilot mcp add agent-safety -- ${command}`,
   },
-  transcripts: (machine) => ({ folder: join(userFolder(machine), 'session-state'), pattern: '**/*.jsonl' }),
+  transcripts: (machine) => ({
+    folder: join(resolveUserFolder(machine), 'session-state'),
+    pattern: '**/*.jsonl',
+  }),
   leaves_open: 'a late hook; prompts, which are recorded and continue; the cloud agent takes `ask` for a no',
   remarks: (scope) =>
     scope === 'project'
@@ -52,6 +55,6 @@ export const copilotSettings: AgentSettings = {
       : [],
 };
 
-function userFolder({ home, env }: Machine): string {
+function resolveUserFolder({ home, env }: Machine): string {
   return env.COPILOT_HOME || join(home, '.copilot');
 }

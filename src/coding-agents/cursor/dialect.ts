@@ -32,21 +32,21 @@ export const cursorDialect: Dialect = {
           input: parseIfJson(readRequiredValue(payload, 'tool_input')),
         },
       ],
-      deny,
-      ask,
+      deny: replyWithDenial,
+      ask: replyWithQuestion,
     },
     beforeReadFile: readFile(),
     beforeShellExecution: {
       checks: (payload) => [
         { kind: 'call', tool: 'Shell', input: { command: readRequiredText(payload, 'command') } },
       ],
-      deny,
-      ask,
+      deny: replyWithDenial,
+      ask: replyWithQuestion,
     },
     beforeSubmitPrompt: {
       checks: (payload) => [
         { kind: 'prompt', text: readRequiredText(payload, 'prompt') },
-        ...attachedTo(payload),
+        ...listAttachmentChecks(payload),
       ],
       deny: (user_message) => replyWithJson({ continue: false, user_message }),
     },
@@ -60,8 +60,13 @@ export const cursorDialect: Dialect = {
         },
       ],
       deny: (reason, payload) =>
-        result(replaceWithNotice(parseIfJson((payload.tool_output ?? '') as Json), reason), reason, payload),
-      change: result,
+        replyWithResult(
+          replaceWithNotice(parseIfJson((payload.tool_output ?? '') as Json), reason),
+          reason,
+          payload,
+        ),
+      change: replyWithResult,
+      note: (additional_context) => replyWithJson({ additional_context }),
     },
     preToolUse: {
       checks: (payload) => [
@@ -71,7 +76,7 @@ export const cursorDialect: Dialect = {
           input: readRequiredValue(payload, 'tool_input'),
         },
       ],
-      deny,
+      deny: replyWithDenial,
       change: (updated_input) => replyWithJson({ permission: 'allow', updated_input }),
     },
     subagentStart: {
@@ -82,7 +87,7 @@ export const cursorDialect: Dialect = {
           input: { subagent_type: subagent_type ?? null, task: task ?? null } as Json,
         },
       ],
-      deny,
+      deny: replyWithDenial,
     },
   },
   ignored_events: [
@@ -100,14 +105,14 @@ export const cursorDialect: Dialect = {
   ],
   // Empty output is not JSON, and with `failClosed` Cursor would deny the call.
   pass: replyWithJson({}),
-  refuse: (reason) => ({ ...deny(reason), stderr: `${reason}\n`, code: 2 }),
+  refuse: (reason) => ({ ...replyWithDenial(reason), stderr: `${reason}\n`, code: 2 }),
 };
 
-function deny(reason: string): HookReply {
+function replyWithDenial(reason: string): HookReply {
   return replyWithJson({ permission: 'deny', user_message: reason, agent_message: reason });
 }
 
-function ask(reason: string): HookReply {
+function replyWithQuestion(reason: string): HookReply {
   return replyWithJson({ permission: 'ask', user_message: reason, agent_message: reason });
 }
 
@@ -117,14 +122,14 @@ function readFile(): HookEvent {
     checks: (payload) => [
       { kind: 'call', tool: 'Read', input: { file_path: readRequiredText(payload, 'file_path') } },
       { kind: 'result', tool: 'Read', output: readRequiredText(payload, 'content') },
-      ...attachedTo(payload),
+      ...listAttachmentChecks(payload),
     ],
     deny: (user_message) => replyWithJson({ permission: 'deny', user_message }),
   };
 }
 
 /** Returns the checks of the files that are attached to a prompt. */
-function attachedTo({ attachments }: Payload): readonly HookCheck[] {
+function listAttachmentChecks({ attachments }: Payload): readonly HookCheck[] {
   if (attachments === undefined || attachments === null) return [];
   if (!Array.isArray(attachments)) throw new UnreadablePayload('`attachments` is no list');
   return attachments.map((one: Json) => {
@@ -134,7 +139,16 @@ function attachedTo({ attachments }: Payload): readonly HookCheck[] {
 }
 
 /** Replaces the result of an MCP tool. Cursor cannot replace other results, so the model receives a note about them. */
-function result(changed: Json, reason: string, { tool_name }: Payload): HookReply {
+function replyWithResult(
+  changed: Json,
+  reason: string,
+  { tool_name }: Payload,
+  note: string | null = null,
+): HookReply {
   const is_mcp = typeof tool_name === 'string' && tool_name.startsWith('MCP:');
-  return replyWithJson(is_mcp ? { updated_mcp_tool_output: changed } : { additional_context: reason });
+  if (!is_mcp) return replyWithJson({ additional_context: note === null ? reason : `${reason} ${note}` });
+  return replyWithJson({
+    updated_mcp_tool_output: changed,
+    ...(note !== null && { additional_context: note }),
+  });
 }

@@ -2,9 +2,9 @@ import {
   type AgentDoctor,
   ASKING_OUTPUT,
   type ConfiguredHook,
+  continueWith,
   explainExitCode,
   explainMissingOutput,
-  goOnWith,
   type HookOutput,
   type OutputReading,
   PASSING_OUTPUT,
@@ -14,7 +14,7 @@ import {
   startWithShell,
   stopWith,
 } from '../record/doctor.ts';
-import { fail } from '../record/doctor-check.ts';
+import { buildFailedCheck } from '../record/doctor-check.ts';
 
 /**
  * The behaviour of Cursor. It accepts exit code 0 with a JSON permission, or exit code 2. After anything else the call
@@ -33,7 +33,7 @@ export const cursorDoctor: AgentDoctor = {
     fails_closed
       ? []
       : [
-          fail(
+          buildFailedCheck(
             'hook.fail_closed',
             subject,
             'Cursor allows the call after every failure of the hook: `failClosed` is not set.',
@@ -93,12 +93,15 @@ function buildPayload(event: string, probe: ProbeContext): object | null {
 const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
 
 function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, probe: string): OutputReading {
-  const broken = (fault: string): OutputReading => (hook.fails_closed ? stopWith(fault) : goOnWith(fault));
+  const broken = (fault: string): OutputReading =>
+    hook.fails_closed ? stopWith(fault) : continueWith(fault);
   const overdue = explainMissingOutput(answer);
   if (overdue !== null) return broken(overdue);
   const { code, stdout } = answer;
   if (code === 2)
-    return event === 'postToolUse' ? goOnWith('exit code 2 does not take a result back') : STOPPING_OUTPUT;
+    return event === 'postToolUse'
+      ? continueWith('exit code 2 does not take a result back')
+      : STOPPING_OUTPUT;
   if (code !== 0) return broken(explainExitCode(code));
   const output = parseObject(stdout);
   if (output === null) return broken('what it writes is no JSON object');
@@ -110,5 +113,5 @@ function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, pro
   if (output.permission === 'deny') return STOPPING_OUTPUT;
   if (output.permission !== 'ask') return PASSING_OUTPUT;
   if (ASKED.includes(event)) return ASKING_OUTPUT;
-  return event === 'subagentStart' ? STOPPING_OUTPUT : goOnWith('`ask` is not enforced at this event');
+  return event === 'subagentStart' ? STOPPING_OUTPUT : continueWith('`ask` is not enforced at this event');
 }

@@ -12,8 +12,8 @@ import {
  */
 export const cursorSettings: AgentSettings = {
   programs: ['cursor', 'cursor-agent'],
-  locations: (machine) => [...targets(machine), defineSettingsFile('managed', '/etc/cursor/hooks.json')],
-  targets,
+  locations: (machine) => [...listTargets(machine), defineSettingsFile('managed', '/etc/cursor/hooks.json')],
+  targets: listTargets,
   hook_format: formatFlatHooks('command', 'timeout', { failClosed: true }),
   wanted_hooks: [
     'beforeShellExecution',
@@ -45,7 +45,7 @@ export const cursorSettings: AgentSettings = {
   remarks: () => ['Cursor’s cloud agents do not run hooks of a user, nor those of MCP calls.'],
 };
 
-function targets({ project, home }: Machine): readonly SettingsLocation[] {
+function listTargets({ project, home }: Machine): readonly SettingsLocation[] {
   return [
     defineSettingsFile('project', join(project, '.cursor/hooks.json')),
     defineSettingsFile('user', join(home, '.cursor/hooks.json')),

@@ -3,7 +3,12 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { CodingAgent } from '../record/coding-agent.ts';
 import type { ConfiguredHook } from '../record/doctor.ts';
-import { type CheckSubject, type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
+import {
+  buildFailedCheck,
+  buildWarningCheck,
+  type CheckSubject,
+  type DoctorCheck,
+} from '../record/doctor-check.ts';
 import { type ParsedHookCommand, parseHookCommand } from './read-command.ts';
 
 /** The time that a hook waits for a decision if its command sets none. */
@@ -53,7 +58,7 @@ async function checkProgram(
   const found = await findProgram(file, surroundings);
   if (found === null && !file.includes('/'))
     return [
-      fail(
+      buildFailedCheck(
         'hook.program',
         subject,
         `The program \`${file}\` of the hook is not in the PATH.`,
@@ -61,26 +66,30 @@ async function checkProgram(
       ),
     ];
   if (found === null)
-    return [fail('hook.program', subject, `The program \`${file}\` of the hook does not exist.`, AGAIN)];
+    return [
+      buildFailedCheck('hook.program', subject, `The program \`${file}\` of the hook does not exist.`, AGAIN),
+    ];
   if (!(await isReachable(found, constants.X_OK)))
     return [
-      fail(
+      buildFailedCheck(
         'hook.program',
         subject,
         `The program \`${file}\` of the hook is not executable.`,
         `chmod +x ${file}`,
       ),
     ];
-  const missing = await firstMissing(scripts.filter(isAbsolute));
+  const missing = await findFirstMissing(scripts.filter(isAbsolute));
   if (missing !== null)
-    return [fail('hook.program', subject, `The file \`${missing}\` of the hook does not exist.`, AGAIN)];
+    return [
+      buildFailedCheck('hook.program', subject, `The file \`${missing}\` of the hook does not exist.`, AGAIN),
+    ];
   if (file.includes('/') && !isAbsolute(file)) return [warnRelative('hook.program', subject, file)];
   return [];
 }
 
 /** Agents run hooks in their current folder, which may change. */
 function warnRelative(name: string, subject: CheckSubject, path: string): DoctorCheck {
-  return warn(
+  return buildWarningCheck(
     name,
     subject,
     `The path \`${path}\` is relative to the folder in which the hook runs, which an agent may change.`,
@@ -100,7 +109,7 @@ async function findProgram(file: string, { cwd, env }: HookSurroundings): Promis
   return null;
 }
 
-async function firstMissing(paths: readonly string[]): Promise<string | null> {
+async function findFirstMissing(paths: readonly string[]): Promise<string | null> {
   for (const path of paths) if (!(await isReachable(path, constants.R_OK))) return path;
   return null;
 }
@@ -120,11 +129,13 @@ async function checkOptions(
 ): Promise<readonly DoctorCheck[]> {
   const { options, complaint, has_substitutions } = command;
   if (options === null)
-    return [fail('hook.options', subject, `The hook refuses its own options: ${complaint}`, AGAIN)];
+    return [
+      buildFailedCheck('hook.options', subject, `The hook refuses its own options: ${complaint}`, AGAIN),
+    ];
   const checks: DoctorCheck[] = [];
   if (options.dialect !== null && options.dialect !== agent.name)
     checks.push(
-      fail(
+      buildFailedCheck(
         'hook.dialect',
         subject,
         `The hook uses the dialect \`${options.dialect}\`, but ${agent.label} calls it.`,
@@ -133,7 +144,7 @@ async function checkOptions(
     );
   if (options.config === null)
     checks.push(
-      warn(
+      buildWarningCheck(
         'hook.config',
         subject,
         'The hook names no configuration, so it uses the one of the folder in which it runs.',
@@ -142,7 +153,7 @@ async function checkOptions(
     );
   else if (!has_substitutions && !(await isReachable(resolve(cwd, options.config), constants.R_OK)))
     checks.push(
-      fail(
+      buildFailedCheck(
         'hook.config',
         subject,
         `The configuration \`${options.config}\` of the hook does not exist or cannot be read.`,
@@ -167,7 +178,7 @@ function checkTimeout(
   const message = `The agent waits ${agent_ms} ms, and the hook itself denies after ${own_ms} ms.`;
   if (agent_ms <= own_ms)
     return [
-      fail(
+      buildFailedCheck(
         'hook.timeout',
         subject,
         `${message} The agent would continue first.`,
@@ -176,7 +187,7 @@ function checkTimeout(
     ];
   if (agent_ms < own_ms + SLACK_MS)
     return [
-      warn(
+      buildWarningCheck(
         'hook.timeout',
         subject,
         `${message} That leaves little time to start.`,
@@ -192,7 +203,7 @@ const MATCH_ALL = [null, '', '*', '**', '.*'];
 function checkMatcher({ matcher }: ConfiguredHook, subject: CheckSubject): readonly DoctorCheck[] {
   if (MATCH_ALL.includes(matcher)) return [];
   return [
-    warn(
+    buildWarningCheck(
       'hook.matcher',
       subject,
       `The hook is called only for tools that match \`${matcher}\`.`,
@@ -205,7 +216,7 @@ function checkMode(hook: ConfiguredHook, subject: CheckSubject): readonly Doctor
   const checks: DoctorCheck[] = [];
   if (hook.in_background)
     checks.push(
-      fail(
+      buildFailedCheck(
         'hook.waits',
         subject,
         'The agent runs the hook in the background and continues.',

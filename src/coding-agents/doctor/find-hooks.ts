@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import type { CodingAgent } from '../record/coding-agent.ts';
 import { type ConfiguredHook, isObject, readMembersAt, type SettingsFile } from '../record/doctor.ts';
-import { type CheckSubject, type DoctorCheck, fail } from '../record/doctor-check.ts';
+import { buildFailedCheck, type CheckSubject, type DoctorCheck } from '../record/doctor-check.ts';
 import type { AgentSettings, InstalledHook, Machine, SettingsLocation } from '../record/settings.ts';
 import { readDocument, SettingsFailure } from '../setup/settings-document.ts';
 import { listSettingsFiles } from '../setup/settings-locations.ts';
@@ -62,7 +62,7 @@ async function readSettingsAt(
 function reportUnreadable(subject: CheckSubject, error: unknown): DoctorCheck {
   const { message, code } = error as NodeJS.ErrnoException;
   const what = error instanceof SettingsFailure ? message : `cannot be read (${code ?? 'unknown'})`;
-  return fail(
+  return buildFailedCheck(
     'settings.readable',
     subject,
     `The file ${what}, so the agent may run no hook in it.`,

@@ -7,7 +7,13 @@ import type {
   HookOutput,
   OutputReading,
 } from '../record/doctor.ts';
-import { type CheckSubject, type DoctorCheck, fail, ok, warn } from '../record/doctor-check.ts';
+import {
+  buildFailedCheck,
+  buildPassedCheck,
+  buildWarningCheck,
+  type CheckSubject,
+  type DoctorCheck,
+} from '../record/doctor-check.ts';
 import { runHookCommand } from './run-hook.ts';
 
 /** The longest wait for one hook. Some agents would wait for minutes. */
@@ -65,8 +71,12 @@ export async function tryHook(trial: HookTrial): Promise<HookTrialResult> {
     policy_denial === null ? checkPass(await sendProbe(trial, harmless, PROBE_TEXTS.pass), subject) : null;
   const is_complete = policy_denial === null && failed_pass === null;
   const blocks = is_enabled
-    ? ok('hook.blocks', subject, `It blocks${is_complete ? ', and allows a harmless call' : ''}.`)
-    : warn(
+    ? buildPassedCheck(
+        'hook.blocks',
+        subject,
+        `It blocks${is_complete ? ', and allows a harmless call' : ''}.`,
+      )
+    : buildWarningCheck(
         'hook.blocks',
         subject,
         'It would block, but the agent does not run it or does not wait for it.',
@@ -108,7 +118,7 @@ function checkDenial(
   subject: CheckSubject,
 ): DoctorCheck | null {
   if (effect === 'unheard')
-    return warn(
+    return buildWarningCheck(
       'hook.blocks',
       subject,
       'The agent accepts no decision at this event, so the call is recorded and continues.',
@@ -117,21 +127,21 @@ function checkDenial(
   if (effect === 'stops')
     return fault === null
       ? null
-      : fail(
+      : buildFailedCheck(
           'hook.blocks',
           subject,
           `It is broken (${fault}), so the agent denies everything.`,
           adviseNext(output),
         );
   if (effect === 'asks')
-    return fail(
+    return buildFailedCheck(
       'hook.blocks',
       subject,
       'It asks the user of the agent about a call that must be denied.',
       adviseNext(output),
     );
   const why = fault === null ? 'it allowed the call' : fault;
-  return fail(
+  return buildFailedCheck(
     'hook.blocks',
     subject,
     `It does NOT block: ${why}, and the agent continues.`,
@@ -146,11 +156,16 @@ function checkPass(
 ): DoctorCheck | null {
   if (effect === 'goes_on' && fault === null) return null;
   const what = fault ?? (effect === 'asks' ? 'it asks the user' : 'it denied the call');
-  return fail('hook.passes', subject, `It does not allow a harmless call: ${what}.`, adviseNext(output));
+  return buildFailedCheck(
+    'hook.passes',
+    subject,
+    `It does not allow a harmless call: ${what}.`,
+    adviseNext(output),
+  );
 }
 
 function warnUntested(policy_denial: string, subject: CheckSubject): DoctorCheck {
-  return warn(
+  return buildWarningCheck(
     'hook.passes',
     subject,
     `A harmless call was not tested: ${policy_denial}.`,

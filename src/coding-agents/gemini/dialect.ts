@@ -35,12 +35,15 @@ export const geminiDialect: Dialect = {
         },
       ],
       // The reason replaces the result, so a changed result is also sent as a reason.
-      deny,
-      change: (changed, reason) => deny(`${reason}\n${forModel(changed)}`),
+      deny: replyWithDenial,
+      change: (changed, reason, _payload, note) =>
+        replyWithDenial(`${note === null ? reason : `${reason} ${note}`}\n${formatForModel(changed)}`),
+      note: (additionalContext) =>
+        replyWithJson({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext } }),
     },
     BeforeAgent: {
       checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
-      deny,
+      deny: replyWithDenial,
     },
     BeforeTool: {
       checks: (payload) => [
@@ -50,8 +53,8 @@ export const geminiDialect: Dialect = {
           input: readRequiredValue(payload, 'tool_input'),
         },
       ],
-      deny,
-      change: (changed, _reason, payload) => merged(changed, payload),
+      deny: replyWithDenial,
+      change: (changed, _reason, payload) => replyWithMergedInput(changed, payload),
     },
   },
   ignored_events: [
@@ -71,12 +74,12 @@ export const geminiDialect: Dialect = {
 /** Names of events that no other coding agent has. */
 const OWN = ['AfterAgent', 'AfterModel', 'BeforeModel', 'BeforeToolSelection', 'PreCompress'];
 
-function deny(reason: string): HookReply {
+function replyWithDenial(reason: string): HookReply {
   return replyWithJson({ decision: 'deny', reason });
 }
 
 /** Gemini merges the changed arguments into the original ones, so a removed member would remain. */
-function merged(changed: Json, { tool_input }: Payload): HookReply | null {
+function replyWithMergedInput(changed: Json, { tool_input }: Payload): HookReply | null {
   if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return null;
   const is_whole = Object.keys(tool_input as object).every((key) => Object.hasOwn(changed, key));
   if (!is_whole) return null;
@@ -84,6 +87,6 @@ function merged(changed: Json, { tool_input }: Payload): HookReply | null {
 }
 
 /** Returns the part of a result that the model would have received. */
-function forModel(changed: Json): string {
+function formatForModel(changed: Json): string {
   return formatResult(getJsonMember(changed, 'llmContent') ?? changed);
 }

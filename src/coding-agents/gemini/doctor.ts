@@ -1,8 +1,8 @@
 import {
   type AgentDoctor,
+  continueWith,
   explainExitCode,
   explainMissingOutput,
-  goOnWith,
   type HookOutput,
   type HookSwitches,
   type LocatedHook,
@@ -15,8 +15,8 @@ import {
   STOPPING_OUTPUT,
   startWithShell,
 } from '../record/doctor.ts';
-import { type DoctorCheck, fail } from '../record/doctor-check.ts';
-import { nameFileSubject } from '../record/settings-checks.ts';
+import { buildFailedCheck, type DoctorCheck } from '../record/doctor-check.ts';
+import { buildFileSubject } from '../record/settings-checks.ts';
 
 /**
  * The behaviour of Gemini CLI. With exit code 0 it reads standard output, and anything that is not JSON is an allow.
@@ -58,16 +58,16 @@ function buildPayload(event: string, { text, session_id, cwd, now_ms }: ProbeCon
 
 function readOutput(_event: string, answer: HookOutput): OutputReading {
   const overdue = explainMissingOutput(answer);
-  if (overdue !== null) return goOnWith(overdue);
+  if (overdue !== null) return continueWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
     return stderr.trim() === ''
-      ? goOnWith('exit code 2 without a reason on standard error')
+      ? continueWith('exit code 2 without a reason on standard error')
       : STOPPING_OUTPUT;
-  if (code !== 0) return goOnWith(explainExitCode(code));
+  if (code !== 0) return continueWith(explainExitCode(code));
   if (stdout.trim() === '') return PASSING_OUTPUT;
   const output = parseObject(stdout);
-  if (output === null) return goOnWith('what it writes is no JSON, which is an allow there');
+  if (output === null) return continueWith('what it writes is no JSON, which is an allow there');
   return output.decision === 'deny' || output.decision === 'block' || output.continue === false
     ? STOPPING_OUTPUT
     : PASSING_OUTPUT;
@@ -81,9 +81,9 @@ function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck
         readMembersAt(document, ['tools']).enableHooks === false,
     )
     .map((file) =>
-      fail(
+      buildFailedCheck(
         'host.hooks_on',
-        nameFileSubject('gemini', file),
+        buildFileSubject('gemini', file),
         'Hooks are switched off.',
         'Set `hooksConfig.enabled` to true.',
       ),
@@ -100,9 +100,9 @@ function checkDisabledList(hooks: readonly LocatedHook[], files: readonly Settin
     [readMembersAt(file.document, hook.path).name, hook.command].some((each) => names.includes(each)),
   );
   const checks = off.map(({ file, hook }) =>
-    fail(
+    buildFailedCheck(
       'host.hooks_on',
-      nameFileSubject('gemini', file, hook.event),
+      buildFileSubject('gemini', file, hook.event),
       'The hook is switched off by `hooksConfig.disabled`.',
       'Remove it from that list, or use /hooks enable.',
     ),

@@ -14,14 +14,14 @@ import {
 export const geminiSettings: AgentSettings = {
   programs: ['gemini'],
   locations: (machine) => [
-    ...targets(machine),
+    ...listTargets(machine),
     defineSettingsFile(
       'managed',
       machine.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || '/etc/gemini-cli/settings.json',
       'jsonc',
     ),
   ],
-  targets,
+  targets: listTargets,
   hook_format: formatGroupedHooks(1),
   wanted_hooks: [
     { event: 'BeforeTool', matcher: '*' },
@@ -36,12 +36,12 @@ export const geminiSettings: AgentSettings = {
   required_keys: {},
   mcp_servers: {
     key: 'mcpServers',
-    locations: targets,
+    locations: listTargets,
     entry: ([command = '', ...args]) => ({ command, args }),
     adviseByHand: (_scope, command) => `Run: gemini mcp add agent-safety ${command}`,
   },
   transcripts: (machine) => ({
-    folder: join(userFolder(machine), 'tmp'),
+    folder: join(resolveUserFolder(machine), 'tmp'),
     pattern: '*/chats/session-*.{json,jsonl}',
   }),
   leaves_open: 'a late hook; no `ask`; requests of the model itself (`BeforeModel`)',
@@ -51,13 +51,13 @@ export const geminiSettings: AgentSettings = {
       : [],
 };
 
-function targets(machine: Machine): readonly SettingsLocation[] {
+function listTargets(machine: Machine): readonly SettingsLocation[] {
   return [
     defineSettingsFile('project', join(machine.project, '.gemini/settings.json'), 'jsonc'),
-    defineSettingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'settings.json'), 'jsonc'),
   ];
 }
 
-function userFolder({ home, env }: Machine): string {
+function resolveUserFolder({ home, env }: Machine): string {
   return join(env.GEMINI_CLI_HOME || home, '.gemini');
 }

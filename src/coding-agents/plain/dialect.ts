@@ -62,21 +62,21 @@ export const plainDialect: Dialect = {
   readEvent,
   readSubject: (payload) => {
     return {
-      agent_id: nameIn(payload, 'agent_id'),
-      session_id: nameIn(payload, 'session_id'),
-      tenant_id: nameIn(payload, 'tenant_id'),
+      agent_id: readContextName(payload, 'agent_id'),
+      session_id: readContextName(payload, 'session_id'),
+      tenant_id: readContextName(payload, 'tenant_id'),
       tool_use_id: readOptionalName(payload, 'tool_use_id'),
       approval_request_id: readOptionalName(payload, 'approval_request_id'),
     };
   },
   events: {
-    post_tool_use: { checks: getResult, deny: (reason, payload) => refuse(reason, payload) },
-    pre_tool_use: { checks: getCall, deny: (reason, payload) => refuse(reason, payload) },
-    prompt: prompted(),
+    post_tool_use: { checks: getResult, deny: (reason, payload) => replyWithRefusal(reason, payload) },
+    pre_tool_use: { checks: getCall, deny: (reason, payload) => replyWithRefusal(reason, payload) },
+    prompt: buildPromptEvent(),
   },
   ignored_events: [],
   pass: EMPTY_REPLY,
-  refuse,
+  refuse: replyWithRefusal,
   writeDecision,
 };
 
@@ -94,16 +94,18 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
   ['response', 'post_tool_use'],
 ]);
 
-function prompted(): HookEvent {
+function buildPromptEvent(): HookEvent {
   return {
-    checks: (payload) => [{ kind: 'prompt', text: readRequiredText(only(payload, 'text'), 'text') }],
-    deny: (reason, payload) => refuse(reason, payload),
+    checks: (payload) => [
+      { kind: 'prompt', text: readRequiredText(requireOnlyMember(payload, 'text'), 'text') },
+    ],
+    deny: (reason, payload) => replyWithRefusal(reason, payload),
   };
 }
 
 function getCall(payload: Payload): readonly HookCheck[] {
   const tool = getTool(payload);
-  const input = (only(payload, 'input').input ?? {}) as Json;
+  const input = (requireOnlyMember(payload, 'input').input ?? {}) as Json;
   return [
     { kind: 'call', tool, input: typeof input === 'string' && SHELL.test(tool) ? { command: input } : input },
   ];
@@ -111,12 +113,16 @@ function getCall(payload: Payload): readonly HookCheck[] {
 
 function getResult(payload: Payload): readonly HookCheck[] {
   return [
-    { kind: 'result', tool: getTool(payload), output: readRequiredValue(only(payload, 'output'), 'output') },
+    {
+      kind: 'result',
+      tool: getTool(payload),
+      output: readRequiredValue(requireOnlyMember(payload, 'output'), 'output'),
+    },
   ];
 }
 
 /** Returns the action if it contains nothing else to evaluate; a result may come with its call. @throws UnreadablePayload */
-function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
+function requireOnlyMember(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
   const action = getAction(payload);
   const others = (['input', 'output', 'text'] as const).filter(
     (name) => name !== judged && !(judged === 'output' && name === 'input'),
@@ -127,7 +133,7 @@ function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
 }
 
 /** Returns a name from the top level or from `context`. @throws UnreadablePayload */
-function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
+function readContextName(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
   const above = readOptionalName(payload, key);
   const within = readOptionalName(getContext(payload), key);
   if (above !== null && within !== null && above !== within)
@@ -150,12 +156,12 @@ const CHANGED: Readonly<Record<string, string>> = {
 };
 
 function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): HookReply {
-  const { decision, action, rule, reason, event_id, violations, coverage, approval, changed } = answer;
-  const event = safely(() => readEvent(payload, null));
+  const { decision, action, rule, reason, event_id, violations, coverage, approval, changed, marks } = answer;
+  const event = tryRead(() => readEvent(payload, null));
   return replyWithJson({
     decision,
-    tool: safely(() => getTool(payload)),
-    agent_id: safely(() => readOptionalName(payload, 'agent_id')) ?? plainDialect.agent_id,
+    tool: tryRead(() => getTool(payload)),
+    agent_id: tryRead(() => readOptionalName(payload, 'agent_id')) ?? plainDialect.agent_id,
     timestamp: new Date(now_ms).toISOString(),
     action,
     rule,
@@ -164,12 +170,13 @@ function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): Ho
     coverage,
     event_id,
     ...(approval !== null && { approval }),
+    ...(marks !== undefined && { marks }),
     ...(changed !== null && event !== null && { [CHANGED[event] ?? 'modified_input']: changed }),
   });
 }
 
 /** Returns `null` for a member that cannot be read, because a refusal repeats only readable parts of a payload. */
-function safely(read: () => string | null): string | null {
+function tryRead(read: () => string | null): string | null {
   try {
     return read();
   } catch {
@@ -177,11 +184,11 @@ function safely(read: () => string | null): string | null {
   }
 }
 
-function refuse(reason: string, payload: Payload = {}): HookReply {
-  return writeDecision(refusal(reason), payload, Date.now());
+function replyWithRefusal(reason: string, payload: Payload = {}): HookReply {
+  return writeDecision(buildRefusalAnswer(reason), payload, Date.now());
 }
 
-function refusal(reason: string): HookAnswer {
+function buildRefusalAnswer(reason: string): HookAnswer {
   return {
     decision: 'block',
     action: 'block',

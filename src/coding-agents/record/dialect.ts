@@ -13,7 +13,10 @@ export type HookCheck =
 
 /** The decision on one check. It holds none of the matched text. */
 export interface HookAnswer
-  extends Pick<VerdictReply, 'decision' | 'action' | 'rule' | 'reason' | 'violations' | 'coverage'> {
+  extends Pick<
+    VerdictReply,
+    'decision' | 'action' | 'rule' | 'reason' | 'violations' | 'coverage' | 'marks'
+  > {
   /** `null` if the event was refused before it was evaluated. */
   readonly event_id: string | null;
   readonly approval: ApprovalState | null;
@@ -39,7 +42,17 @@ export interface HookEvent {
   /**
    * Returns the reply that replaces the content of the first check. Without it, or with `null`, the event is denied.
    */
-  readonly change?: (changed: Json, reason: string, payload: Payload) => HookReply | null;
+  readonly change?: (
+    changed: Json,
+    reason: string,
+    payload: Payload,
+    note: string | null,
+  ) => HookReply | null;
+  /**
+   * Returns the reply that lets the event continue and reports to the model that the content is data. Without it the agent
+   * has no field for that, and the event continues without a note.
+   */
+  readonly note?: (note: string, payload: Payload) => HookReply;
   /** Returns the reply that makes the agent ask its user. Without it the event is denied. */
   readonly ask?: (reason: string, payload: Payload) => HookReply;
 }

@@ -25,17 +25,27 @@ export interface DoctorCheck extends CheckSubject {
 export const NO_SUBJECT: CheckSubject = { host: null, scope: null, file: null, event: null };
 
 /** Returns a check that passed. */
-export function ok(name: string, subject: CheckSubject, message: string): DoctorCheck {
+export function buildPassedCheck(name: string, subject: CheckSubject, message: string): DoctorCheck {
   return { status: 'ok', name, ...subject, message, next: null };
 }
 
 /** Returns a check for something that a user should know and may have intended. */
-export function warn(name: string, subject: CheckSubject, message: string, next: string | null): DoctorCheck {
+export function buildWarningCheck(
+  name: string,
+  subject: CheckSubject,
+  message: string,
+  next: string | null,
+): DoctorCheck {
   return { status: 'warn', name, ...subject, message, next };
 }
 
 /** Returns a check for something that lets tools run unchecked or prevents work. */
-export function fail(name: string, subject: CheckSubject, message: string, next: string): DoctorCheck {
+export function buildFailedCheck(
+  name: string,
+  subject: CheckSubject,
+  message: string,
+  next: string,
+): DoctorCheck {
   return { status: 'fail', name, ...subject, message, next };
 }
 

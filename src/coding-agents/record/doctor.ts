@@ -116,7 +116,7 @@ export const ASKING_OUTPUT: OutputReading = { effect: 'asks', fault: null };
 export const PASSING_OUTPUT: OutputReading = { effect: 'goes_on', fault: null };
 
 /** Returns the reading of output that the agent rejects, after which it continues. */
-export function goOnWith(fault: string): OutputReading {
+export function continueWith(fault: string): OutputReading {
   return { effect: 'goes_on', fault };
 }
 

@@ -87,12 +87,12 @@ export function splitCommand(line: string): readonly string[] {
     if (/^\s/.test(piece)) {
       if (word !== null) words.push(word);
       word = null;
-    } else word = `${word ?? ''}${unquote(piece)}`;
+    } else word = `${word ?? ''}${unquoteWord(piece)}`;
   }
   return word === null ? words : [...words, word];
 }
 
-function unquote(piece: string): string {
+function unquoteWord(piece: string): string {
   if (piece.startsWith("'")) return piece.replace(/^'|'$/g, '');
   if (piece.startsWith('"')) return piece.replace(/^"|"$/g, '').replace(/\\(["\\$`])/g, '$1');
   return piece.startsWith('\\') ? piece.slice(1) : piece;

@@ -1,9 +1,9 @@
 import type { SettingsFile } from './doctor.ts';
-import { type CheckSubject, type DoctorCheck, fail } from './doctor-check.ts';
+import { buildFailedCheck, type CheckSubject, type DoctorCheck } from './doctor-check.ts';
 import { readMembers } from './json-members.ts';
 
 /** Returns the subject of a check about a settings file, or about one event in it. */
-export function nameFileSubject(
+export function buildFileSubject(
   host: string,
   { location }: SettingsFile,
   event: string | null = null,
@@ -15,15 +15,20 @@ export function nameFileSubject(
 export function checkDisableAllHooks(host: string, files: readonly SettingsFile[]): readonly DoctorCheck[] {
   return files.flatMap((file) => {
     const members = readMembers(file.document);
-    const subject = nameFileSubject(host, file);
+    const subject = buildFileSubject(host, file);
     const checks: DoctorCheck[] = [];
     if (members.disableAllHooks === true && file.location.scope !== 'managed')
       checks.push(
-        fail('host.hooks_on', subject, '`disableAllHooks` switches all hooks off.', 'Remove the key.'),
+        buildFailedCheck(
+          'host.hooks_on',
+          subject,
+          '`disableAllHooks` switches all hooks off.',
+          'Remove the key.',
+        ),
       );
     if (members.allowManagedHooksOnly === true)
       checks.push(
-        fail(
+        buildFailedCheck(
           'host.hooks_on',
           subject,
           '`allowManagedHooksOnly` makes the agent skip all hooks outside of the managed settings.',

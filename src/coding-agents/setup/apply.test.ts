@@ -29,7 +29,7 @@ interface Place {
 }
 
 /** Runs a test in its own project; `text` is the content of its settings file, `null` for no file. */
-async function inProject(text: string | null, use: (place: Place) => Promise<void>): Promise<void> {
+async function withProject(text: string | null, use: (place: Place) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
   try {
     const [place] = host.settings.targets({ project: folder, home: folder, env: {} });
@@ -57,7 +57,7 @@ async function apply(
 const SETTINGS = '{\n  "permissions": {"allow": ["Bash(ls)"]}\n}\n';
 
 test('what was made goes again with its folder, what was there comes back byte for byte', async () => {
-  await inProject(null, async (place) => {
+  await withProject(null, async (place) => {
     assert.deepEqual(await apply('install', place), ['create true']);
     assert.equal((await readInstalledHooks(host.settings, place.wishes[0]!.location)).length, 4);
     assert.deepEqual(await apply('install', place), []);
@@ -67,7 +67,7 @@ test('what was made goes again with its folder, what was there comes back byte f
     assert.equal(statSync(place.state_dir).mode & 0o777, 0o700);
     assert.deepEqual(await apply('uninstall', place), []);
   });
-  await inProject(SETTINGS, async (place) => {
+  await withProject(SETTINGS, async (place) => {
     await chmod(place.path, 0o600);
     assert.deepEqual(await apply('install', place), ['change true']);
     assert.equal(statSync(place.path).mode & 0o777, 0o600);
@@ -80,7 +80,7 @@ test('what was made goes again with its folder, what was there comes back byte f
 
 test('what is kept to undo a change holds nothing else of the file', async () => {
   const hidden = 'hunter-seven';
-  await inProject(`{"env": {"A": "${hidden}"}, "hooks": {}}`, async (place) => {
+  await withProject(`{"env": {"A": "${hidden}"}, "hooks": {}}`, async (place) => {
     await apply('install', place);
     const [name] = await readdir(join(place.state_dir, 'setup'));
     const path = join(place.state_dir, 'setup', name!);
@@ -94,7 +94,7 @@ test('what is kept to undo a change holds nothing else of the file', async () =>
 });
 
 test('where the way back cannot be kept, the change is made and says so', async () => {
-  await inProject(null, async (place) => {
+  await withProject(null, async (place) => {
     await writeFile(join(place.folder, 'state'), 'a file');
     assert.deepEqual(await apply('install', place), ['create false']);
     assert.deepEqual(await apply('uninstall', place), ['change false']);
@@ -103,7 +103,7 @@ test('where the way back cannot be kept, the change is made and says so', async 
 });
 
 test('a link is written through and stays a link', async () => {
-  await inProject(SETTINGS, async (place) => {
+  await withProject(SETTINGS, async (place) => {
     const target = join(place.folder, 'dotfiles.json');
     await writeFile(target, SETTINGS);
     await rm(place.path);
@@ -126,7 +126,7 @@ test('a file that changes between the look and the yes is left alone', async () 
     [SETTINGS, '{"other": 1}'],
     [null, '{"other": 1}'],
   ] as const) {
-    await inProject(before, async (place) => {
+    await withProject(before, async (place) => {
       const { apply: applyAll } = await planSetup('install', place.wishes, place.state_dir);
       await mkdir(join(place.folder, '.claude'), { recursive: true });
       await writeFile(place.path, now);
@@ -168,7 +168,7 @@ test('what may not or cannot be changed is refused by name and left alone', asyn
     ];
   let ran = 0;
   for (const [name, make, pattern] of cases) {
-    await inProject(SETTINGS, async (place) => {
+    await withProject(SETTINGS, async (place) => {
       await make(place);
       const before = statSync(place.path, { throwIfNoEntry: false })?.isFile()
         ? readFileSync(place.path)

@@ -29,7 +29,7 @@ const layout: fc.Arbitrary<Layout> = fc.record({
 /**
  * Writes a value as JSON. In a layout with line breaks every line gets a comment; the second result is their number.
  */
-function written(
+function writeLayout(
   value: unknown,
   { indent, eol, mark, end, comments }: Layout,
   lax: boolean,
@@ -74,7 +74,7 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
           ...Object.entries(host.settings.required_keys),
         ] as [string, unknown][];
         const value = Object.fromEntries(first ? members.toReversed() : members);
-        const [before, comments] = written(value, look, format === 'jsonc');
+        const [before, comments] = writeLayout(value, look, format === 'jsonc');
         const plan = planInstall(before, format, parts, null);
         const after = readDocument(plan.after!, format);
         assert.equal(commentsIn(plan.after!), comments);

@@ -33,13 +33,13 @@ const receiptSchema = {
 };
 
 /** Returns the path of a settings file's receipt below a state folder. */
-function receiptPath(state_dir: string, path: string): string {
+function buildReceiptPath(state_dir: string, path: string): string {
   return join(state_dir, 'setup', `${hashText(path).slice(0, 32)}.json`);
 }
 
 /** Reads the receipt of a settings file; `null` if there is none or it is damaged. */
 export async function readReceipt(state_dir: string, path: string): Promise<UndoReceipt | null> {
-  const read = await readText(receiptPath(state_dir, path));
+  const read = await readText(buildReceiptPath(state_dir, path));
   if (!read.ok) return null;
   try {
     const value = JSON.parse(read.text) as Json;
@@ -52,10 +52,10 @@ export async function readReceipt(state_dir: string, path: string): Promise<Undo
 
 /** Writes the receipt of a settings file, readable only by this user. */
 export function writeReceipt(state_dir: string, path: string, receipt: UndoReceipt): void {
-  writePrivateFile(receiptPath(state_dir, path), JSON.stringify(receipt), 'replace');
+  writePrivateFile(buildReceiptPath(state_dir, path), JSON.stringify(receipt), 'replace');
 }
 
 /** Deletes the receipt of a settings file, if there is one. */
 export async function deleteReceipt(state_dir: string, path: string): Promise<void> {
-  await rm(receiptPath(state_dir, path), { force: true });
+  await rm(buildReceiptPath(state_dir, path), { force: true });
 }

@@ -65,13 +65,13 @@ function ignoreMissing(error: NodeJS.ErrnoException): null {
 export async function writeSettingsFile(previous: ReadSettings, text: string): Promise<readonly string[]> {
   assertWritable(previous);
   try {
-    return await replace(previous, text);
+    return await replaceFile(previous, text);
   } catch (error) {
     throw explainSystemError(error, 'written') ?? error;
   }
 }
 
-async function replace(previous: ReadSettings, text: string): Promise<readonly string[]> {
+async function replaceFile(previous: ReadSettings, text: string): Promise<readonly string[]> {
   const folder = dirname(previous.real_path);
   const first = await mkdir(folder, { recursive: true });
   const temporary = join(folder, `.agent-safety.${process.pid}.${randomBytes(6).toString('hex')}`);

@@ -32,11 +32,11 @@ async function read(host: string, files: Readonly<Record<string, string>>, patte
   }
 }
 
-function lines(...values: readonly object[]): string {
+function formatLines(...values: readonly object[]): string {
   return `${values.map((value) => JSON.stringify(value)).join('\n')}\n`;
 }
 
-function calls(minute: number, ...blocks: readonly object[]): object {
+function buildCallsEntry(minute: number, ...blocks: readonly object[]): object {
   return {
     type: 'assistant',
     sessionId: 's-1',
@@ -46,7 +46,7 @@ function calls(minute: number, ...blocks: readonly object[]): object {
   };
 }
 
-function result(tool_use_id: string, content: unknown, is_error = false): object {
+function buildResultEntry(tool_use_id: string, content: unknown, is_error = false): object {
   const block = { type: 'tool_result', tool_use_id, content, is_error };
   return { type: 'user', sessionId: 's-1', message: { role: 'user', content: [block] } };
 }
@@ -54,15 +54,20 @@ function result(tool_use_id: string, content: unknown, is_error = false): object
 const use = (id: string, name: string) => ({ type: 'tool_use', id, name, input: { command: 'private' } });
 
 test('Claude Code: what was called is found, and what the host refused to run is not', async () => {
-  const text = lines(
+  const text = formatLines(
     { type: 'summary', summary: 'private' },
     { type: 'user', sessionId: 's-1', cwd: '/home/ada/project', message: { content: 'private' } },
-    calls(1, use('toolu_1', 'Bash'), use('toolu_2', 'Read')),
-    result('toolu_1', '<tool_use_error>InputValidationError: private</tool_use_error>', true),
-    result('toolu_2', [{ type: 'text', text: 'private' }]),
-    calls(2, use('toolu_3', 'mcp__notes__add'), use('toolu_4', 'Bash'), use('toolu_5', 'EndConversation')),
-    result('toolu_3', '<tool_use_error>an MCP server may write this itself</tool_use_error>', true),
-    result('toolu_4', '<tool_use_error>a result that is no error</tool_use_error>'),
+    buildCallsEntry(1, use('toolu_1', 'Bash'), use('toolu_2', 'Read')),
+    buildResultEntry('toolu_1', '<tool_use_error>InputValidationError: private</tool_use_error>', true),
+    buildResultEntry('toolu_2', [{ type: 'text', text: 'private' }]),
+    buildCallsEntry(
+      2,
+      use('toolu_3', 'mcp__notes__add'),
+      use('toolu_4', 'Bash'),
+      use('toolu_5', 'EndConversation'),
+    ),
+    buildResultEntry('toolu_3', '<tool_use_error>an MCP server may write this itself</tool_use_error>', true),
+    buildResultEntry('toolu_4', '<tool_use_error>a result that is no error</tool_use_error>'),
   );
   const { transcripts, file_count, skipped_count } = await read('claude-code', { 'p/s-1.jsonl': text });
   assert.deepEqual([file_count, skipped_count], [1, 0]);
@@ -84,7 +89,7 @@ test('Claude Code: what was called is found, and what the host refused to run is
 
 test('Codex CLI: calls with their ids, and whether the host asks about them', async () => {
   const item = (payload: object) => ({ timestamp: AT(1), type: 'response_item', payload });
-  const text = lines(
+  const text = formatLines(
     { timestamp: AT(0), type: 'session_meta', payload: { id: 's-2', cwd: '/home/ada/project' } },
     item({ type: 'function_call', name: 'shell_command', call_id: 'call_1', arguments: 'private' }),
     item({ type: 'function_call_output', call_id: 'call_1', output: 'private' }),
@@ -119,7 +124,7 @@ test('Gemini CLI: lines that come again count once, in both forms', async () => 
   const head = { sessionId: 's-3', projectHash: 'ab'.repeat(32), startTime: AT(0) };
   const message = { id: 'm1', type: 'gemini', content: 'private', toolCalls };
   const { transcripts } = await read('gemini', {
-    'p/chats/session-1.jsonl': lines(head, { ...message, toolCalls: [] }, message, {
+    'p/chats/session-1.jsonl': formatLines(head, { ...message, toolCalls: [] }, message, {
       $set: { messages: [message] },
     }),
     'p/chats/session-2.json': JSON.stringify({ ...head, sessionId: 's-4', messages: [message] }),
@@ -144,7 +149,7 @@ test('GitHub Copilot CLI: what was begun is what ran', async () => {
     data: { toolCallId, toolName, arguments: { command: 'private' } },
   });
   const { transcripts } = await read('copilot', {
-    's-5/events.jsonl': lines(
+    's-5/events.jsonl': formatLines(
       { type: 'session.start', data: { sessionId: 's-5', context: { cwd: '/home/ada/project' } } },
       { type: 'assistant.message', data: { toolRequests: [{ toolCallId: 'x', name: 'bash' }] } },
       started('t1', 'bash'),
@@ -159,7 +164,7 @@ test('GitHub Copilot CLI: what was begun is what ran', async () => {
 });
 
 test('what cannot be read is counted, and the rest is read', async () => {
-  const good = lines(calls(1, use('toolu_1', 'Bash')));
+  const good = formatLines(buildCallsEntry(1, use('toolu_1', 'Bash')));
   const cut_off = '{"type":"assistant","sessionId":"s-1","message":{"content":[{"type":"tool_use"';
   const long = `${JSON.stringify({ type: 'user', sessionId: 's-1', blob: 'x'.repeat(9_000_000) })}\n`;
   const { transcripts, skipped_count } = await read('claude-code', {
@@ -184,7 +189,7 @@ test('files that were not written since are not read', async () => {
     ['old.jsonl', 10 * 86_400],
   ] as const) {
     const path = join(folder, name);
-    await writeFile(path, lines(calls(1, use('toolu_1', 'Bash'))));
+    await writeFile(path, formatLines(buildCallsEntry(1, use('toolu_1', 'Bash'))));
     await utimes(path, now_ms / 1_000 - age_s, now_ms / 1_000 - age_s);
   }
   const place = { folder, pattern: '*.jsonl' };
@@ -196,7 +201,10 @@ test('files that were not written since are not read', async () => {
 
 const EVER = { since_ms: 0, until_ms: Number.POSITIVE_INFINITY };
 
-function seen(ids: readonly string[], counts: readonly (readonly [string, number])[] = []): AuditedCalls {
+function buildAuditedCalls(
+  ids: readonly string[],
+  counts: readonly (readonly [string, number])[] = [],
+): AuditedCalls {
   return { ids: new Set(ids), counts: new Map(counts), first_ms: null, is_partial: false };
 }
 
@@ -219,8 +227,8 @@ test('a call is found by its ID, whichever record names it', () => {
     reported('s-1', run('a', 'Bash'), run('b', 'Read')),
     reported('s-1', run('b', 'Read'), run('c', 'Bash', 3)),
   ];
-  assert.deepEqual(findUnseenSessions(form, twice, seen(['a', 'b', 'c']), EVER), []);
-  assert.deepEqual(findUnseenSessions(form, twice, seen(['a']), EVER), [
+  assert.deepEqual(findUnseenSessions(form, twice, buildAuditedCalls(['a', 'b', 'c']), EVER), []);
+  assert.deepEqual(findUnseenSessions(form, twice, buildAuditedCalls(['a']), EVER), [
     {
       session_id: 's-1',
       cwd: null,
@@ -235,7 +243,7 @@ test('a call is found by its ID, whichever record names it', () => {
     },
   ]);
   assert.deepEqual(
-    findUnseenSessions(form, twice, seen(['a']), {
+    findUnseenSessions(form, twice, buildAuditedCalls(['a']), {
       since_ms: NOON_MS + 240_000,
       until_ms: NOON_MS + 300_000,
     }),
@@ -243,7 +251,7 @@ test('a call is found by its ID, whichever record names it', () => {
     'all of it is older',
   );
   assert.deepEqual(
-    findUnseenSessions(form, twice, seen(['a']), { since_ms: 0, until_ms: NOON_MS }),
+    findUnseenSessions(form, twice, buildAuditedCalls(['a']), { since_ms: 0, until_ms: NOON_MS }),
     [],
     'all of it is too new to tell',
   );
@@ -252,7 +260,7 @@ test('a call is found by its ID, whichever record names it', () => {
 test('tools that need no hook are skipped, and tools whose need is unknown are marked as such', () => {
   const form = getForm('codex');
   const one = [reported('s-1', run(null, 'web_search', 1, 'no'), run('p', 'update_plan', 1, 'unknown'))];
-  const [session, ...rest] = findUnseenSessions(form, one, seen([]), EVER);
+  const [session, ...rest] = findUnseenSessions(form, one, buildAuditedCalls([]), EVER);
   assert.equal(rest.length, 0);
   assert.deepEqual(
     [session?.is_certain, session?.run_count, session?.unseen],
@@ -267,7 +275,7 @@ test('without ids calls are counted, by session and by tool under all its names'
     reported('s-2', run(null, 'bash')),
   ];
   const key = (session: string, tool: string) => JSON.stringify([session, tool]);
-  const all = seen(
+  const all = buildAuditedCalls(
     [],
     [
       [key('s-1', 'bash'), 2],
@@ -276,7 +284,7 @@ test('without ids calls are counted, by session and by tool under all its names'
     ],
   );
   assert.deepEqual(findUnseenSessions(form, runs, all, EVER), []);
-  const some = seen(
+  const some = buildAuditedCalls(
     [],
     [
       [key('s-1', 'bash'), 1],
@@ -293,7 +301,7 @@ test('without ids calls are counted, by session and by tool under all its names'
   );
 });
 
-function event(at: number, tool_name: string, metadata: AuditEvent['metadata']): AuditEvent {
+function buildEvent(at: number, tool_name: string, metadata: AuditEvent['metadata']): AuditEvent {
   const timestamp = AT(at);
   const event_id = `evt_${at}_${tool_name}`;
   return { event_id, timestamp, session_id: 's-1', tool_name, metadata } as AuditEvent;
@@ -301,12 +309,17 @@ function event(at: number, tool_name: string, metadata: AuditEvent['metadata']):
 
 test('what was seen is looked up page by page, probes and results left out', async () => {
   const all = [
-    event(3, 'Bash', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'request' }),
-    event(2, 'Read', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'request', tool_use_id: 't2' }),
-    event(1, 'Read', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'response' }),
-    event(0, 'Edit', { endpoint: 'intercept_tool', hook: 'copilot', tool_use_id: 't0' }),
-    event(0, '', { endpoint: 'scan_input', hook: 'copilot', tool_use_id: 'none' }),
-    event(0, 'Bash', {
+    buildEvent(3, 'Bash', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'request' }),
+    buildEvent(2, 'Read', {
+      endpoint: 'intercept_tool',
+      hook: 'copilot',
+      phase: 'request',
+      tool_use_id: 't2',
+    }),
+    buildEvent(1, 'Read', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'response' }),
+    buildEvent(0, 'Edit', { endpoint: 'intercept_tool', hook: 'copilot', tool_use_id: 't0' }),
+    buildEvent(0, '', { endpoint: 'scan_input', hook: 'copilot', tool_use_id: 'none' }),
+    buildEvent(0, 'Bash', {
       endpoint: 'intercept_tool',
       hook: 'copilot',
       phase: 'request',

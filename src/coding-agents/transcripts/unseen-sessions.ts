@@ -129,7 +129,7 @@ export function findUnseenSessions(
         is_asked !== 'no' && (at_ms === null || (at_ms >= since_ms && at_ms <= until_ms)),
     );
     const unseen = in_window.filter((run) => !isSeen(session_id, run));
-    return unseen.length === 0 ? [] : [summarize(session_id, cwd, in_window.length, unseen)];
+    return unseen.length === 0 ? [] : [summarizeSession(session_id, cwd, in_window.length, unseen)];
   });
   return found.sort((a, b) => (b.last_ms ?? 0) - (a.last_ms ?? 0));
 }
@@ -152,7 +152,7 @@ function mergeSessions(transcripts: readonly Transcript[]): Map<string, MergedSe
   return sessions;
 }
 
-function summarize(
+function summarizeSession(
   session_id: string,
   cwd: string | null,
   run_count: number,

@@ -31,13 +31,15 @@ function open(settings: ChatSettings, environment: ChannelEnvironment): AlertCha
 
 function buildMessage(message: AlertMessage): object {
   const { title, summary, facts, link } = describeAlert(message);
-  const fields = facts.map(([label, value]) => markdown(`*${escapeMarkup(label)}*\n${codeSpan(value)}`));
+  const fields = facts.map(([label, value]) =>
+    buildMarkdownText(`*${escapeMarkup(label)}*\n${formatCodeSpan(value)}`),
+  );
   const sections = [];
   for (let at = 0; at < fields.length; at += SECTION_FIELDS_MAX)
     sections.push({ type: 'section', fields: fields.slice(at, at + SECTION_FIELDS_MAX) });
   const button = link && {
     type: 'actions',
-    elements: [{ type: 'button', text: plain(link.label), url: link.url, action_id: 'open' }],
+    elements: [{ type: 'button', text: buildPlainText(link.label), url: link.url, action_id: 'open' }],
   };
   return {
     // Notifications show this text, and chats without blocks show nothing else.
@@ -48,8 +50,8 @@ function buildMessage(message: AlertMessage): object {
     unfurl_links: false,
     unfurl_media: false,
     blocks: [
-      { type: 'header', text: plain(title, HEADER_UNITS_MAX) },
-      { type: 'section', text: plain(summary) },
+      { type: 'header', text: buildPlainText(title, HEADER_UNITS_MAX) },
+      { type: 'section', text: buildPlainText(summary) },
       ...sections,
       ...(button === null ? [] : [button]),
     ],
@@ -57,12 +59,12 @@ function buildMessage(message: AlertMessage): object {
 }
 
 /** Text in which only the three characters of the markup have a meaning. */
-function plain(text: string, units_max = SECTION_UNITS_MAX): object {
+function buildPlainText(text: string, units_max = SECTION_UNITS_MAX): object {
   return { type: 'plain_text', text: escapeWithin(text, units_max, escapeMarkup), emoji: false };
 }
 
 /** Text with markup. `verbatim` keeps names of channels and people, and addresses, from becoming links. */
-function markdown(text: string): object {
+function buildMarkdownText(text: string): object {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
@@ -77,6 +79,6 @@ function escapeMentions(text: string): string {
 }
 
 /** In a code span nothing is formatted. A backtick would end it. */
-function codeSpan(text: string): string {
+function formatCodeSpan(text: string): string {
   return `\`${escapeMarkup(text.replaceAll('`', "'"))}\``;
 }

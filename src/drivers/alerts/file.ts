@@ -51,12 +51,12 @@ const MIB = 1_048_576;
 function open(settings: FileChannelSettings): AlertChannel {
   const inTurn = openSerialQueue();
   return {
-    send: (message, signal) => inTurn(() => append(message, settings, signal)),
+    send: (message, signal) => inTurn(() => appendMessage(message, settings, signal)),
     close: () => {},
   };
 }
 
-async function append(
+async function appendMessage(
   message: AlertMessage,
   settings: FileChannelSettings,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ async function writeLine(path: string, line: Buffer): Promise<void> {
     constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await openFile(path, flags, 0o600);
   try {
-    await restrict(handle);
+    await restrictFile(handle);
     await handle.appendFile(line);
     await handle.datasync();
   } finally {
@@ -89,7 +89,7 @@ async function writeLine(path: string, line: Buffer): Promise<void> {
 }
 
 /** Refuses what is not a regular file, and takes away rights of others that an existing file has. */
-async function restrict(handle: FileHandle): Promise<void> {
+async function restrictFile(handle: FileHandle): Promise<void> {
   const status = await handle.stat();
   if (!status.isFile()) throw new NoRegularFile();
   if ((status.mode & 0o077) !== 0) await handle.chmod(0o600);

@@ -39,10 +39,13 @@ function buildMessage(message: AlertMessage): object {
           version: '1.4',
           msteams: { width: 'Full' },
           body: [
-            textBlock([textRun(title, { weight: 'Bolder', size: 'Large', color })]),
-            textBlock([textRun(summary)]),
+            buildTextBlock([buildTextRun(title, { weight: 'Bolder', size: 'Large', color })]),
+            buildTextBlock([buildTextRun(summary)]),
             ...facts.map(([label, value]) =>
-              textBlock([textRun(`${label}: `, { weight: 'Bolder' }), textRun(value)], 'Small'),
+              buildTextBlock(
+                [buildTextRun(`${label}: `, { weight: 'Bolder' }), buildTextRun(value)],
+                'Small',
+              ),
             ),
           ],
           ...(link !== null && {
@@ -55,10 +58,10 @@ function buildMessage(message: AlertMessage): object {
 }
 
 /** A block without Markdown: unlike those of a `TextBlock`, its texts are shown as they are. */
-function textBlock(inlines: readonly object[], spacing?: 'Small'): object {
+function buildTextBlock(inlines: readonly object[], spacing?: 'Small'): object {
   return { type: 'RichTextBlock', inlines, ...(spacing !== undefined && { spacing }) };
 }
 
-function textRun(text: string, style: Readonly<Record<string, string>> = {}): object {
+function buildTextRun(text: string, style: Readonly<Record<string, string>> = {}): object {
   return { type: 'TextRun', text, ...style };
 }

@@ -1,4 +1,4 @@
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import {
   limitValue,
   readSecretMember,
@@ -55,7 +55,7 @@ const ATTEMPTS_MAX = 2;
 type Sdk = typeof import('@aws-sdk/client-secrets-manager');
 
 function open({ region, secret_name }: CloudSettings): SecretBackend {
-  const connection = lazy(async () => {
+  const connection = createLazyValue(async () => {
     const sdk: Sdk = await loadSdk();
     return { sdk, client: new sdk.SecretsManagerClient({ region, maxAttempts: ATTEMPTS_MAX }) };
   });
@@ -63,7 +63,7 @@ function open({ region, secret_name }: CloudSettings): SecretBackend {
     const { sdk, client: connected } = await connection.open();
     try {
       const question = new sdk.GetSecretValueCommand({ SecretId: secret_name });
-      return getText(await withinTime(connected.send(question, { abortSignal: signal }), signal));
+      return getText(await awaitWithSignal(connected.send(question, { abortSignal: signal }), signal));
     } catch (error) {
       if (getName(error) === 'ResourceNotFoundException') return null;
       throw getFailure(error, signal);
@@ -72,7 +72,7 @@ function open({ region, secret_name }: CloudSettings): SecretBackend {
   return {
     get: async (key, signal) => {
       const text = await read(signal);
-      return text === null ? null : inText(text, key);
+      return text === null ? null : readFromText(text, key);
     },
     check: async (signal) => {
       if ((await read(signal)) === null)
@@ -96,7 +96,7 @@ async function loadSdk(): Promise<Sdk> {
  * Aborts at `signal`. The SDK's search for credentials takes no signal, and outside the cloud it waits for an address
  * that does not exist.
  */
-async function withinTime<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+async function awaitWithSignal<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   signal.throwIfAborted();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => reject(signal.reason);
@@ -116,7 +116,7 @@ function getText(answer: {
   return answer.SecretString ?? Buffer.from(answer.SecretBinary ?? []).toString('utf8');
 }
 
-function inText(text: string, key: string): string | null {
+function readFromText(text: string, key: string): string | null {
   const members = getMembers(text);
   if (members !== null) return readSecretMember(members, key);
   return key === 'value' && text !== '' ? limitValue(text) : null;

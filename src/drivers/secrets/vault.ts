@@ -84,16 +84,16 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
   const base = settings.address.replace(/\/+$/, '');
   const client = openHttpClient({ env });
   const ask = (route: string, signal: AbortSignal) =>
-    request({ url: `${base}/v1/${route}`, token, settings, client, signal });
+    requestSecret({ url: `${base}/v1/${route}`, token, settings, client, signal });
   return {
     get: async (key, signal) => {
-      const { folder, field } = locate(key);
+      const { folder, field } = locateSecret(key);
       const parts = [...path, ...folder].map(encodeURIComponent).join('/');
       const answer = await ask(`${mount}/data/${parts}`, signal);
       return answer === null ? null : readSecretMember(getFields(answer), field);
     },
     check: async (signal) => {
-      if ((await ask('auth/token/lookup-self', signal)) === null) throw denied(settings);
+      if ((await ask('auth/token/lookup-self', signal)) === null) throw buildDeniedFailure(settings);
     },
     close: () => void client.close(),
   };
@@ -109,7 +109,7 @@ function getPlace(written: string): { mount: string; path: readonly string[] } {
   throw new SecretFailure('secrets_setup', 'needs a `path` of mount and secret, as `secret/service`');
 }
 
-function locate(key: string): { folder: readonly string[]; field: string } {
+function locateSecret(key: string): { folder: readonly string[]; field: string } {
   const [name = '', field] = key.split('#');
   if (field === undefined && !name.includes('/')) return { folder: [], field: name };
   return { folder: name.split('/'), field: field ?? 'value' };
@@ -124,7 +124,7 @@ interface VaultRequest {
 }
 
 /** Returns the parsed response; `null` if the route does not exist. */
-async function request({ url, token, settings, client, signal }: VaultRequest): Promise<unknown> {
+async function requestSecret({ url, token, settings, client, signal }: VaultRequest): Promise<unknown> {
   const headers = {
     'x-vault-token': token,
     'x-vault-request': 'true',
@@ -133,14 +133,14 @@ async function request({ url, token, settings, client, signal }: VaultRequest): 
   const response = await client
     .call({ method: 'GET', url, headers, signal, response_bytes_max: ANSWER_BYTES_MAX })
     .catch((error) => {
-      throw unreached(error, settings);
+      throw buildUnreachedFailure(error, settings);
     });
-  if (response.status === 200) return parse(response);
+  if (response.status === 200) return parseReply(response);
   if (response.status === 404) return null;
-  throw refusal(response.status, settings);
+  throw buildStatusFailure(response.status, settings);
 }
 
-function unreached(error: unknown, { address }: VaultSettings): SecretFailure {
+function buildUnreachedFailure(error: unknown, { address }: VaultSettings): SecretFailure {
   const kind = error instanceof HttpFailure ? error.kind : 'unreachable';
   if (kind === 'timeout') return new SecretFailure('secrets_timeout', 'did not answer in time');
   if (kind === 'too_long')
@@ -158,8 +158,8 @@ function getOrigin(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : 'its address';
 }
 
-function refusal(status: number, settings: VaultSettings): SecretFailure {
-  if (status === 401 || status === 403) return denied(settings);
+function buildStatusFailure(status: number, settings: VaultSettings): SecretFailure {
+  if (status === 401 || status === 403) return buildDeniedFailure(settings);
   if (status >= 300 && status < 400) {
     const what = 'answers with a redirect, which is not followed; give the address that it points to';
     return new SecretFailure('secrets_answer', what);
@@ -171,12 +171,12 @@ function refusal(status: number, settings: VaultSettings): SecretFailure {
   return new SecretFailure('secrets_answer', what);
 }
 
-function denied({ token_env }: VaultSettings): SecretFailure {
+function buildDeniedFailure({ token_env }: VaultSettings): SecretFailure {
   const what = `does not let the token in \`${token_env}\` read this; it is wrong or expired, or its policy lacks the path`;
   return new SecretFailure('secrets_denied', what);
 }
 
-function parse({ body }: HttpReply): unknown {
+function parseReply({ body }: HttpReply): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch {

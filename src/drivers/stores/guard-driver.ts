@@ -45,16 +45,16 @@ function guardConnection(
 ): DatabaseConnection {
   return {
     executeQuery: async <Row>(query: CompiledQuery) => {
-      const result = await attempt(() => own.executeQuery<Row>(stored(query)));
-      return { ...result, rows: result.rows.map(restored) };
+      const result = await attempt(() => own.executeQuery<Row>(encodeQuery(query)));
+      return { ...result, rows: result.rows.map(decodeRow) };
     },
     async *streamQuery<Row>(
       query: CompiledQuery,
       chunk_size: number,
     ): AsyncIterableIterator<QueryResult<Row>> {
       try {
-        for await (const part of own.streamQuery<Row>(stored(query), chunk_size))
-          yield { ...part, rows: part.rows.map(restored) };
+        for await (const part of own.streamQuery<Row>(encodeQuery(query), chunk_size))
+          yield { ...part, rows: part.rows.map(decodeRow) };
       } catch (error) {
         throw failureOf(error) ?? error;
       }
@@ -62,7 +62,7 @@ function guardConnection(
   };
 }
 
-function stored(query: CompiledQuery): CompiledQuery {
+function encodeQuery(query: CompiledQuery): CompiledQuery {
   const isPlain = (value: unknown): boolean => typeof value !== 'string' || encodeColumnText(value) === value;
   if (query.parameters.every(isPlain)) return query;
   const parameters = query.parameters.map((value) =>
@@ -71,7 +71,7 @@ function stored(query: CompiledQuery): CompiledQuery {
   return { ...query, parameters };
 }
 
-function restored<Row>(row: Row): Row {
+function decodeRow<Row>(row: Row): Row {
   const plain: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row as Record<string, unknown>)) {
     plain[column] = typeof value === 'string' ? decodeColumnText(value) : value;

@@ -81,20 +81,20 @@ function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
     keepAlive: true,
     // An unresponsive server does not answer the disconnect either, and must not keep the process alive.
     allowExitOnIdle: true,
-    types: numbersAndBytes(pg),
+    types: createTypeParsers(pg),
   };
   const pool = new pg.Pool(options);
   // An idle connection died; the pool replaces it on demand.
   pool.on('error', () => {});
-  return dropsTheBroken(pool, options);
+  return dropBrokenClients(pool, options);
 }
 
 /** Parses BIGINT and its sums as numbers, and bytes as `Uint8Array`, as SQLite does. */
-function numbersAndBytes(pg: Library): CustomTypesConfig {
+function createTypeParsers(pg: Library): CustomTypesConfig {
   const { BYTEA, INT8, NUMERIC } = pg.types.builtins;
   const own: Readonly<Record<number, (text: string) => unknown>> = {
-    [INT8]: safeNumber,
-    [NUMERIC]: safeNumber,
+    [INT8]: parseSafeNumber,
+    [NUMERIC]: parseSafeNumber,
     [BYTEA]: (text) => Uint8Array.from(pg.types.getTypeParser(BYTEA)(text) as Uint8Array),
   };
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
@@ -102,14 +102,21 @@ function numbersAndBytes(pg: Library): CustomTypesConfig {
   return { getTypeParser } as CustomTypesConfig;
 }
 
-function safeNumber(text: string): number {
+function parseSafeNumber(text: string): number {
   const number = Number(text);
   if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number;
   throw new RangeError('a number from the store is too large');
 }
 
-/** Wraps the pool, and discards a connection after an error that the statement itself did not cause. */
-function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
+/** The time that statements have to end when the pool is closed, in milliseconds. */
+const CLOSE_MS = 2_000;
+
+/**
+ * Wraps the pool, and discards a connection after an error that the statement itself did not cause. Closing the pool
+ * cuts connections that are still in use, because a silent server would hold them for the whole limit of a statement.
+ */
+function dropBrokenClients(pool: Pool, options: PoolConfig): PostgresPool {
+  const used = new Set<() => void>();
   const connect = async (): Promise<PostgresPoolClient> => {
     const client = await pool.connect();
     let is_broken = false;
@@ -127,12 +134,23 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
       }
     };
     const release = (destroy?: boolean): void => {
-      client.off('error', breaks);
-      client.release(is_broken || destroy === true);
+      if (!used.delete(cut)) return;
+      const is_discarded = is_broken || destroy === true;
+      // The listener stays with a discarded connection, whose end is reported to it.
+      if (!is_discarded) client.off('error', breaks);
+      client.release(is_discarded);
     };
+    const cut = (): void => release(true);
+    used.add(cut);
     return { query: query as PostgresPoolClient['query'], release };
   };
-  return { connect, end: () => pool.end(), options };
+  const end = async (): Promise<void> => {
+    const timer = setTimeout(() => {
+      for (const cut of used) cut();
+    }, CLOSE_MS);
+    await pool.end().finally(() => clearTimeout(timer));
+  };
+  return { connect, end, options };
 }
 
 /** Returns PostgreSQL's five-character error code (SQLSTATE); `null` if the server sent none. */
@@ -155,13 +173,13 @@ function getFailure(error: unknown): StoreFailure | null {
   if (error instanceof TypeError || error instanceof RangeError) return null;
   const state = getState(error);
   // All connections of this process were in use for too long. The library has no code for this error.
-  if ((error as Error).message === 'timeout exceeded when trying to connect') return busy(null);
-  if (state === null) return unreachable((error as NodeJS.ErrnoException).code ?? null);
+  if ((error as Error).message === 'timeout exceeded when trying to connect') return buildBusyFailure(null);
+  if (state === null) return buildUnreachableFailure((error as NodeJS.ErrnoException).code ?? null);
   if (CONFLICTS.includes(state)) {
     const message = 'Others changed the same rows at the same time, again and again. Try again.';
     return new StoreFailure('store_conflict', message, state);
   }
-  if (state === '55P03') return busy(state);
+  if (state === '55P03') return buildBusyFailure(state);
   if (state === '53100') {
     const message = 'The disk of the database is full. Free some space; hooks then work again.';
     return new StoreFailure('store_full', message, state);
@@ -170,14 +188,14 @@ function getFailure(error: unknown): StoreFailure | null {
     const message = 'The store does not have the tables of this version. Start the service again.';
     return new StoreFailure('store_older', message, state);
   }
-  return ENVIRONMENT.test(state) ? refused(state) : null;
+  return ENVIRONMENT.test(state) ? buildRefusedFailure(state) : null;
 }
 
-function busy(state: string | null): StoreFailure {
+function buildBusyFailure(state: string | null): StoreFailure {
   return new StoreFailure('store_busy', 'Others hold the store for too long. Try again.', state);
 }
 
-function unreachable(code: string | null): StoreFailure {
+function buildUnreachableFailure(code: string | null): StoreFailure {
   const message =
     'The database of `storage.url` does not answer. Check that it runs and that its host, port and TLS settings are right.';
   return new StoreFailure('store_unavailable', message, code);
@@ -194,7 +212,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^53300/, 'has no connection left. Raise its `max_connections`, or run fewer workers.'],
 ];
 
-function refused(state: string): StoreFailure {
+function buildRefusedFailure(state: string): StoreFailure {
   const known = SENTENCES.find(([states]) => states.test(state));
   const sentence = known?.[1] ?? 'does not answer now. Its log has the reason; the service retries.';
   return new StoreFailure('store_unavailable', `The database of \`storage.url\` ${sentence}`, state);

@@ -63,7 +63,7 @@ async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Table
         supportsMultipleConnections: { value: true },
       }),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => compilerWithoutRowLocks(SqliteQueryCompiler),
+    createQueryCompiler: () => createCompilerWithoutRowLocks(SqliteQueryCompiler),
   };
   return new Kysely<Tables>({ dialect });
 }
@@ -71,7 +71,7 @@ async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Table
 const ROW_LOCKS = ['ForUpdate', 'ForNoKeyUpdate', 'ForShare', 'ForKeyShare', 'NoWait', 'SkipLocked'];
 
 /** Builds a compiler that ignores `for update`. SQLite has one writer at a time, so it needs no row locks. */
-function compilerWithoutRowLocks(Base: typeof SqliteQueryCompiler): SqliteQueryCompiler {
+function createCompilerWithoutRowLocks(Base: typeof SqliteQueryCompiler): SqliteQueryCompiler {
   type Visit = (this: SqliteQueryCompiler, node: { modifier?: string }) => void;
   const base = Base.prototype as unknown as { visitSelectModifier: Visit };
   const visitSelectModifier: Visit = function (node) {
@@ -93,34 +93,34 @@ interface Handle {
 
 function getDriver(settings: SqliteStoreSettings): Driver {
   const patience_ms = settings.patience_ms ?? PATIENCE_MS;
-  const turns = openWriteTurns(patience_ms, busy);
+  const turns = openWriteTurns(patience_ms, buildBusyFailure);
   let handle: Handle | null = null;
 
   /** Returns the handle. Rejects a file that was replaced, because the log of the first file would be mixed into it. */
   const current = (): Handle => {
     handle ??= openHandle(settings);
-    if (handle.file_id !== fileId(settings.path)) throw replaced();
+    if (handle.file_id !== readFileId(settings.path)) throw buildReplacedFailure();
     return handle;
   };
   const execute = (sql: string): void => current().database.exec(sql);
   const connection: DatabaseConnection = {
     executeQuery: async <Row>(query: CompiledQuery) =>
       handle?.database.isTransaction === true
-        ? run<Row>(handle.statements, query)
-        : patiently(patience_ms, () => run<Row>(current().statements, query)),
+        ? runQuery<Row>(handle.statements, query)
+        : retryWhileBusy(patience_ms, () => runQuery<Row>(current().statements, query)),
     async *streamQuery<Row>(query: CompiledQuery) {
       const rows = current().statements.prepare(query.sql).iterate(query.parameters);
       for (const row of rows) yield { rows: [row as Row] };
     },
   };
   return {
-    init: async () => void (await patiently(patience_ms, current)),
+    init: async () => void (await retryWhileBusy(patience_ms, current)),
     acquireConnection: async () => {
       await turns.take();
       return connection;
     },
     releaseConnection: async () => turns.give(),
-    beginTransaction: () => patiently(patience_ms, () => execute('BEGIN IMMEDIATE')),
+    beginTransaction: () => retryWhileBusy(patience_ms, () => execute('BEGIN IMMEDIATE')),
     commitTransaction: async () => execute('COMMIT'),
     rollbackTransaction: async () => {
       // After a full disk, SQLite has rolled back already.
@@ -131,28 +131,31 @@ function getDriver(settings: SqliteStoreSettings): Driver {
 }
 
 function openHandle({ path, create = false }: SqliteStoreSettings): Handle {
-  const database = openSqliteDatabase({ path: create ? path : existing(path), busy_timeout_ms: 0 });
+  const database = openSqliteDatabase({
+    path: create ? path : buildExistingFileUrl(path),
+    busy_timeout_ms: 0,
+  });
   try {
     database.exec('PRAGMA synchronous = FULL');
-    return { database, statements: adaptDatabase(database), file_id: fileId(path) };
+    return { database, statements: adaptDatabase(database), file_id: readFileId(path) };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-function existing(path: string): URL {
+function buildExistingFileUrl(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('mode', 'rw');
   return url;
 }
 
-function fileId(path: string): string | null {
+function readFileId(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
-function run<Row>(database: SqliteDatabase, { sql, parameters }: CompiledQuery) {
+function runQuery<Row>(database: SqliteDatabase, { sql, parameters }: CompiledQuery) {
   const statement = database.prepare(sql);
   if (statement.reader) return { rows: statement.all(parameters) as Row[] };
   const { changes } = statement.run(parameters);
@@ -160,7 +163,7 @@ function run<Row>(database: SqliteDatabase, { sql, parameters }: CompiledQuery) 
 }
 
 /** Retries while another process has the write lock. Other work of this process continues meanwhile. */
-async function patiently<Result>(patience_ms: number, work: () => Result): Promise<Result> {
+async function retryWhileBusy<Result>(patience_ms: number, work: () => Result): Promise<Result> {
   const until_ms = performance.now() + patience_ms;
   for (let tries = 1; ; tries++) {
     try {
@@ -190,7 +193,7 @@ function getFailure(error: unknown, folder: string): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
   const code = getCode(error);
   const system_code = code === 0 ? getSystemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
-  if (isBusy(error)) return busy();
+  if (isBusy(error)) return buildBusyFailure();
   const disk = findDiskProblem(error, folder);
   if (code === SQLITE.full || disk?.what === DISK_FULL) {
     const message = 'The disk of the store is full. Free some space; hooks then work again.';
@@ -218,11 +221,11 @@ function getSystemCode(error: unknown): string | null {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
 }
 
-function busy(): StoreFailure {
+function buildBusyFailure(): StoreFailure {
   return new StoreFailure('store_busy', 'Others hold the store for too long. Try again.');
 }
 
-function replaced(): StoreFailure {
+function buildReplacedFailure(): StoreFailure {
   const message =
     'The file of the store was removed or replaced while in use. Restore it; or stop the service, remove the files next to it that end in `-wal` and `-shm`, and start it again.';
   return new StoreFailure('store_unavailable', message);

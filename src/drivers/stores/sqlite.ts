@@ -83,14 +83,14 @@ export function adaptDatabase(database: DatabaseSync): SqliteDatabase {
       const kept = statements.get(sql);
       if (kept !== undefined) return kept;
       if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value!);
-      const prepared = prepare(database, sql);
+      const prepared = prepareStatement(database, sql);
       statements.set(sql, prepared);
       return prepared;
     },
   };
 }
 
-function prepare(database: DatabaseSync, sql: string): SqliteStatement {
+function prepareStatement(database: DatabaseSync, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters as SQLInputValue[];
   return {

@@ -15,7 +15,7 @@ export function encodeColumnText(text: string): string {
   return text.replace(UNWRITABLE, (unit) => `${MARK}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Decodes a text that `encodeText` returned. */
+/** Decodes a text that `encodeColumnText` returned. */
 export function decodeColumnText(text: string): string {
   if (!text.includes(MARK)) return text;
   return text.replace(MARKED, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));

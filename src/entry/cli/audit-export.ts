@@ -48,13 +48,13 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
   let cursor: string | null = options.cursor ?? '';
   let count = 0;
   try {
-    if (format === 'csv') await write(terminal, `${COLUMNS.join(',')}\r\n`);
+    if (format === 'csv') await writeText(terminal, `${COLUMNS.join(',')}\r\n`);
     while (cursor !== null) {
       const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
       const page = (await asker.ask(request)) as AuditPage;
       const before = count;
       count += page.count;
-      await write(terminal, page.events.map(format === 'csv' ? csvLine : jsonLine).join(''));
+      await writeText(terminal, page.events.map(format === 'csv' ? formatCsvLine : formatJsonLine).join(''));
       cursor = page.next_cursor ?? null;
       const is_mark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
       if (is_mark)
@@ -69,17 +69,17 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
   }
 }
 
-function jsonLine(event: AuditEvent): string {
+function formatJsonLine(event: AuditEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
 /** Formats a line of CSV (RFC 4180). A value that a spreadsheet would run as a formula gets a leading quote. */
-function csvLine(event: AuditEvent): string {
-  const cells = COLUMNS.map((column) => cell(event[column]));
+function formatCsvLine(event: AuditEvent): string {
+  const cells = COLUMNS.map((column) => formatCsvCell(event[column]));
   return `${cells.join(',')}\r\n`;
 }
 
-function cell(value: unknown): string {
+function formatCsvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = Array.isArray(value)
     ? value.join(' ')
@@ -91,6 +91,6 @@ function cell(value: unknown): string {
 }
 
 /** Writes text and waits for a slow reader, so that at most one page is in memory. */
-async function write({ stdout }: Terminal, text: string): Promise<void> {
+async function writeText({ stdout }: Terminal, text: string): Promise<void> {
   if (text !== '' && stdout.write(text) === false) await once(stdout, 'drain');
 }

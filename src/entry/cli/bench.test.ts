@@ -48,7 +48,7 @@ test('a file of labelled texts is measured by the real program, and none of its 
     assert.match(stdout, /^source +tickets +100\.00 % +1$/m);
     assert.match(stdout, /^type +colour +0\.00 % +1$/m);
     assert.match(stdout, /^Missed: 1\nmails +colour +b$/m);
-    assert.match(stdout, /^False alarms: 1\nmails +by [a-z_.]+ +c$/m);
+    assert.match(stdout, /^False positives: 1\nmails +by [a-z_.]+ +c$/m);
     for (const text of TEXTS) assert.ok(!stdout.includes(text));
     assert.ok(!stdout.includes(KEY));
     const lines = (await readFile(join(cwd, 'out.jsonl'), 'utf8')).trimEnd().split('\n');

@@ -4,7 +4,7 @@ import { getOsUserName } from '../../runtime/access/os-user.ts';
 import { EXIT } from './command-failure.ts';
 import { formatTable } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
-import { paint, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
+import { paintText, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
 
 /** The options of `compliance verify`. */
 export interface ComplianceVerifyOptions {
@@ -50,7 +50,7 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
   const failed = answer.controls.filter(({ result }) => result === 'does_not_act');
   if (failed.length > 0) printLine(terminal);
   for (const { framework, control_id, details } of failed) {
-    printLine(terminal, paint(terminal, 'bold', `${framework} ${control_id}`));
+    printLine(terminal, paintText(terminal, 'bold', `${framework} ${control_id}`));
     for (const detail of details) printLine(terminal, `  ${detail}`);
   }
   const { counts } = answer;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CostLine, formatCostCsv, formatCostMarkdown, formatMoney } from './cost-report.ts';
 
-function line(parts: Partial<CostLine>): CostLine {
+function buildCostLine(parts: Partial<CostLine>): CostLine {
   return {
     cost: 1.5,
     calls: 2,
@@ -15,7 +15,7 @@ function line(parts: Partial<CostLine>): CostLine {
 
 test('names that callers chose stay names, in a spreadsheet and on a page', () => {
   const agents = ['plain', '=HYPERLINK("x")', '+1', '-1', '@a', 'a,b', 'a|b<i>', 'a\nb\u001b[2J'];
-  const lines = agents.map((agent) => line({ agent }));
+  const lines = agents.map((agent) => buildCostLine({ agent }));
   const figures = '2,10,5,3,0,0,1,1.500000';
   assert.deepEqual(formatCostCsv(['agent'], lines).slice(1), [
     `plain,${figures}`,

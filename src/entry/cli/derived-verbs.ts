@@ -37,7 +37,7 @@ export function listDerivedGroups(operations: readonly AnyOperation[]): Readonly
   const groups = new Map<string, string>();
   for (const { cli, summary } of withVerb(operations, null)) {
     const group = cli.verb.split(' ')[0]!;
-    if (!groups.has(group)) groups.set(group, lowerFirst(summary));
+    if (!groups.has(group)) groups.set(group, lowercaseFirst(summary));
   }
   return groups;
 }
@@ -58,12 +58,12 @@ export function addDerivedVerbs(
   for (const operation of derived) {
     const [verb, ...between] = operation.cli.verb.split(' ').slice(1).reverse();
     if (verb === undefined) throw new Error(`The verb of \`${operation.name}\` needs a second word.`);
-    const parent = between.reverse().reduce(subcommand, command);
+    const parent = between.reverse().reduce(getSubcommand, command);
     addVerb(parent.command(verb), operation, terminal);
   }
 }
 
-function subcommand(parent: Command, name: string): Command {
+function getSubcommand(parent: Command, name: string): Command {
   return parent.commands.find((each) => each.name() === name) ?? parent.command(name);
 }
 
@@ -74,13 +74,13 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
     readonly required?: readonly string[];
   };
   const names = cli.arguments ?? [];
-  command.summary(lowerFirst(summary)).description(description);
+  command.summary(lowercaseFirst(summary)).description(description);
   for (const name of names) {
     const written = required.includes(name) ? `<${name}>` : `[${name}]`;
-    command.addArgument(new Argument(written, optionText(properties[name])));
+    command.addArgument(new Argument(written, formatOptionText(properties[name])));
   }
   for (const name of cli.options ?? []) {
-    const option = optionFor(name, properties[name] ?? {});
+    const option = createOption(name, properties[name] ?? {});
     command.addOption(required.includes(name) ? option.makeOptionMandatory() : option);
   }
   command.addOption(buildConfigOption()).addOption(buildJsonOption());
@@ -88,7 +88,7 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
     const options: CommonOptions = command.opts();
     const output = await runOperation(terminal, options.config, operation, readInput(command, cli));
     if (options.json) printJson(terminal, output);
-    else for (const line of outputLines(cli, output as object)) printLine(terminal, line);
+    else for (const line of formatOutput(cli, output as object)) printLine(terminal, line);
   });
   addExamples(command, cli.examples);
 }
@@ -103,17 +103,17 @@ function readInput(command: Command, cli: CliVerb): Readonly<Record<string, unkn
   const options: CommonOptions = command.opts();
   const members = [
     ...(cli.arguments ?? []).map((name, at) => [name, command.processedArgs[at]] as const),
-    ...(cli.options ?? []).map((name) => [name, options[optionFor(name, {}).attributeName()]] as const),
+    ...(cli.options ?? []).map((name) => [name, options[createOption(name, {}).attributeName()]] as const),
   ];
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
 /** Makes the flag of a member: `agent_id` becomes `--agent <agent_id>`, and a boolean takes no value. */
-function optionFor(name: string, schema: MemberSchema): Option {
+function createOption(name: string, schema: MemberSchema): Option {
   const flag = `--${name.replace(/_id$/, '').replaceAll('_', '-')}`;
   const types = [schema.type ?? []].flat();
-  if (types.includes('boolean')) return new Option(flag, optionText(schema));
-  const option = new Option(`${flag} <${name}>`, optionText(schema));
+  if (types.includes('boolean')) return new Option(flag, formatOptionText(schema));
+  const option = new Option(`${flag} <${name}>`, formatOptionText(schema));
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
   if (types.includes('integer')) return option.argParser(parseWholeNumber(minimum, maximum));
   if (types.includes('array')) return option.argParser(collectValues);
@@ -122,34 +122,34 @@ function optionFor(name: string, schema: MemberSchema): Option {
 }
 
 /** Formats a description as the text of an option: no capital letter, no full stop. */
-function optionText(schema: MemberSchema | undefined): string {
-  return lowerFirst(schema?.description ?? '').replace(/\.$/, '');
+function formatOptionText(schema: MemberSchema | undefined): string {
+  return lowercaseFirst(schema?.description ?? '').replace(/\.$/, '');
 }
 
-function lowerFirst(text: string): string {
+function lowercaseFirst(text: string): string {
   return /^[A-Z][a-z ]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 }
 
-function outputLines({ columns, line }: CliVerb, output: object): readonly string[] {
+function formatOutput({ columns, line }: CliVerb, output: object): readonly string[] {
   if (line !== undefined) return [escapeControls(line(output as never))];
   const members = output as Readonly<Record<string, unknown>>;
-  if (columns === undefined) return memberLines(members);
+  if (columns === undefined) return formatMembers(members);
   const rows = members[columns.rows] as readonly Readonly<Record<string, unknown>>[];
   if (rows.length === 0) return [columns.empty];
-  const cells = rows.map((row) => Object.values(columns.cells).map((name) => cellText(row[name])));
+  const cells = rows.map((row) => Object.values(columns.cells).map((name) => formatCell(row[name])));
   return formatTable(Object.keys(columns.cells), cells);
 }
 
 /** Formats one line for each member. An object is replaced by the lines of its own members. */
-function memberLines(members: Readonly<Record<string, unknown>>): string[] {
+function formatMembers(members: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(members).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? memberLines(value as Readonly<Record<string, unknown>>)
-      : [`${name.padEnd(14)}${escapeControls(cellText(value) || '-')}`],
+      ? formatMembers(value as Readonly<Record<string, unknown>>)
+      : [`${name.padEnd(14)}${escapeControls(formatCell(value) || '-')}`],
   );
 }
 
-function cellText(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return Array.isArray(value) ? value.map(cellText).join(' ') : String(value);
+  return Array.isArray(value) ? value.map(formatCell).join(' ') : String(value);
 }

@@ -10,7 +10,7 @@ import { CommandFailure, EXIT } from './command-failure.ts';
 import { formatCount } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
 import { requireJournal } from './run-operation.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
 
 /** The options of a command that makes an evidence pack. */
 export interface PackCommand {
@@ -124,7 +124,7 @@ function printReport(report: PackReport, lines: readonly string[], terminal: Ter
   const [first = '', ...rest] = lines;
   const [word = ''] = first.split(' ', 1);
   const colour = report.intact ? ('green' as const) : ('red' as const);
-  printLine(terminal, paint(terminal, ['bold', colour], word) + first.slice(word.length));
+  printLine(terminal, paintText(terminal, ['bold', colour], word) + first.slice(word.length));
   for (const line of rest) printLine(terminal, line);
 }
 

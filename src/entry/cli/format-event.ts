@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { escapeControls, paint, type Terminal } from './terminal.ts';
+import { escapeControls, paintText, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
@@ -14,7 +14,7 @@ function findHighestSeverity({ metadata: { found_tags } }: AuditEvent): string |
 
 /** Formats one event on one line, from the time to the event ID. Fields without a value are left out. */
 export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
-  const decision = paint(terminal, COLOURS[event.decision], event.decision.padEnd(6));
+  const decision = paintText(terminal, COLOURS[event.decision], event.decision.padEnd(6));
   const severity = findHighestSeverity(event);
   const parts = [
     event.timestamp,
@@ -33,7 +33,7 @@ export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
       ? null
       : `approval=${quoteField(String(event.metadata.approval_status))}`,
     event.session_id === null ? null : `session=${quoteField(event.session_id)}`,
-    paint(terminal, 'dim', event.event_id),
+    paintText(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');
 }
@@ -46,12 +46,12 @@ function quoteField(text: string): string {
 /** Formats all fields of one event, one per line. Fields without a value are left out. */
 export function formatEventDetail(event: AuditEvent, terminal: Terminal): string[] {
   const { metadata, ...fields } = event;
-  return [...lines(fields, ''), ...lines(metadata, 'metadata.')].map(
-    ([name, value]) => `${paint(terminal, 'dim', name.padEnd(26))} ${value}`,
+  return [...formatFields(fields, ''), ...formatFields(metadata, 'metadata.')].map(
+    ([name, value]) => `${paintText(terminal, 'dim', name.padEnd(26))} ${value}`,
   );
 }
 
-function lines(fields: Readonly<Record<string, unknown>>, prefix: string): [string, string][] {
+function formatFields(fields: Readonly<Record<string, unknown>>, prefix: string): [string, string][] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => [

@@ -7,7 +7,7 @@ import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 /** Makes three decisions: one that allows, one that masks, one that blocks. */
-async function threeDecisions(cwd: string): Promise<void> {
+async function makeThreeDecisions(cwd: string): Promise<void> {
   await runInProcess(['scan', '--agent', 'one', 'hello'], { cwd });
   await runProcess(
     ['scan', '--agent', 'two', '--tenant', 'acme', '--session', 's-1', 'write to ann@corp-mail.com'],
@@ -54,7 +54,7 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
     const empty = await runInProcess(['logs'], { cwd });
     assert.equal(empty.code, 2, empty.stdout);
     assert.match(empty.stderr, /no journal at/);
-    await threeDecisions(cwd);
+    await makeThreeDecisions(cwd);
     const nothing = await runInProcess(['logs', '--agent', 'nobody', '--last', '24h'], { cwd });
     assert.equal(nothing.code, 0, nothing.stderr);
     const sentence = `No matching events in ${join(cwd, '.service')} (last 24 h, 3 events searched).\n`;
@@ -165,7 +165,7 @@ test('logs --follow shows what is there and what comes, and Ctrl-C ends it with 
 
 test('a reader that goes away ends the program without a complaint', async () => {
   await withFolder(async (cwd) => {
-    await threeDecisions(cwd);
+    await makeThreeDecisions(cwd);
     const { code, stderr } = await runProcess(['logs', '--json'], { cwd, closes_stdout: true });
     assert.equal(code, 0);
     assert.equal(stderr, '');
@@ -177,7 +177,7 @@ test('audit verify says intact, and where a record is not as it was written', as
     const nothing = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(nothing.code, 2);
     assert.match(nothing.stderr, /no journal/);
-    await threeDecisions(cwd);
+    await makeThreeDecisions(cwd);
     await runInProcess(['logs'], { cwd });
     const intact = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(intact.code, 0, intact.stdout + intact.stderr);

@@ -11,7 +11,7 @@ import { printNotice, type Terminal } from './terminal.ts';
 /** Serves the tools until the MCP client closes standard input. */
 export async function serveMcp(config_path: string | undefined, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, config_path, 'leave');
-  const { serveToolsOnStdio } = await installed(() => import('../mcp/server/stdio.ts'));
+  const { serveToolsOnStdio } = await requireInstalled(() => import('../mcp/server/stdio.ts'));
   if (terminal.interactive)
     printNotice(
       terminal,
@@ -75,7 +75,7 @@ async function serveGateway(
   options: McpProxyOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { serveGatewayOnStdio } = await installed(() => import('../mcp/gateway/stdio.ts'));
+  const { serveGatewayOnStdio } = await requireInstalled(() => import('../mcp/gateway/stdio.ts'));
   globalThis.console = new Console(process.stderr, process.stderr);
   const log = openLog({ ...config.log, name: 'mcp' });
   await serveGatewayOnStdio({
@@ -92,7 +92,7 @@ async function serveGateway(
 }
 
 /** Loads a module that needs the MCP library, which is optional and may not be installed. */
-async function installed<T>(load: () => Promise<T>): Promise<T> {
+async function requireInstalled<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {

@@ -13,23 +13,23 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 let folders = 0;
 
-async function done(cwd: string, ...words: readonly string[]): Promise<void> {
+async function runSuccessfully(cwd: string, ...words: readonly string[]): Promise<void> {
   const { code, stdout, stderr } = await runInProcess(words, { cwd });
   assert.equal(code, 0, `${words.join(' ')}: ${stdout}${stderr}`);
 }
 
 /** Creates a folder with `init` and a command, or from a copy of an earlier folder. */
-async function made(from: string | null, ...command: readonly string[]): Promise<string> {
+async function makeProject(from: string | null, ...command: readonly string[]): Promise<string> {
   folders += 1;
   const folder = join(root, String(folders));
   if (from !== null) cpSync(from, folder, { recursive: true });
   else cpSync(mkdtempSync(join(root, 'empty-')), folder, { recursive: true });
-  await done(folder, ...command);
+  await runSuccessfully(folder, ...command);
   return folder;
 }
 
 /** Returns the faults that `policy lint` and `policy test` report. */
-async function faultsIn(folder: string, says: string): Promise<readonly string[]> {
+async function findFaults(folder: string, says: string): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const command of ['lint', 'test']) {
     const { code, stdout, stderr } = await runInProcess(['policy', command], { cwd: folder });
@@ -50,25 +50,32 @@ test('what is shipped agrees with itself: after each `init`, with each pack, and
   let count = 0;
   const look = async (folder: string, says: string) => {
     count += 1;
-    faults.push(...(await faultsIn(folder, says)));
+    faults.push(...(await findFaults(folder, says)));
   };
   for (const init of INITS) {
-    const bare = await made(null, ...init);
+    const bare = await makeProject(null, ...init);
     await look(bare, init.join(' '));
     for (const name of TEMPLATES) {
-      const folder = await made(bare, 'templates', 'install', name, '--yes', '--allow-laxer');
+      const folder = await makeProject(bare, 'templates', 'install', name, '--yes', '--allow-laxer');
       await look(folder, `${init.at(-1)} template ${name}`);
     }
     const withOne = new Map<string, string>();
     for (const name of SKILLS) {
-      const folder = await made(bare, 'skills', 'add', name, '--yes', '--allow-laxer');
+      const folder = await makeProject(bare, 'skills', 'add', name, '--yes', '--allow-laxer');
       withOne.set(name, folder);
       await look(folder, `${init.at(-1)} ${name}`);
     }
     if (init.length > 2) continue;
     for (const [at, first] of SKILLS.entries()) {
       for (const second of SKILLS.slice(at + 1)) {
-        const folder = await made(withOne.get(first)!, 'skills', 'add', second, '--yes', '--allow-laxer');
+        const folder = await makeProject(
+          withOne.get(first)!,
+          'skills',
+          'add',
+          second,
+          '--yes',
+          '--allow-laxer',
+        );
         await look(folder, `${first} and ${second}`);
         rmSync(folder, { recursive: true, force: true });
       }

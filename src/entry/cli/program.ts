@@ -5,8 +5,8 @@ import { type CommandEntry, commands } from './commands/index.ts';
 import { DERIVED_GROUPS } from './derived-groups.ts';
 import {
   escapeControls,
-  paint,
   paintError,
+  paintText,
   printJson,
   printNotice,
   replaceProgramName,
@@ -42,20 +42,23 @@ async function buildProgram(terminal: Terminal, wanted: string | undefined): Pro
     .helpCommand('help [command]', 'show help for a command')
     .showHelpAfterError(`See \`${terminal.name} help\`.`)
     .exitOverride()
-    .configureHelp({ styleTitle: (title) => paint(terminal, 'bold', title) })
+    .configureHelp({ styleTitle: (title) => paintText(terminal, 'bold', title) })
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(replaceProgramName(terminal, text)),
       writeErr: (text) => terminal.stderr.write(replaceProgramName(terminal, text)),
-      outputError: (text, write) => write(shownError(text, terminal)),
+      outputError: (text, write) => write(formatError(text, terminal)),
     });
   program.hook('preAction', async (_program, action) => {
     const { refuseBelowAgent } = await import('./operator-only.ts');
     await refuseBelowAgent(action, terminal);
   });
   for (const entry of listCommands()) {
-    const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
+    const command = program
+      .command(entry.name)
+      .summary(entry.summary)
+      .description(formatSentence(entry.summary));
     if (entry.name === wanted || wanted === 'completion') await defineCommand(command, entry, terminal);
-    nameHelp(command, terminal.name);
+    addHelpHint(command, terminal.name);
   }
   return program.addHelpText('after', () => START);
 }
@@ -81,10 +84,10 @@ function loadDerived() {
 }
 
 /** Makes each command's usage errors name its own help. */
-function nameHelp(command: Command, path: string): void {
+function addHelpHint(command: Command, path: string): void {
   const words = `${path} ${command.name()}`;
   command.showHelpAfterError(`See \`${words} --help\`.`);
-  for (const child of command.commands) nameHelp(child, words);
+  for (const child of command.commands) addHelpHint(child, words);
 }
 
 const START = `
@@ -97,7 +100,7 @@ Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found),
 130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;
 
 /** Formats a summary for the top of a help: a capital letter and a full stop. */
-function sentence(summary: string): string {
+function formatSentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
@@ -112,7 +115,7 @@ function withDashes(args: readonly string[]): string[] {
 }
 
 /** Makes a misspelt word safe to print, because it may contain control characters that were pasted. */
-function shownError(text: string, terminal: Terminal): string {
+function formatError(text: string, terminal: Terminal): string {
   const lines = text.trimEnd().split('\n').map(escapeControls);
   return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
 }
@@ -125,12 +128,12 @@ const INTERNAL_ERROR = {
 };
 
 /** Returns a message of commander without its `error:`, and its next line as the hint. */
-function usageError({ message }: CommanderError) {
+function buildUsageError({ message }: CommanderError) {
   const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
   return { error: first, code: 'usage', details: [], ...(rest.length > 0 && { hint: rest.join(' ') }) };
 }
 
-function failureAsJson({ message, code, details, hint }: CommandFailure, terminal: Terminal) {
+function serializeFailure({ message, code, details, hint }: CommandFailure, terminal: Terminal) {
   return {
     error: message,
     code,
@@ -143,7 +146,7 @@ async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean)
   // Commander has already printed the message. Help and version also end here.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    if (as_json) printJson(terminal, usageError(error));
+    if (as_json) printJson(terminal, buildUsageError(error));
     return EXIT.usage;
   }
   const { convertExpectedFailure } = await import('./convert-failure.ts');
@@ -156,7 +159,7 @@ async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean)
     if (stack === '') printNotice(terminal, `${INTERNAL_ERROR.hint}.`);
     return EXIT.usage;
   }
-  if (as_json) printJson(terminal, failureAsJson(failure, terminal));
+  if (as_json) printJson(terminal, serializeFailure(failure, terminal));
   printNotice(terminal, `${red} ${escapeControls(replaceProgramName(terminal, failure.message))}`);
   for (const line of failure.lines) printNotice(terminal, `  ${escapeControls(line)}`);
   if (failure.hint !== null) printNotice(terminal, replaceProgramName(terminal, failure.hint));

@@ -18,17 +18,17 @@ export function formatQuality(report: QualityReport, brief: boolean): string[] {
     ...(brief ? [] : getRows('type', types)),
   ]);
   if (type_accuracy !== null)
-    lines.push('', `The type is right in ${percent(type_accuracy)} of the found places.`);
+    lines.push('', `The type is right in ${formatPercent(type_accuracy)} of the found places.`);
   if (partial > 0) lines.push('', `${partial} texts exceeded a limit and were scanned in part.`);
   if (brief) return lines;
   return [
     ...lines,
-    ...mistakeLines('Missed', report.misses, report.positives - report.found),
-    ...mistakeLines('False alarms', report.false_alarms, report.alarms),
+    ...formatMistakes('Missed', report.misses, report.positives - report.found),
+    ...formatMistakes('False positives', report.false_alarms, report.alarms),
   ];
 }
 
-const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE ALARMS', 'NEGATIVES', 'PRECISION', 'F1'];
+const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE POSITIVES', 'NEGATIVES', 'PRECISION', 'F1'];
 
 function getRows(kind: string, groups: readonly FigureGroup[]): string[][] {
   return groups.map(({ name, positives, negatives, recall, false_alarm_rate, precision, f1 }) => {
@@ -36,22 +36,22 @@ function getRows(kind: string, groups: readonly FigureGroup[]): string[][] {
     return [
       kind,
       name === '' ? '(none)' : name,
-      percent(recall),
+      formatPercent(recall),
       positives === 0 ? '' : String(positives),
-      percent(false_alarm_rate),
+      formatPercent(false_alarm_rate),
       negatives === 0 ? '' : String(negatives),
-      is_mixed ? percent(precision) : '',
-      is_mixed ? percent(f1) : '',
+      is_mixed ? formatPercent(precision) : '',
+      is_mixed ? formatPercent(f1) : '',
     ];
   });
 }
 
-function percent(share: number | null): string {
+function formatPercent(share: number | null): string {
   return share === null ? '' : `${(100 * share).toFixed(2)} %`;
 }
 
 /** Formats one line per source and type, with the IDs of its rows. */
-function mistakeLines(title: string, mistakes: readonly Mistake[], count: number): string[] {
+function formatMistakes(title: string, mistakes: readonly Mistake[], count: number): string[] {
   if (mistakes.length === 0) return [];
   const groups = Map.groupBy(mistakes, ({ source, type, rule_ids }) =>
     [source, type ?? '', ...(rule_ids.length === 0 ? [] : [`by ${rule_ids.join(', ')}`])].join('  '),

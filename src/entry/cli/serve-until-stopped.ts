@@ -7,8 +7,8 @@ import { formatCount } from './format-table.ts';
 import type { StartReport } from './start-report.ts';
 import {
   escapeControls,
-  paint,
   paintError,
+  paintText,
   printJson,
   printLine,
   printNotice,
@@ -48,20 +48,20 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
   const { buildStartReport } = await import('./start-report.ts');
   const report = buildStartReport({ ...service, version });
   if (options.json) printJson(terminal, report);
-  else tell(report, terminal);
+  else printStartReport(report, terminal);
   if ((await service.ended) !== 0) {
     printNotice(terminal, 'Some requests had to be cut off.');
     terminal.exit_code = EXIT.no;
   }
 }
 
-function tell(report: StartReport, terminal: Terminal): void {
+function printStartReport(report: StartReport, terminal: Terminal): void {
   for (const warning of report.warnings)
     printNotice(terminal, `${paintError(terminal, 'yellow', 'warning:')} ${escapeControls(warning)}`);
   const head = `The service runs: ${report.mode} mode, ${formatCount(report.workers, 'worker')}, version ${report.version}`;
-  printLine(terminal, paint(terminal, 'bold', head));
+  printLine(terminal, paintText(terminal, 'bold', head));
   printLine(terminal);
-  for (const [name, value] of facts(report))
+  for (const [name, value] of listFacts(report))
     printLine(terminal, `  ${name.padEnd(8)} ${escapeControls(replaceProgramName(terminal, value))}`);
   printLine(terminal);
   const tried =
@@ -73,13 +73,13 @@ function tell(report: StartReport, terminal: Terminal): void {
   printLine(terminal);
 }
 
-function facts(report: StartReport): [name: string, value: string][] {
+function listFacts(report: StartReport): [name: string, value: string][] {
   const is_elsewhere = !report.store.startsWith(report.state_dir);
   return [
     ['Address', report.url],
     ...(report.all_interfaces ? [['Listens', 'on all interfaces of this machine'] as [string, string]] : []),
     ['Docs', report.docs_url],
-    ['Policy', policyLine(report)],
+    ['Policy', formatPolicyLine(report)],
     ['Config', report.config_file ?? 'none: the defaults hold (`service init` writes one)'],
     ['Data', report.state_dir],
     ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
@@ -90,7 +90,7 @@ function facts(report: StartReport): [name: string, value: string][] {
   ];
 }
 
-function policyLine({ rules, builtin_rules, contracts, identities, policy_hash }: StartReport): string {
+function formatPolicyLine({ rules, builtin_rules, contracts, identities, policy_hash }: StartReport): string {
   const parts = [
     rules > 0 && `${formatCount(rules, 'rule')} of your own`,
     builtin_rules > 0 ? 'the built-in rules' : 'no built-in rules',

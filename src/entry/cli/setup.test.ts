@@ -15,7 +15,7 @@ interface Project {
 }
 
 /** Creates a project with a space in its name, a separate home folder, and a configuration outside of both. */
-function inProject(use: (project: Project) => Promise<void>): Promise<void> {
+function withProject(use: (project: Project) => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
     const [cwd, home] = [join(folder, 'my project'), join(folder, 'home')];
     await Promise.all([mkdir(cwd), mkdir(home)]);
@@ -29,7 +29,7 @@ function inProject(use: (project: Project) => Promise<void>): Promise<void> {
 test('every host is set up, found in place, shown and taken away again, in every scope', async () => {
   let ran = 0;
   for (const host of codingAgents) {
-    await inProject(async ({ cwd, home, run }) => {
+    await withProject(async ({ cwd, home, run }) => {
       const targets = host.settings.targets({ project: cwd, home, env: {} });
       for (const target of targets) {
         const scope = ['--scope', target.scope];
@@ -72,7 +72,7 @@ test('every host is set up, found in place, shown and taken away again, in every
 });
 
 test('hooks in another scope are reported', async () => {
-  await inProject(async ({ run }) => {
+  await withProject(async ({ run }) => {
     assert.match((await run('setup', 'gemini', '--yes')).stdout, /\n {2}service doctor --host gemini\n$/);
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(
@@ -86,7 +86,7 @@ test('hooks in another scope are reported', async () => {
 });
 
 test('a server is added to the list if there is one, and otherwise the command prints the steps', async () => {
-  await inProject(async ({ cwd, run }) => {
+  await withProject(async ({ cwd, run }) => {
     await writeFile(join(cwd, '.mcp.json'), '{"mcpServers": {"mine": {"command": "x"}}}');
     await run('setup', 'claude-code', '--mcp', '--yes');
     const { mcpServers } = JSON.parse(readFileSync(join(cwd, '.mcp.json'), 'utf8'));
@@ -124,7 +124,7 @@ const REFUSED: readonly (readonly [words: readonly string[], code: number, patte
 ];
 
 test('what cannot be set up is refused with what to do, and nothing is written', async () => {
-  await inProject(async ({ cwd, run }) => {
+  await withProject(async ({ cwd, run }) => {
     await writeFile(join(cwd, 'bad.yaml'), 'servr: 1\n');
     await writeFile(
       join(cwd, 'bad-policy.yaml'),
@@ -151,7 +151,7 @@ test('what cannot be set up is refused with what to do, and nothing is written',
 });
 
 test('a link is shown as a link, and text of others cannot move the cursor', async () => {
-  await inProject(async ({ cwd, run }) => {
+  await withProject(async ({ cwd, run }) => {
     await mkdir(join(cwd, '.cursor'));
     await writeFile(join(cwd, 'real.json'), '{"x": "\u202e"}');
     await symlink('../real.json', join(cwd, '.cursor/hooks.json'));
@@ -163,7 +163,7 @@ test('a link is shown as a link, and text of others cannot move the cursor', asy
 });
 
 test('manual steps are printed, and all names are listed', async () => {
-  await inProject(async ({ run }) => {
+  await withProject(async ({ run }) => {
     assert.match((await run('setup', 'generic')).stdout, /\/service hook --exit-code --config/);
     const { integrations } = JSON.parse((await run('setup', '--list', '--json')).stdout);
     assert.deepEqual(

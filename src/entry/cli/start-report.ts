@@ -55,7 +55,7 @@ export function buildStartReport({
   warnings,
   set_up_link,
 }: StartedConfig): StartReport {
-  const url = `http://${reachableHost(config.server.host)}:${port}`;
+  const url = `http://${toReachableHost(config.server.host)}:${port}`;
   return {
     version,
     mode: config.server.mode,
@@ -80,7 +80,7 @@ export function buildStartReport({
 }
 
 /** Returns an address that this machine can call, because an address that means "all interfaces" cannot be called. */
-function reachableHost(host: string): string {
+function toReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
@@ -102,7 +102,7 @@ function describeAccess(config: Config): string {
 
 function buildTryCommand(url: string, config: Config): string {
   const parts = ['curl -s', `${url}/v1/scan/input`, "-H 'content-type: application/json'"];
-  if (needsCredential(config)) parts.push(`-H "authorization: Bearer ${credential(config)}"`);
+  if (needsCredential(config)) parts.push(`-H "authorization: Bearer ${formatCredential(config)}"`);
   return [...parts, `-d '{"text":"Use key sk-ABCDEF1234567890"}'`].join(' ');
 }
 
@@ -111,7 +111,7 @@ function needsCredential({ auth, server }: Config): boolean {
   return auth.required || !(isLoopbackHost(server.host) || ['0.0.0.0', '::'].includes(server.host));
 }
 
-function credential({ auth, server, state_dir }: Config): string {
+function formatCredential({ auth, server, state_dir }: Config): string {
   if (!needsAgentToken({ auth, host: server.host })) return '$SERVICE_KEY';
   return `$(cat '${join(state_dir, 'agent-token').replaceAll("'", "'\\''")}')`;
 }

@@ -66,7 +66,7 @@ export function printNotice(terminal: Terminal, line: string): void {
 }
 
 /** Colours text for standard output; plain if that is not a terminal or `NO_COLOR` is set. */
-export function paint(terminal: Terminal, format: Format, text: string): string {
+export function paintText(terminal: Terminal, format: Format, text: string): string {
   return styleText(format, text, { stream: terminal.stdout });
 }
 

@@ -1,6 +1,6 @@
 import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Policy } from '../../core/types/index.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
@@ -64,7 +64,7 @@ function buildSnapshotRuntime(
   policy: Policy,
   open: () => Promise<FullRuntime>,
 ): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
-  const opened = lazy(open);
+  const opened = createLazyValue(open);
   const full_runtime = async () => (await opened.open()).runtime;
   const record: EnforcementPorts['record'] = snapshot.audit_enabled
     ? (event) => writeSpool({ dir: `${snapshot.state_dir}/journal`, events: [event], now_ms: Date.now })

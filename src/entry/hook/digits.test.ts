@@ -13,7 +13,10 @@ const CONFIG = `policies:
 const input = (text: string) =>
   `{"id":1234567890123456789,"10":1.0,"2":[1e3,-0],"note":"${text}","z":"\\u00e9"}`;
 
-async function hook(cwd: string, payload: string): Promise<{ stdout: string; stderr: string; code: number }> {
+async function runHookIn(
+  cwd: string,
+  payload: string,
+): Promise<{ stdout: string; stderr: string; code: number }> {
   let stdout = '';
   let stderr = '';
   const code = await new Promise<number>((exit) => {
@@ -22,10 +25,17 @@ async function hook(cwd: string, payload: string): Promise<{ stdout: string; std
       if (fd === 1) stdout += text;
       else stderr += text;
     };
-    async function* stdin() {
+    async function* streamPayload() {
       yield Buffer.from(payload);
     }
-    void runHook({ args: ['--config', join(cwd, 'service.yaml')], env, cwd, stdin: stdin(), write, exit });
+    void runHook({
+      args: ['--config', join(cwd, 'service.yaml')],
+      env,
+      cwd,
+      stdin: streamPayload(),
+      write,
+      exit,
+    });
   });
   return { stdout, stderr, code };
 }
@@ -44,13 +54,13 @@ test('a hook hands arguments over with one text masked and every other byte as i
   let ran = 0;
   try {
     for (const [payload, part] of cases) {
-      const { stdout, code } = await hook(cwd, payload);
+      const { stdout, code } = await runHookIn(cwd, payload);
       assert.equal(code, 0);
       assert.ok(stdout.includes(part), stdout);
       ran += 1;
     }
     assert.equal(ran, 3);
-    const twins = await hook(cwd, '{"tool":"send","input":{"a":1,"a":2}}');
+    const twins = await runHookIn(cwd, '{"tool":"send","input":{"a":1,"a":2}}');
     assert.equal(twins.code, 2);
     assert.match(twins.stderr, /two members of one name/);
   } finally {

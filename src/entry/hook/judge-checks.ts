@@ -85,7 +85,7 @@ function buildContent(value: Json): Content {
 
 function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
   const { verdict } = judged.ruling;
-  const { decision, action, rule, reason, event_id, violations, coverage, approval } =
+  const { decision, action, rule, reason, event_id, violations, coverage, approval, marks } =
     buildVerdictReply(judged);
   const changed = findChangedContent(verdict);
   return {
@@ -97,6 +97,7 @@ function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
     violations,
     coverage,
     approval: approval ?? null,
+    ...(marks !== undefined && { marks }),
     one_approval_suffices:
       (verdict.approval?.min_approvals ?? 2) <= 1 && verdict.approval?.require_second_factor !== true,
     changed: changed === null ? null : getContentValue(changed),

@@ -39,7 +39,7 @@ test('a coding agent of a plug-in is read and answered as it is described', () =
     stderr: '',
     code: 0,
   });
-  assert.deepEqual(tool!.change!({ command: 'pwd' }, 'no', payload), {
+  assert.deepEqual(tool!.change!({ command: 'pwd' }, 'no', payload, null), {
     stdout: '{"allow":true,"args":{"command":"pwd"}}\n',
     stderr: '',
     code: 0,

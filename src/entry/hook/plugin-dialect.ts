@@ -27,9 +27,9 @@ export function buildPluginDialect(declared: DialectSpec): Dialect {
     agent_id,
     // The dialect is chosen only by `--dialect`, never by the shape of a payload.
     recognises: () => false,
-    readEvent: (payload, given) => unwrap(readEventName(declared, payload, given)),
+    readEvent: (payload, given) => unwrapResult(readEventName(declared, payload, given)),
     readSubject: (payload) => ({
-      ...unwrap(readPayloadSubject(declared, payload)),
+      ...unwrapResult(readPayloadSubject(declared, payload)),
       approval_request_id: null,
     }),
     events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, buildEvent(event)])),
@@ -41,7 +41,7 @@ export function buildPluginDialect(declared: DialectSpec): Dialect {
 
 function buildEvent({ deny, change, ask, ...event }: EventSpec<DialectReply>): HookEvent {
   return {
-    checks: (payload) => unwrap(readPayloadChecks(event, payload)).map(buildCheck),
+    checks: (payload) => unwrapResult(readPayloadChecks(event, payload)).map(buildCheck),
     deny: (reason, payload) => buildReply(deny, payload, { reason }),
     ...(change !== undefined && {
       change: (changed: Json, reason: string, payload: Payload) =>
@@ -79,7 +79,7 @@ function formatOutput(value: Json): string {
 }
 
 /** Returns the value of a result. @throws UnreadablePayload */
-function unwrap<Value>(read: PayloadResult<Value>): Value {
+function unwrapResult<Value>(read: PayloadResult<Value>): Value {
   if (read.ok) return read.value;
   throw new UnreadablePayload(`it ${read.why}`);
 }

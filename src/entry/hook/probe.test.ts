@@ -29,7 +29,7 @@ function call(command: string): HookCheck {
 }
 
 /** Builds a runtime that collects recorded events, and fails if the policy is evaluated. */
-function runtimeThat(noted: AuditEvent[], note?: HookRuntime['note']): HookRuntime {
+function createTestRuntime(noted: AuditEvent[], note?: HookRuntime['note']): HookRuntime {
   return {
     now_ms: () => 1_700_000_000_000,
     policy: () => ({ hash: 'sha256:00' }) as ReturnType<HookRuntime['policy']>,
@@ -67,7 +67,7 @@ test('a probe is refused without the policy, and records one event that counts f
   const noted: AuditEvent[] = [];
   const answers = await judgeChecks(
     request(SESSION, [call(PROBE_TEXTS.block), call('ls')]),
-    runtimeThat(noted),
+    createTestRuntime(noted),
     CALLER,
   );
   assert.deepEqual(
@@ -92,14 +92,14 @@ test('a probe is refused without the policy, and records one event that counts f
 });
 
 test('a probe that cannot be written down is no yes', async () => {
-  const runtime = runtimeThat([], () => Promise.reject(new Error('the disk is full')));
+  const runtime = createTestRuntime([], () => Promise.reject(new Error('the disk is full')));
   await assert.rejects(judgeChecks(request(SESSION, [call(PROBE_TEXTS.block)]), runtime, CALLER), /disk/);
 });
 
 test('the harmless probe is judged by the policy, in no session', async () => {
   const requested: unknown[] = [];
   const runtime: HookRuntime = {
-    ...runtimeThat([]),
+    ...createTestRuntime([]),
     enforce: (crossing, _caller, _endpoint, _approval, extras) => {
       requested.push([crossing.session_id, extras?.buildMetadata?.({} as never)]);
       return Promise.reject(new Error('enough'));

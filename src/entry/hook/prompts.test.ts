@@ -9,7 +9,7 @@ import { runHook } from './run-hook.ts';
 const KEY = ['AKIA', 'QWERTZUIOPASDFGH'].join('');
 const MAIL = 'Write to ada@corp-mail.io about it.';
 
-async function prompted(folder: string, dialect: string, prompt: string): Promise<string> {
+async function sendPrompt(folder: string, dialect: string, prompt: string): Promise<string> {
   let answer = '';
   const names: Readonly<Record<string, object>> = {
     'claude-code': { hook_event_name: 'UserPromptSubmit', session_id: 's1', prompt },
@@ -32,7 +32,9 @@ async function prompted(folder: string, dialect: string, prompt: string): Promis
   return answer;
 }
 
-function recorded(folder: string): readonly { readonly action: string; readonly decision: string }[] {
+function readRecordedDecisions(
+  folder: string,
+): readonly { readonly action: string; readonly decision: string }[] {
   const journal = join(folder, '.service', 'journal');
   return readdirSync(journal, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
@@ -42,7 +44,7 @@ function recorded(folder: string): readonly { readonly action: string; readonly 
     .map((line) => line.event ?? line);
 }
 
-async function inFolder(text: string, run: (folder: string) => Promise<void>): Promise<void> {
+async function withFolder(text: string, run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hook-prompts-'));
   try {
     writeFileSync(join(folder, 'service.yaml'), text);
@@ -56,12 +58,12 @@ const DIALECTS = ['claude-code', 'codex', 'gemini', 'cursor'];
 const REFUSES = /"block"|"deny"|"continue":false/;
 
 test('personal data in a prompt that cannot be redacted is flagged, and a secret is refused', async () => {
-  await inFolder('pii_protection: {enabled: true, action: redact}\n', async (folder) => {
+  await withFolder('pii_protection: {enabled: true, action: redact}\n', async (folder) => {
     for (const dialect of DIALECTS) {
-      assert.doesNotMatch(await prompted(folder, dialect, MAIL), REFUSES, dialect);
-      assert.match(await prompted(folder, dialect, `Use ${KEY} for it.`), REFUSES, dialect);
+      assert.doesNotMatch(await sendPrompt(folder, dialect, MAIL), REFUSES, dialect);
+      assert.match(await sendPrompt(folder, dialect, `Use ${KEY} for it.`), REFUSES, dialect);
     }
-    const events = recorded(folder);
+    const events = readRecordedDecisions(folder);
     assert.deepEqual(
       events.map(({ action, decision }) => [action, decision]),
       DIALECTS.map(() => ['flag', 'allow']),
@@ -71,12 +73,12 @@ test('personal data in a prompt that cannot be redacted is flagged, and a secret
 });
 
 test('who says `block`, or has a rule to redact, has such prompts refused, with the setting to change', async () => {
-  await inFolder('pii_protection: {enabled: true, action: block}\n', async (folder) => {
-    assert.match(await prompted(folder, 'claude-code', MAIL), REFUSES);
+  await withFolder('pii_protection: {enabled: true, action: block}\n', async (folder) => {
+    assert.match(await sendPrompt(folder, 'claude-code', MAIL), REFUSES);
   });
   const own = '{name: own-mask, boundary: input, data_tags: [personal], action: redact}';
-  await inFolder(`policies: [${own}]\n`, async (folder) => {
-    const answer = await prompted(folder, 'claude-code', MAIL);
+  await withFolder(`policies: [${own}]\n`, async (folder) => {
+    const answer = await sendPrompt(folder, 'claude-code', MAIL);
     assert.match(answer, /Claude Code cannot accept a redacted prompt, so it was blocked\./);
     assert.match(answer, /change the action of `own-mask` to `flag`/);
   });

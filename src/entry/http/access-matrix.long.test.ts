@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { openTestCosts } from '../../features/costs/testing/test-costs.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { deriveCsrfToken } from '../../runtime/access/browser.ts';
+import { CREDENTIAL_PERMISSIONS } from '../../runtime/access/testing/credential-permissions.ts';
 import { createApiKey } from '../../runtime/access/tokens.ts';
 import { beginSession } from '../../runtime/accounts/sign-in.ts';
 import { openTestAccounts, TEST_ORIGIN } from '../../runtime/accounts/testing/account-parts.ts';
@@ -19,7 +20,7 @@ import {
 } from '../../runtime/config/permissions.ts';
 import { openTestApprovals } from '../../runtime/enforcement/approvals/testing/open.ts';
 import { openCapabilities } from '../../runtime/enforcement/capabilities/capabilities.ts';
-import { capabilityParts } from '../../runtime/enforcement/capabilities/testing/parts.ts';
+import { createCapabilityParts } from '../../runtime/enforcement/capabilities/testing/parts.ts';
 import { operations } from '../../server/operations.ts';
 import { openServiceStore } from '../../server/store.ts';
 import { findRoutePermission } from './testing/route-permissions.ts';
@@ -54,15 +55,15 @@ function readPromises(): { cells: ReadonlySet<string>; service: Permission[]; pe
     );
   const cells = new Set<string>();
   const marked = (mark: string): Permission[] =>
-    rows.filter(([names]) => names!.includes(mark)).flatMap(([names]) => namesIn(names!));
+    rows.filter(([names]) => names!.includes(mark)).flatMap(([names]) => parsePermissions(names!));
   for (const [names, ...columns] of rows)
-    for (const name of namesIn(names!))
+    for (const name of parsePermissions(names!))
       for (const [at, role] of ROLES_IN_ORDER.entries())
         if (columns[at] === 'yes') cells.add(`${name} ${role}`);
   return { cells, service: marked('¹'), person: marked('²') };
 }
 
-function namesIn(text: string): Permission[] {
+function parsePermissions(text: string): Permission[] {
   return [...text.matchAll(/`([a-z:_]+)`/g)].map(([, name]) => name as Permission);
 }
 
@@ -85,7 +86,7 @@ interface MatrixCaller {
 }
 
 /** Returns the expected status of a refusal; `null` if the caller passes. */
-function expectedRefusal(
+function getExpectedRefusal(
   caller: MatrixCaller,
   operation: AnyOperation,
   permission: Permission | null,
@@ -93,17 +94,8 @@ function expectedRefusal(
   if (permission === null) return null;
   if (caller.role === null) {
     if (caller.name === 'no credential') return 401;
-    const may = [
-      'check',
-      'memory:use',
-      'policy:read',
-      'audit:import',
-      'audit:read_own',
-      'approvals:own',
-      'costs:own',
-    ];
     if (operation.for_users === true) return 401;
-    return may.includes(permission) ? null : 403;
+    return CREDENTIAL_PERMISSIONS.includes(permission) ? null : 403;
   }
   if (!promised.cells.has(`${permission} ${caller.role}`)) return 403;
   if (caller.tenant !== 'all' && promised.service.includes(permission)) return 403;
@@ -119,7 +111,7 @@ function judgeCell(
   permission: Permission | null,
 ): string | null {
   const cell = `${operation.http.method} ${operation.http.path} as ${caller.name}`;
-  const expected = expectedRefusal(caller, operation, permission);
+  const expected = getExpectedRefusal(caller, operation, permission);
   if (expected !== null) return status === expected ? null : `${cell}: ${status}, not ${expected}`;
   if (caller.role !== null && caller.tenant === 'other' && permission !== null) {
     const is_refused = status === 403 || status === 404;
@@ -220,7 +212,7 @@ async function openWorld() {
   );
   const { accounts, parts } = openTestAccounts(store);
   const desk = openTestApprovals(store);
-  const capabilities = openCapabilities(capabilityParts(store).parts);
+  const capabilities = openCapabilities(createCapabilityParts(store).parts);
   const { costs } = openTestCosts(async () => store, {});
   const key = createApiKey('agent');
   const service = await serve({

@@ -41,7 +41,11 @@ const scan = (service: TestServer, body: string, headers: Record<string, string>
   service.ask({ path: '/v1/scan/input', body, headers: { 'content-type': 'application/json', ...headers } });
 
 /** Retries until the service answers with this status: bytes and the end of a connection arrive with a delay. */
-async function until(service: TestServer, status: number, headers: Record<string, string>): Promise<Answer> {
+async function waitForStatus(
+  service: TestServer,
+  status: number,
+  headers: Record<string, string>,
+): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const answer = await scan(service, LARGE, headers);
     if (answer.status === status || tries === 200) return answer;
@@ -60,11 +64,11 @@ test('stalled large bodies leave memory for small ones, and release their own', 
   for (const { name, sent, headers } of kinds) {
     assert.equal((await scan(service, LARGE, headers)).status, 200, name);
     const stalled = await Promise.all([stall(service, sent), stall(service, sent)]);
-    const refused = await until(service, 503, headers);
+    const refused = await waitForStatus(service, 503, headers);
     assert.deepEqual([refused.status, refused.json.code], [503, 'unavailable'], name);
     assert.equal((await scan(service, '{"text":"small"}')).status, 200, name);
     for (const socket of stalled) socket.destroy();
-    assert.equal((await until(service, 200, headers)).status, 200, name);
+    assert.equal((await waitForStatus(service, 200, headers)).status, 200, name);
     ran++;
   }
   assert.equal(ran, kinds.length);
@@ -74,7 +78,7 @@ test('stalled large bodies leave memory for small ones, and release their own', 
 test('a client whose large body exceeds the memory limit receives the reason', async (t) => {
   const service = await open(t);
   const stalled = await Promise.all([stall(service, chunked), stall(service, chunked)]);
-  await until(service, 503, { 'transfer-encoding': 'chunked' });
+  await waitForStatus(service, 503, { 'transfer-encoding': 'chunked' });
   const whole = [
     `${announced}}`,
     `${chunked}0\r\n\r\n`,

@@ -32,7 +32,7 @@ interface SlowRequest {
 }
 
 /** Opens `count` connections that send slowly, and never reads from them. */
-async function drip(
+async function openDrippingRequests(
   { port }: TestServer,
   { first, next }: (typeof drips)[number],
   count: number,
@@ -58,7 +58,7 @@ async function drip(
 }
 
 /** Waits until `holds` returns `true`; fails after about a minute. */
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+async function waitUntil(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (let looks = 0; !(await holds()); looks++) {
     assert.ok(looks < 1_200, what);
     await sleep(50);
@@ -70,8 +70,8 @@ test('no half-open request holds a file descriptor, whatever it drips and whethe
   const ended = await Promise.all(
     drips.map(async (drip_of) => {
       const service = await serve({ state_dir: scratch, patience });
-      const dripping = await drip(service, drip_of, 30);
-      await until(drip_of.name, async () => (await service.connections()) === 0);
+      const dripping = await openDrippingRequests(service, drip_of, 30);
+      await waitUntil(drip_of.name, async () => (await service.connections()) === 0);
       dripping.end();
       await service.close();
       return drip_of.name;
@@ -84,7 +84,7 @@ test('complete requests get through while more clients drip than there may be co
   const service = await serve({ state_dir: scratch, connections_max: 128 });
   let answered = 0;
   for (const drip_of of drips) {
-    const dripping = await drip(service, drip_of, 300);
+    const dripping = await openDrippingRequests(service, drip_of, 300);
     for (let requested = 0; requested < 5; requested++) {
       const { status } = await service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
       assert.equal(status, 200, drip_of.name);
@@ -102,7 +102,7 @@ test('a connection with a pending request is never closed for a new one', async 
   const answers = Array.from({ length: 20 }, () =>
     service.ask({ path: '/v1/scan/input', body: { text: 'jane.doe@corp-mail.io '.repeat(2_000) } }),
   );
-  const dripping = await drip(service, drips[2]!, 200);
+  const dripping = await openDrippingRequests(service, drips[2]!, 200);
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([200]));
   dripping.end();

@@ -38,7 +38,7 @@ function upload(
 }
 
 /** Encodes the text in UTF-16 or UTF-32 without a byte order mark. */
-function encoded(text: string, encoding: 'utf16le' | 'utf16be' | 'utf32le'): Buffer {
+function encodeText(text: string, encoding: 'utf16le' | 'utf16be' | 'utf32le'): Buffer {
   if (encoding === 'utf32le')
     return Buffer.from(new Uint32Array([...text].map((char) => char.codePointAt(0)!)).buffer);
   const bytes = Buffer.from(text, 'utf16le');
@@ -140,13 +140,13 @@ const scenarios: readonly Scenario[] = [
   ...(['utf16le', 'utf16be', 'utf32le'] as const).flatMap((encoding): Scenario[] => [
     {
       name: `an upload in ${encoding} without a mark`,
-      ask: upload([{ name: 'f', filename: 'a.txt', content: encoded(`Use key ${KEY}`, encoding) }]),
+      ask: upload([{ name: 'f', filename: 'a.txt', content: encodeText(`Use key ${KEY}`, encoding) }]),
       status: 400,
       has: { code: 'invalid_request' },
     },
     {
       name: `a file in ${encoding} that was read as UTF-8`,
-      ask: scanFile({ name: 'a.txt', content: encoded(KEY, encoding).toString('utf8') }),
+      ask: scanFile({ name: 'a.txt', content: encodeText(KEY, encoding).toString('utf8') }),
       status: 400,
       has: { code: 'invalid_request' },
     },

@@ -25,7 +25,11 @@ const OVER = {
 } as const;
 
 /** Runs the service in front of a provider, with a ledger that the test can read. */
-async function world(t: TestContext, answers: ProviderHandler, options: { readonly is_over?: boolean } = {}) {
+async function startWorld(
+  t: TestContext,
+  answers: ProviderHandler,
+  options: { readonly is_over?: boolean } = {},
+) {
   const upstream = await startTestProvider(t, answers);
   const requested: SpendRequest[] = [];
   const spent: (ChargedUsage | null)[] = [];
@@ -86,7 +90,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
     asked: requested,
     spent,
     decided,
-  } = await world(t, json(stated({ content: `Write to ${EMAIL}.` })));
+  } = await startWorld(t, json(stated({ content: `Write to ${EMAIL}.` })));
   const answer = await forward(
     { ...CHAT, headers: { authorization: 'Bearer provider-key' } },
     { 'x-service-user': 'ann' },
@@ -108,7 +112,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
 });
 
 test('over budget nothing is sent, however the path is written', async (t) => {
-  const { forward, upstream } = await world(t, json(stated({ content: 'Hi.' })), { is_over: true });
+  const { forward, upstream } = await startWorld(t, json(stated({ content: 'Hi.' })), { is_over: true });
   const paths = [
     '/v1/chat/completions',
     '/chat/completions',
@@ -148,7 +152,7 @@ test('a tool call that the policy blocks is not handed out, streamed or not', as
     [stream, { ...CHAT, json_body: { ...CHAT.json_body, stream: true } }],
   ] as const;
   for (const [answers, envelope] of rows) {
-    const { forward, decided } = await world(t, answers);
+    const { forward, decided } = await startWorld(t, answers);
     const answer = await forward(envelope);
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.json.decision, answer.json.body], ['block', '']);
@@ -158,7 +162,7 @@ test('a tool call that the policy blocks is not handed out, streamed or not', as
 });
 
 test('a secret anywhere blocks with 403, and an error of the provider is judged', async (t) => {
-  const { forward, upstream } = await world(t, json({ error: { message: `for ${EMAIL}` } }, 400));
+  const { forward, upstream } = await startWorld(t, json({ error: { message: `for ${EMAIL}` } }, 400));
   const rows = [
     { json_body: { ...CHAT.json_body, messages: [{ role: 'user', content: KEY }] } },
     { path: `/v1/chat/completions?q=${KEY}` },
@@ -179,7 +183,7 @@ test('a secret anywhere blocks with 403, and an error of the provider is judged'
 });
 
 test('routes of providers that cannot be guarded are refused, and other services are not', async (t) => {
-  const { forward, upstream } = await world(t, json({ ok: true }));
+  const { forward, upstream } = await startWorld(t, json({ ok: true }));
   for (const path of ['/v1/batches', '/v1/threads/t1/runs', '/v1beta/models/m:batchGenerateContent']) {
     const answer = await forward({ path, json_body: {} });
     assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], path);

@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Runs a service in front of an upstream with these answers. */
-async function world(
+async function startWorld(
   t: TestContext,
   answers: ProviderHandler = says('hello'),
   options: Partial<ServeOptions> & { readonly more?: object } = {},
@@ -52,7 +52,7 @@ async function world(
 
 test('a request goes out as it is written down, and the answer comes back guarded and recorded', async (t) => {
   const cookie = { 'set-cookie': 'a=b', server: 'x', 'x-request-id': 'r1', date: 'now' };
-  const { service, upstream, forward } = await world(t, says('hello', cookie));
+  const { service, upstream, forward } = await startWorld(t, says('hello', cookie));
   const answer = await forward({
     method: 'put',
     path: 'v1/things/ä?b=%2F&c',
@@ -90,7 +90,7 @@ test('a request goes out as it is written down, and the answer comes back guarde
 });
 
 test('what an upstream answers with an error is an answer, and text goes out as it is', async (t) => {
-  const { upstream, forward } = await world(t, (response) => void response.writeHead(418).end('no'));
+  const { upstream, forward } = await startWorld(t, (response) => void response.writeHead(418).end('no'));
   const answer = await forward({ path: '/', text_body: '{"a": 1e400}' });
   assert.partialDeepStrictEqual(answer.json, { decision: 'allow', upstream_status: 418, body: 'no' });
   assert.equal(upstream.requests[0]?.body, '{"a": 1e400}');
@@ -111,7 +111,7 @@ const PLACES = {
 };
 
 test('a secret anywhere in a request blocks it: 403 with the decision, and nothing is sent', async (t) => {
-  const { service, upstream, forward } = await world(t);
+  const { service, upstream, forward } = await startWorld(t);
   for (const [where, envelope] of Object.entries(PLACES)) {
     const answer = await forward({ path: '/v1/x', ...envelope });
     assert.equal(answer.status, 403, `${where}: ${answer.text}`);
@@ -131,7 +131,7 @@ test('a secret anywhere in a request blocks it: 403 with the decision, and nothi
 });
 
 test('a credential goes to the target, and to no address that the caller names', async (t) => {
-  const { service, upstream, forward } = await world(t);
+  const { service, upstream, forward } = await startWorld(t);
   const headers = { authorization: `Bearer ${KEY}` };
   assert.equal((await forward({ path: '/', headers })).status, 200);
   assert.equal(upstream.requests.length, 1);
@@ -142,7 +142,7 @@ test('a credential goes to the target, and to no address that the caller names',
 });
 
 test('personal data anywhere is removed from the forwarded request', async (t) => {
-  const { upstream, forward } = await world(t);
+  const { upstream, forward } = await startWorld(t);
   const answer = await forward({
     path: `/u/${EMAIL}/x%2Fy?to=${encodeURIComponent(EMAIL)}&b=%2F`,
     headers: { 'x-for': EMAIL, authorization: 'Bearer t' },
@@ -167,7 +167,7 @@ test('what needs a person does not go out', async (t) => {
       reason: 'Ask first.',
     },
   ];
-  const { upstream, forward } = await world(t, undefined, { rules });
+  const { upstream, forward } = await startWorld(t, undefined, { rules });
   const answer = await forward({ path: '/', text_body: EMAIL });
   assert.partialDeepStrictEqual(answer.json, {
     code: 'policy_violation',
@@ -195,7 +195,7 @@ test('an answer is changed or kept back by the rules for output, also when it ca
   ];
   for (const { rules, body, decision } of rows) {
     for (const answers of [says(`to ${EMAIL}`), encoded]) {
-      const { forward } = await world(t, answers, { rules });
+      const { forward } = await startWorld(t, answers, { rules });
       const answer = await forward({ path: '/' });
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(
@@ -209,7 +209,7 @@ test('an answer is changed or kept back by the rules for output, also when it ca
 });
 
 test('in gateway mode the agent must be known', async (t) => {
-  const { upstream, forward } = await world(t, undefined, { mode: 'gateway' });
+  const { upstream, forward } = await startWorld(t, undefined, { mode: 'gateway' });
   const unknown = await forward({ path: '/' });
   assert.deepEqual([unknown.status, unknown.json.code], [400, 'agent_context_required']);
   assert.equal((await forward({ path: '/', agent_id: 'a' })).status, 200);
@@ -218,7 +218,7 @@ test('in gateway mode the agent must be known', async (t) => {
 });
 
 test('an address that the caller names must be public', async (t) => {
-  const { service, upstream, forward } = await world(t);
+  const { service, upstream, forward } = await startWorld(t);
   const { port } = new URL(upstream.url);
   const refused = [
     upstream.url,
@@ -246,7 +246,7 @@ test('an address that the caller names must be public', async (t) => {
 });
 
 test('without anywhere to forward to it says what to set', async (t) => {
-  const { forward } = await world(t, undefined, { proxy: parseProxySettings({}) });
+  const { forward } = await startWorld(t, undefined, { proxy: parseProxySettings({}) });
   const answer = await forward({ path: '/' });
   assert.deepEqual([answer.status, answer.json.code], [503, 'not_configured']);
   assert.match(answer.json.error, /`proxy\.target`/);
@@ -273,7 +273,7 @@ const FAULTS: readonly (readonly [string, ProviderHandler, object, number, strin
 
 test('an upstream that fails is a 502, one that is late a 504, with a sentence of ours', async (t) => {
   for (const [what, answers, envelope, status, code] of FAULTS) {
-    const { forward } = await world(t, answers, { more: { response_bytes_max: 1_024 } });
+    const { forward } = await startWorld(t, answers, { more: { response_bytes_max: 1_024 } });
     const answer = await forward({ path: '/', text_body: 'x', ...envelope });
     assert.deepEqual([answer.status, answer.json.code], [status, code], `${what}: ${answer.text}`);
     assert.match(answer.json.error, /^The /, what);
@@ -283,7 +283,7 @@ test('an upstream that fails is a 502, one that is late a 504, with a sentence o
   const { port } = closed.address() as { port: number };
   await new Promise((resolve) => closed.close(resolve));
   const proxy = parseProxySettings({ target: `http://127.0.0.1:${port}` });
-  const answer = await (await world(t, undefined, { proxy })).forward({ path: '/' });
+  const answer = await (await startWorld(t, undefined, { proxy })).forward({ path: '/' });
   assert.deepEqual([answer.status, answer.json.code], [502, 'upstream_failed']);
   assert.equal(answer.json.error, 'The provider could not be reached (ECONNREFUSED).');
   assert.equal(FAULTS.length, 9);
@@ -302,7 +302,7 @@ const WRONG: readonly (readonly [object, string])[] = [
 ];
 
 test('what cannot be sent is refused before it is judged', async (t) => {
-  const { service, upstream, forward } = await world(t);
+  const { service, upstream, forward } = await startWorld(t);
   for (const [envelope, path] of WRONG) {
     const answer = await forward({ path: '/', ...envelope });
     assert.deepEqual([answer.status, answer.json.details?.[0]?.path], [400, path], answer.text);

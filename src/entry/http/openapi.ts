@@ -14,7 +14,7 @@ type Schema = TSchema & Readonly<Record<string, unknown>>;
  * Returns the OpenAPI 3.1 description of the operations that this runtime offers. Their schemas are JSON Schema and
  * appear in it unchanged.
  */
-export function describe(operations: readonly AnyOperation[], runtime: Runtime): object {
+export function buildOpenApiDocument(operations: readonly AnyOperation[], runtime: Runtime): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const { path, method } = operation.http;
@@ -232,29 +232,29 @@ function getTag({ http }: AnyOperation): string {
 function getParameters(operation: AnyOperation): object[] {
   const { http, input } = operation;
   const properties = ((input as Schema).properties ?? {}) as Record<string, object>;
-  const inPath = namesInPath(http).map((name) => ({
+  const inPath = parsePathNames(http).map((name) => ({
     name,
     in: 'path',
     required: true,
     schema: properties[name] ?? {},
   }));
-  const rest = http.method === 'GET' ? Object.keys(omitted(properties, namesInPath(http))) : [];
+  const rest = http.method === 'GET' ? Object.keys(omitMembers(properties, parsePathNames(http))) : [];
   const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
   const parameters = [...(operation.for_users === true ? [USER_HEADER] : []), ...inPath, ...inQuery];
   return isDecisionOperation(operation) ? [...parameters, TENANT_HEADER] : parameters;
 }
 
-function namesInPath({ path }: AnyOperation['http']): string[] {
+function parsePathNames({ path }: AnyOperation['http']): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
 }
 
-function omitted<Value>(record: Record<string, Value>, names: readonly string[]): Record<string, Value> {
+function omitMembers<Value>(record: Record<string, Value>, names: readonly string[]): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
 function getBody({ input: own, example, http, check_body }: AnyOperation): object {
   const input = addAliases(own, check_body);
-  const named = namesInPath(http);
+  const named = parsePathNames(http);
   const needed = ((own as Schema).required as string[] | undefined) ?? [];
   const inBody = needed.filter((name) => !named.includes(name));
   const required = inBody.length > 0 || http.upload === true;
@@ -264,7 +264,7 @@ function getBody({ input: own, example, http, check_body }: AnyOperation): objec
       : {
           ...input,
           required: inBody,
-          properties: omitted(
+          properties: omitMembers(
             (own as Schema & { properties?: Record<string, object> }).properties ?? {},
             named,
           ),
@@ -282,7 +282,7 @@ function getBody({ input: own, example, http, check_body }: AnyOperation): objec
   return {
     required,
     content: {
-      'application/json': { schema, example: omitted(example as Record<string, unknown>, named) },
+      'application/json': { schema, example: omitMembers(example as Record<string, unknown>, named) },
       ...(http.upload === true && { 'multipart/form-data': { schema: upload } }),
     },
   };
@@ -318,7 +318,10 @@ function getErrors(operation: AnyOperation): object {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
       const description = [...new Set(codes)].map((code) => `\`${code}\``).join(', ');
-      return [status, { description, content: { 'application/json': errorContent(codes[0]!, operation) } }];
+      return [
+        status,
+        { description, content: { 'application/json': buildErrorContent(codes[0]!, operation) } },
+      ];
     }),
   );
 }
@@ -332,7 +335,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   internal_error: FAULT,
 };
 
-function errorContent(code: ErrorCode, operation: AnyOperation): object {
+function buildErrorContent(code: ErrorCode, operation: AnyOperation): object {
   const of_check = code === 'internal_error' && isDecisionOperation(operation);
   const sentence = SENTENCES[code];
   const decision = of_check ? { decision: 'block' } : {};

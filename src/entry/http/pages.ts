@@ -24,13 +24,13 @@ const SWAGGER = '@fastify/swagger-ui/static/';
  * packages.
  */
 export const assets: readonly Asset[] = [
-  asset('/docs/swagger-ui.css', `${SWAGGER}swagger-ui.css`, 'text/css; charset=utf-8'),
-  asset('/docs/swagger-ui-bundle.js', `${SWAGGER}swagger-ui-bundle.js`, SCRIPT),
-  asset('/docs/favicon-32x32.png', `${SWAGGER}favicon-32x32.png`, 'image/png'),
-  asset(REDOC, 'redoc/bundles/redoc.standalone.js', SCRIPT),
+  buildAsset('/docs/swagger-ui.css', `${SWAGGER}swagger-ui.css`, 'text/css; charset=utf-8'),
+  buildAsset('/docs/swagger-ui-bundle.js', `${SWAGGER}swagger-ui-bundle.js`, SCRIPT),
+  buildAsset('/docs/favicon-32x32.png', `${SWAGGER}favicon-32x32.png`, 'image/png'),
+  buildAsset(REDOC, 'redoc/bundles/redoc.standalone.js', SCRIPT),
 ];
 
-function asset(route: string, package_path: string, type: string): Asset {
+function buildAsset(route: string, package_path: string, type: string): Asset {
   return { route, file: route.slice(route.lastIndexOf('/') + 1), package_path, type };
 }
 
@@ -95,20 +95,20 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   let description: string | null = null;
   app.get('/openapi.json', async (_request, reply) => {
     if (description === null) {
-      const { describe } = await import('./openapi.ts');
-      description = JSON.stringify(describe(served, runtime));
+      const { buildOpenApiDocument } = await import('./openapi.ts');
+      description = JSON.stringify(buildOpenApiDocument(served, runtime));
     }
     return reply.header('content-type', 'application/json; charset=utf-8').send(description);
   });
-  app.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
-  app.get('/docs/start.js', (_request, reply) => file(reply, SCRIPT, DOCS_SCRIPT));
-  app.get('/redoc', (_request, reply) => page(reply, REDOC_PAGE));
+  app.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));
+  app.get('/docs/start.js', (_request, reply) => sendFile(reply, SCRIPT, DOCS_SCRIPT));
+  app.get('/redoc', (_request, reply) => sendPage(reply, REDOC_PAGE));
   addGuide(app);
   addConsole(app);
   for (const one of assets) {
     app.get(one.route, async (_request, reply) => {
       const content = await getContent(one);
-      return file(reply, one.type, one.route === REDOC ? withoutLogo(content) : content);
+      return sendFile(reply, one.type, one.route === REDOC ? removeLogo(content) : content);
     });
   }
 }
@@ -117,11 +117,11 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
  * Removes the vendor's logo, which would be loaded from another site. The page's policy refuses that with an error in
  * the console.
  */
-function withoutLogo(script: Buffer): string {
+function removeLogo(script: Buffer): string {
   return script.toString('utf8').replace('https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,');
 }
 
-function page(reply: FastifyReply, html: string): FastifyReply {
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
   reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'no-referrer');
   return reply
     .header('x-frame-options', 'DENY')
@@ -129,7 +129,7 @@ function page(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-function file(reply: FastifyReply, type: string, content: string | Buffer): FastifyReply {
+function sendFile(reply: FastifyReply, type: string, content: string | Buffer): FastifyReply {
   return reply.header('cache-control', 'public, max-age=3600').header('content-type', type).send(content);
 }
 

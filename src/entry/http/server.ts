@@ -22,8 +22,8 @@ import {
   answerError,
   answerExpectation,
   answerMethod,
+  buildUnknownRouteRefusal,
   type ErrorLog,
-  notFound,
   setSecurityHeaders,
 } from '../web/errors.ts';
 import { addRoute } from '../web/routes.ts';
@@ -96,7 +96,7 @@ const HEARTBEAT_MS = 30_000;
 
 /**
  * Builds the HTTP server: one route per operation, the docs pages, and errors in one format for all other paths. It
- * does not listen yet; `drain` stops it.
+ * does not listen yet; `drainConnections` stops it.
  */
 export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const { runtime, config, authenticate, log, patience = PATIENCE } = ports;
@@ -126,17 +126,17 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   app.decorateRequest('caller', null);
   addBodyParsers(app, () => runtime.policy().limits.nodes_max);
   const served = operations
-    .map((operation) => publish(operation, config))
+    .map((operation) => publishOperation(operation, config))
     .filter((operation) => operation !== null);
   await addGate(app, [...served, ...llmRoutes, ...eventRoutes, ...MCP_ROUTES], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
   app.setNotFoundHandler(({ url }) => {
-    throw notFound(url);
+    throw buildUnknownRouteRefusal(url);
   });
-  const room = limitBodyMemory(config.server.body_bytes_max, ports.bodies_bytes_max);
+  const limitBody = limitBodyMemory(config.server.body_bytes_max, ports.bodies_bytes_max);
   const { llm, checkBrowser } = ports;
   const limit = (): ConcurrencyLimit => limitConcurrency(ports.requests_max);
-  const checks = { runtime, authenticate, log, room, limit: limit() };
+  const checks = { runtime, authenticate, log, limitBody, limit: limit() };
   for (const operation of served) addRoute(app, operation, { ...checks, llm, checkBrowser });
   const { silent_ms } = patience;
   addLlmRoutes(app, { ...checks, llm, limit: limit(), silent_ms });
@@ -150,12 +150,12 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
 }
 
 /** Returns an operation as this configuration offers it; `null` if it does not. */
-function publish(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation | null {
+function publishOperation(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation | null {
   if (operation.name !== 'metrics') return operation;
   if (!metrics.enabled) return null;
   if (
     pagePaths.includes(metrics.endpoint) ||
-    operations.some((one) => one !== operation && isAt(one, metrics.endpoint))
+    operations.some((one) => one !== operation && isServedAt(one, metrics.endpoint))
   ) {
     throw new Error(
       `\`metrics.endpoint\` is the path of something else: choose another than ${metrics.endpoint}.`,
@@ -165,7 +165,7 @@ function publish(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation
   return { ...operation, http, permission: metrics.public ? null : operation.permission };
 }
 
-function isAt({ http }: AnyOperation, path: string): boolean {
+function isServedAt({ http }: AnyOperation, path: string): boolean {
   return http.method === 'GET' && http.path === path;
 }
 
@@ -184,10 +184,10 @@ async function addGate(
       maxAge: 600,
     });
   }
-  const allowedAt = methodsByPath(served);
+  const allowedAt = createMethodLookup(served);
   app.addHook('onRequest', (request, reply, done) => {
     if (!app.server.listening) reply.header('connection', 'close');
-    if (hasTwoOfOne(request.raw.rawHeaders)) return done(twoOfOne());
+    if (hasTwoOfOne(request.raw.rawHeaders)) return done(buildDuplicateHeaderRefusal());
     if (!isForHost(request.raw))
       return done(new Refusal('invalid_request', 'The address and `Host` differ.'));
     if (request.method !== 'POST') setSecurityHeaders(reply);
@@ -195,7 +195,7 @@ async function addGate(
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);
     if (allowed === null) {
-      if (answerUnknownRoute(request, reply) === null) done(notFound(request.url));
+      if (answerUnknownRoute(request, reply) === null) done(buildUnknownRouteRefusal(request.url));
       return;
     }
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
@@ -225,7 +225,7 @@ function hasTwoOfOne(headers: readonly string[]): boolean {
   return false;
 }
 
-function twoOfOne(): Refusal {
+function buildDuplicateHeaderRefusal(): Refusal {
   return new Refusal(
     'invalid_request',
     'Send each of `Host`, `Authorization` and `Content-Type` once at most.',
@@ -233,7 +233,7 @@ function twoOfOne(): Refusal {
 }
 
 /** Returns a function that lists the methods of a path: `GET, HEAD, OPTIONS`; `null` if no operation has the path. */
-function methodsByPath(served: readonly Pick<AnyOperation, 'http'>[]): (url: string) => string | null {
+function createMethodLookup(served: readonly Pick<AnyOperation, 'http'>[]): (url: string) => string | null {
   const patterns = served.map(({ http }) => ({
     method: http.method,
     path: new RegExp(`^${http.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),

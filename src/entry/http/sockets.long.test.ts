@@ -123,15 +123,15 @@ test('a connection that takes no answer is closed', async () => {
   socket.on('error', () => {});
   // More answers than the buffers on the way hold.
   socket.write(`${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`.repeat(60));
-  for (let looks = 0; service.events.length === 0; looks++) await waited(looks);
-  for (let looks = 0; (await service.connections()) > 0; looks++) await waited(looks);
+  for (let looks = 0; service.events.length === 0; looks++) await waitForNextLook(looks);
+  for (let looks = 0; (await service.connections()) > 0; looks++) await waitForNextLook(looks);
   assert.ok(service.events.length < 60);
   socket.destroy();
   await service.close();
 });
 
 /** Waits between two checks; fails after about a minute. */
-async function waited(looks: number): Promise<void> {
+async function waitForNextLook(looks: number): Promise<void> {
   assert.ok(looks < 1_200, 'it did not come');
   await sleep(50);
 }

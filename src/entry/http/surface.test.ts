@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { EXAMPLE_ADAPTER } from '../../operations/testing/adapter.ts';
-import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
+import { openExampleLlm, startExampleTarget } from '../../operations/testing/upstream.ts';
 import { endpoints, operations } from '../../server/operations.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -15,7 +15,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** Runs a server for one test. */
-async function serving(
+async function withService(
   options: Omit<ServeOptions, 'state_dir'>,
   run: (service: TestServer) => Promise<void>,
 ) {
@@ -28,7 +28,7 @@ async function serving(
 }
 
 test('health returns version, mode, uptime and the seen agents', () =>
-  serving({ mode: 'gateway' }, async ({ ask }) => {
+  withService({ mode: 'gateway' }, async ({ ask }) => {
     await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'zoe' } });
     await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'adam' } });
     assert.deepEqual((await ask({ path: '/v1/health' })).json, {
@@ -41,10 +41,10 @@ test('health returns version, mode, uptime and the seen agents', () =>
   }));
 
 test('readiness is 503 until all stores are open', async () => {
-  await serving({}, async ({ ask }) => {
+  await withService({}, async ({ ask }) => {
     assert.deepEqual((await ask({ path: '/v1/ready' })).json, { status: 'ready' });
   });
-  await serving({ instead: { ready: async () => false } }, async ({ ask }) => {
+  await withService({ instead: { ready: async () => false } }, async ({ ask }) => {
     const answer = await ask({ path: '/v1/ready' });
     assert.equal(answer.status, 503);
     assert.equal(answer.json.code, 'unavailable');
@@ -53,7 +53,7 @@ test('readiness is 503 until all stores are open', async () => {
 
 test('metrics follow their configuration', async () => {
   const scraper = { 'x-forwarded-for': '203.0.113.9' };
-  await serving({ metrics: { endpoint: '/internal/metrics', public: true } }, async ({ ask }) => {
+  await withService({ metrics: { endpoint: '/internal/metrics', public: true } }, async ({ ask }) => {
     const answer = await ask({ path: '/internal/metrics', headers: scraper });
     assert.equal(answer.status, 200);
     assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
@@ -61,23 +61,23 @@ test('metrics follow their configuration', async () => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 404);
     assert.ok('/internal/metrics' in (await ask({ path: '/openapi.json' })).json.paths);
   });
-  await serving({}, async ({ ask }) => {
+  await withService({}, async ({ ask }) => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 200);
     assert.equal((await ask({ path: '/v1/metrics', headers: scraper })).status, 401);
   });
   for (const endpoint of ['/v1/health', '/docs']) {
     await assert.rejects(
-      serving({ metrics: { endpoint } }, async () => {}),
+      withService({ metrics: { endpoint } }, async () => {}),
       /`metrics.endpoint` is the path of/,
     );
   }
-  await serving({ metrics: { enabled: false } }, async ({ ask }) => {
+  await withService({ metrics: { enabled: false } }, async ({ ask }) => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 404);
   });
 });
 
 test('a refused reload names the fix, and that the old policy stays active', () =>
-  serving(
+  withService(
     {
       instead: {
         reload: async () => ({
@@ -101,7 +101,7 @@ test('a refused reload names the fix, and that the old policy stays active', () 
   ));
 
 test('the API description is valid OpenAPI 3.1 and names every operation once', () =>
-  serving({}, async ({ ask }) => {
+  withService({}, async ({ ask }) => {
     const answer = await ask({ path: '/openapi.json', headers: { 'x-forwarded-for': '203.0.113.9' } });
     assert.equal(answer.status, 200);
     const checked = await new Validator().validate(answer.json);
@@ -137,8 +137,8 @@ const PERSONS = [
 ];
 
 test('what is answered is what the description says', async (t) =>
-  serving(
-    { file_roots: [], proxy: await exampleTarget(t), llm: exampleLlm(t) },
+  withService(
+    { file_roots: [], proxy: await startExampleTarget(t), llm: openExampleLlm(t) },
     async ({ ask, events, endpoints: counted }) => {
       const { Compile } = await import('typebox/schema');
       let ran = 0;
@@ -169,7 +169,7 @@ test('what is answered is what the description says', async (t) =>
         assert.equal(answer.status, 200, answer.text);
         const validator = Compile(output);
         assert.ok(validator.Check(answer.json), `${name} ${JSON.stringify(validator.Errors(answer.json))}`);
-        assert.deepEqual(unknownFields(output, answer.json), [], name);
+        assert.deepEqual(findUnknownFields(output, answer.json), [], name);
         if (counts_checks === true) assert.ok(counted.has(name), name);
         ran++;
       }
@@ -180,7 +180,7 @@ test('what is answered is what the description says', async (t) =>
   ));
 
 test('the errors that are described are those that happen', () =>
-  serving({ file_roots: [scratch], body_bytes_max: 1_000, mode: 'gateway' }, async ({ ask }) => {
+  withService({ file_roots: [scratch], body_bytes_max: 1_000, mode: 'gateway' }, async ({ ask }) => {
     const { paths } = (await ask({ path: '/openapi.json' })).json;
     const json = { 'content-type': 'application/json' };
     const wrong = { headers: { 'x-service-key': 'wrong' } };
@@ -205,7 +205,7 @@ test('the errors that are described are those that happen', () =>
     for (const [path, requested, status, code] of cases) {
       const answer = await ask({ path, ...requested });
       assert.deepEqual([answer.status, answer.json.code], [status, code], path);
-      const { description, content } = describedError(paths[path], status);
+      const { description, content } = getDescribedError(paths[path], status);
       assert.ok(description.includes(`\`${code}\``), `${path} ${status} ${code}`);
       const { example } = content['application/json'];
       if (example?.code !== code) continue;
@@ -224,7 +224,7 @@ interface DescribedError {
 }
 
 /** Returns the description of an error for the one operation of a path. */
-function describedError(path: object, status: number): DescribedError {
+function getDescribedError(path: object, status: number): DescribedError {
   const [operation] = Object.values(path) as { responses: Record<string, DescribedError> }[];
   const described = operation?.responses[status];
   assert.ok(described !== undefined, `${status}`);
@@ -232,18 +232,18 @@ function describedError(path: object, status: number): DescribedError {
 }
 
 /** Lists fields of an answer that its schema does not name. */
-function unknownFields(schema: unknown, value: unknown, path = ''): string[] {
+function findUnknownFields(schema: unknown, value: unknown, path = ''): string[] {
   const { properties, items } = schema as { properties?: Record<string, unknown>; items?: unknown };
   if (Array.isArray(value))
-    return items === undefined ? [] : value.flatMap((one) => unknownFields(items, one, `${path}[]`));
+    return items === undefined ? [] : value.flatMap((one) => findUnknownFields(items, one, `${path}[]`));
   if (properties === undefined || typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, one]) =>
-    key in properties ? unknownFields(properties[key], one, `${path}.${key}`) : [`${path}.${key}`],
+    key in properties ? findUnknownFields(properties[key], one, `${path}.${key}`) : [`${path}.${key}`],
   );
 }
 
 test('the docs pages load nothing from elsewhere', () =>
-  serving({}, async ({ ask }) => {
+  withService({}, async ({ ask }) => {
     for (const path of ['/docs', '/redoc']) {
       const page = await ask({ path });
       assert.equal(page.status, 200);
@@ -275,7 +275,7 @@ test('the docs pages load nothing from elsewhere', () =>
   }));
 
 test('HEAD and OPTIONS', () =>
-  serving({}, async ({ ask }) => {
+  withService({}, async ({ ask }) => {
     const head = await ask({ path: '/v1/health', method: 'HEAD' });
     assert.deepEqual([head.status, head.text], [200, '']);
     const cases: readonly [string, string, number, string | undefined][] = [
@@ -297,14 +297,14 @@ test('HEAD and OPTIONS', () =>
 test('no origin may read without being named; a named one may', async () => {
   const preflight = { origin: 'https://app.test', 'access-control-request-method': 'POST' };
   const cors = (answer: Answer) => answer.headers['access-control-allow-origin'];
-  await serving({}, async ({ ask }) => {
+  await withService({}, async ({ ask }) => {
     assert.equal(
       cors(await ask({ path: '/v1/scan/input', method: 'OPTIONS', headers: preflight })),
       undefined,
     );
     assert.equal(cors(await ask({ path: '/v1/health', headers: { origin: 'https://app.test' } })), undefined);
   });
-  await serving({ cors_origins: ['https://app.test'] }, async ({ ask }) => {
+  await withService({ cors_origins: ['https://app.test'] }, async ({ ask }) => {
     const answer = await ask({ path: '/v1/scan/input', method: 'OPTIONS', headers: preflight });
     assert.equal(answer.status, 204);
     assert.equal(cors(answer), 'https://app.test');
@@ -327,7 +327,7 @@ test('no origin may read without being named; a named one may', async () => {
 });
 
 test('a caller may name its request, if the name is fit for a log', () =>
-  serving({}, async ({ ask }) => {
+  withService({}, async ({ ask }) => {
     const idFor = async (given: string) => {
       const answer = await ask({ path: '/v1/nothing', headers: { 'x-request-id': given } });
       assert.equal(answer.json.request_id, answer.headers['x-request-id']);
@@ -344,7 +344,7 @@ test('a caller may name its request, if the name is fit for a log', () =>
   }));
 
 test('no answer is kept by a cache, or taken for another type', () =>
-  serving({}, async ({ ask }) => {
+  withService({}, async ({ ask }) => {
     for (const path of ['/v1/health', '/v1/metrics', '/v1/nothing', '/docs']) {
       const { headers } = await ask({ path });
       assert.deepEqual(
@@ -362,8 +362,8 @@ const throwing = () => {
 };
 
 test('a fault of ours blocks, is logged without its text, and says nothing more', async (t) =>
-  serving(
-    { proxy: await exampleTarget(t), instead: { enforce: throwing, agentsSeen: throwing } },
+  withService(
+    { proxy: await startExampleTarget(t), instead: { enforce: throwing, agentsSeen: throwing } },
     async ({ ask, logged }) => {
       const { paths } = (await ask({ path: '/openapi.json' })).json;
       const checks = operations.filter(
@@ -376,7 +376,7 @@ test('a fault of ours blocks, is logged without its text, and says nothing more'
         assert.equal(answer.status, 500, http.path);
         assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
         assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
-        const { content } = describedError(paths[http.path], 500);
+        const { content } = getDescribedError(paths[http.path], 500);
         assert.partialDeepStrictEqual(content['application/json'].example, {
           ...answer.json,
           request_id: EXAMPLE_ID,
@@ -392,7 +392,7 @@ test('a fault of ours blocks, is logged without its text, and says nothing more'
   ));
 
 test('a decision that cannot be recorded is a 500 that blocks', () =>
-  serving({ record: async () => throwing() }, async ({ ask }) => {
+  withService({ record: async () => throwing() }, async ({ ask }) => {
     const answer = await ask({ path: '/v1/scan/input', body: { text: 'hello' } });
     assert.equal(answer.status, 500);
     assert.partialDeepStrictEqual(answer.json, {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { AnyOperation } from '../../operations/operation.ts';
-import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
+import { openExampleLlm, startExampleTarget } from '../../operations/testing/upstream.ts';
 import { createApiKey, ensureToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
@@ -61,7 +61,7 @@ const allowed: Partial<Record<Permission, readonly Who[]>> = {
 /** Callers whose request may come from a page of this service: it is for this machine and from it. */
 const HERE: readonly Who[] = ['loopback', 'wrong', 'operator', 'checking', 'idle'];
 
-function allowedFor({ permission, for_users, browser }: AnyOperation): readonly Who[] {
+function listAllowed({ permission, for_users, browser }: AnyOperation): readonly Who[] {
   if (permission === null) return browser === true ? HERE : OPEN;
   // A name in `x-service-user` from this machine reads.
   if (for_users === true && !PERSON_PERMISSIONS.includes(permission)) return ['loopback', 'operator'];
@@ -103,8 +103,8 @@ function getExample(
 }
 
 test('every operation runs its example only for callers with its permission', async (t) => {
-  const proxy = await exampleTarget(t);
-  const llm = exampleLlm(t);
+  const proxy = await startExampleTarget(t);
+  const llm = openExampleLlm(t);
   const service = await serve({
     state_dir: scratch,
     auth: { api_keys },
@@ -115,7 +115,7 @@ test('every operation runs its example only for callers with its permission', as
   const cells = new Set<string>();
   try {
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {
-      const may = allowedFor(operation);
+      const may = listAllowed(operation);
       for (const [who, headers] of Object.entries(callers)) {
         const user = operation.for_users === true ? { 'x-service-user': 'admin' } : {};
         const request = getExample(operation, service.events, who);

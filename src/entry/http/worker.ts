@@ -9,7 +9,7 @@ import { openAuthenticator } from '../../runtime/access/index.ts';
 import { operations } from '../../server/operations.ts';
 import { runWorker } from '../../server/worker.ts';
 import { warmLlm } from '../llm/index.ts';
-import { drain } from './drain.ts';
+import { drainConnections } from './drain.ts';
 import { buildHttp } from './server.ts';
 
 runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
@@ -37,9 +37,9 @@ runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
   const { target, providers } = config.proxy;
   const calls_models = target !== undefined || providers.length > 0;
   return {
-    close: () => drain(app),
+    close: () => drainConnections(app),
     warm: async () => {
-      await compileValidators(operations);
+      await compileValidators(operations.filter(({ counts_checks }) => counts_checks === true));
       if (calls_models) await warmLlm(llm);
     },
   };

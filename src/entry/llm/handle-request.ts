@@ -40,11 +40,11 @@ export async function handleModelRequest(
   };
   const [route] = routes;
   if (route?.wire === null) {
-    const model = route.url === undefined ? null : modelIn(path);
-    const answer = await llm.listModels({ ...common, format: modelsFormat(request), model });
+    const model = route.url === undefined ? null : parseModelName(path);
+    const answer = await llm.listModels({ ...common, format: selectModelsFormat(request), model });
     return writeModelResponse(answer, request, reply, parts);
   }
-  const { wire, in_path } = askedBy(routes, path);
+  const { wire, in_path } = resolveRoute(routes, path);
   const format = getFormat(wire);
   const answer = await llm.call({
     ...common,
@@ -52,10 +52,10 @@ export async function handleModelRequest(
     body: getBytes(request.body),
     in_path,
     acting: getActing(request, parts.runtime),
-    user_id: header(request, 'x-service-user'),
+    user_id: readHeader(request, 'x-service-user'),
     caller: request.caller ?? ANONYMOUS_CALLER,
-    approval_request_id: header(request, 'x-service-approval'),
-    capability_token: header(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
+    approval_request_id: readHeader(request, 'x-service-approval'),
+    capability_token: readHeader(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
     describeDenial: (denial) => formatDenial(denial, request.id),
   });
   const errorEvents = () => format.errorEvents(formatFault(request));
@@ -72,18 +72,18 @@ export function answerLlmError(
   log: ErrorLog,
 ): FastifyReply {
   const wire = routes[0]?.wire ?? null;
-  const format = wire === null ? modelsFormat(request) : getFormat(wire);
+  const format = wire === null ? selectModelsFormat(request) : getFormat(wire);
   if (refusal === null)
     log.error('a call of a model met a fault', { request_id: request.id, ...describeFault(fault) });
   const error = refusal === null ? formatFault(request) : formatRefusal(refusal, request.id);
   return reply
     .code(error.status)
     .header('content-type', 'application/json')
-    .headers(idHeaders(format, request.id))
+    .headers(buildIdHeaders(format, request.id))
     .send(format.errorBody(error));
 }
 
-function idHeaders({ family }: WireFormat, id: string): Record<string, string> {
+function buildIdHeaders({ family }: WireFormat, id: string): Record<string, string> {
   const { request_id_header } = getApiFamily(family);
   return { 'x-request-id': id, ...(request_id_header !== undefined && { [request_id_header]: id }) };
 }
@@ -97,14 +97,14 @@ function getFormat(wire: NonNullable<LlmRoute['wire']>): WireFormat {
 /**
  * Returns the format of the model list. Anthropic's clients send `anthropic-version`; all others get OpenAI's format.
  */
-function modelsFormat({ headers }: FastifyRequest): WireFormat {
+function selectModelsFormat({ headers }: FastifyRequest): WireFormat {
   return getFormat(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
 }
 
 /** Returns the model in a path of `/v1/models/{model}`. */
-function modelIn(path: string): string {
+function parseModelName(path: string): string {
   const bare = path.split('?', 1)[0]!;
-  const model = decoded(bare.slice(bare.indexOf(MODELS) + MODELS.length));
+  const model = decodePathPart(bare.slice(bare.indexOf(MODELS) + MODELS.length));
   if (!MODEL.test(model)) throw new Refusal('not_found', 'There is no such model.');
   return model;
 }
@@ -112,7 +112,7 @@ function modelIn(path: string): string {
 const MODELS = '/v1/models/';
 
 /** Returns the wire format that a path selects, and the model and method if the path contains them. */
-function askedBy(
+function resolveRoute(
   routes: readonly LlmRoute[],
   path: string,
 ): { readonly wire: NonNullable<LlmRoute['wire']>; readonly in_path: LlmCall['in_path'] } {
@@ -121,7 +121,7 @@ function askedBy(
   if (route === undefined || route.wire === null) throw new Refusal('not_found', 'There is no such route.');
   const { wire, ending } = route;
   if (ending === undefined) return { wire, in_path: null };
-  const model = decoded(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
+  const model = decodePathPart(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
   // The path is forwarded to the provider unchanged, so the model must not change where it leads.
   if (!MODEL.test(model)) throw new Refusal('invalid_request', 'The path names no model.');
   if (ending.is_stream) requireEvents(path);
@@ -141,7 +141,7 @@ function requireEvents(path: string): void {
 
 const MODEL = /^(?!.*\.\.)[\w@][\w.@/:-]{0,255}$/;
 
-function decoded(name: string): string {
+function decodePathPart(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -161,12 +161,12 @@ const CAPABILITY_CHARS_MAX = 4_096;
  */
 function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = resolveSubject(
-    { agent_id: header(request, 'x-service-agent') },
+    { agent_id: readHeader(request, 'x-service-agent') },
     {
       runtime,
       caller: request.caller ?? ANONYMOUS_CALLER,
       request_id: request.id,
-      tenant_id: header(request, 'x-service-tenant'),
+      tenant_id: readHeader(request, 'x-service-tenant'),
     },
   );
   const source_agent_id = agent_id === 'unknown' ? null : agent_id;
@@ -176,13 +176,13 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
     tenant_id,
     agent_id,
     source_agent_id,
-    session_id: header(request, 'x-service-session') ?? header(request, 'x-claude-code-session-id'),
+    session_id: readHeader(request, 'x-service-session') ?? readHeader(request, 'x-claude-code-session-id'),
     declared_tags: [],
     now_ms: runtime.now_ms(),
   };
 }
 
 /** Returns the text of a header; `null` if it is absent or blank. */
-function header(request: FastifyRequest, name: string, chars_max?: number): string | null {
+function readHeader(request: FastifyRequest, name: string, chars_max?: number): string | null {
   return dropBlankName(readNameHeader(request, name, chars_max));
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { findUnavailableRefusal } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { Authenticator } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../web/body.ts';
 import type { BodyMemoryLimit } from '../web/body-memory.ts';
@@ -14,7 +14,7 @@ import { type LlmRoute, llmRoutes } from './routes.ts';
 
 export interface LlmPorts extends ModelRequestPorts {
   readonly authenticate: Authenticator;
-  readonly room: BodyMemoryLimit;
+  readonly limitBody: BodyMemoryLimit;
   readonly limit: ConcurrencyLimit;
 }
 
@@ -40,7 +40,7 @@ export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
   await Promise.all([loaded(), llm()]);
 }
 
-const loaded = lazy(() => import('./handle-request.ts')).open;
+const loaded = createLazyValue(() => import('./handle-request.ts')).open;
 
 function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
   const { runtime, log } = ports;
@@ -50,11 +50,11 @@ function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Ro
     onRequest: (request, _reply, done) => {
       // A provider's time limit is a setting of the provider; the response writer detects a client that reads nothing.
       request.raw.socket.setTimeout(0);
-      admit(request, ports).then((refusal) => done(refusal ?? undefined), done);
+      admitRequest(request, ports).then((refusal) => done(refusal ?? undefined), done);
     },
     preParsing: (request, reply, payload, done) => {
       const admitted =
-        ports.limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
+        ports.limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
@@ -76,7 +76,7 @@ function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Ro
 }
 
 /** Authenticates the caller and refuses whatever can be refused without the body. */
-async function admit(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
+async function admitRequest(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;
   const headers = selectServiceCredential(request.raw.headers);

@@ -13,7 +13,7 @@ import { parseProxySettings } from '../../gateways/upstream/testing/test-upstrea
 import { openUpstreams } from '../../gateways/upstream/upstreams.ts';
 import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { ports } from '../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../server/testing/examples.ts';
 import { type ServeOptions, serve, type TestServer } from '../http/testing/serve.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
@@ -48,7 +48,7 @@ const FREE: Budgets = {
 };
 
 /** Runs the service in front of a provider that gives every call the same answer. */
-async function calling(
+async function runCalls(
   answered: ReceivedAnswer,
   options: Partial<ServeOptions>,
   work: (desk: Desk) => Promise<void>,
@@ -67,7 +67,7 @@ async function calling(
   await once(provider, 'listening');
   const target = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const decided: AuditEvent[] = [];
-  const operations = ports(decided, { policy: buildTestPolicy() });
+  const operations = buildExamplePorts(decided, { policy: buildTestPolicy() });
   const llm = openLlmProxy({
     ports: () => operations,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
@@ -92,7 +92,7 @@ const ask = (content: string) => ({ model: 'm', messages: [{ role: 'user', conte
 const CHAT = { path: '/v1/chat/completions', body: ask('Hello') };
 
 test('nothing of ours reaches the provider, and its own credential does', () =>
-  calling(PLAIN, {}, async ({ ask, received }) => {
+  runCalls(PLAIN, {}, async ({ ask, received }) => {
     const headers = {
       authorization: 'Bearer provider-key',
       'x-service-agent': 'agent-1',
@@ -118,7 +118,7 @@ const AUTH = {
 };
 
 test('a caller without permission gets an error in the provider’s format, whatever provider key it sends', () =>
-  calling(PLAIN, { auth: AUTH }, async ({ ask, received }) => {
+  runCalls(PLAIN, { auth: AUTH }, async ({ ask, received }) => {
     const refused: readonly (readonly [string, Record<string, string>])[] = [
       ['/v1/chat/completions', { authorization: 'Bearer provider-key' }],
       ['/v1/chat/completions', {}],
@@ -145,7 +145,7 @@ test('a caller without permission gets an error in the provider’s format, what
   }));
 
 test('what cannot be read is not sent, and is an error of the API that was called', () =>
-  calling(PLAIN, { body_bytes_max: 1_000 }, async ({ ask, received, decided }) => {
+  runCalls(PLAIN, { body_bytes_max: 1_000 }, async ({ ask, received, decided }) => {
     const json = { 'content-type': 'application/json' };
     const cases: readonly (readonly [number, Parameters<typeof ask>[0]])[] = [
       [400, { path: CHAT.path, body: '{"messages":', headers: json }],
@@ -177,7 +177,7 @@ test('what cannot be read is not sent, and is an error of the API that was calle
   }));
 
 test('in gateway mode the agent must be known', () =>
-  calling(PLAIN, { mode: 'gateway' }, async ({ ask, decided }) => {
+  runCalls(PLAIN, { mode: 'gateway' }, async ({ ask, decided }) => {
     const unknown = await ask({ path: '/v1/messages', body: CHAT.body });
     assert.deepEqual([unknown.status, unknown.json.type], [400, 'error']);
     const headers = { 'x-service-agent': 'agent-1', 'x-claude-code-session-id': 'cc-1' };
@@ -192,7 +192,7 @@ test('in gateway mode the agent must be known', () =>
   }));
 
 test('a block is 400 in the format of the API with its decision, and nothing is sent', () =>
-  calling(PLAIN, {}, async ({ ask: send, received }) => {
+  runCalls(PLAIN, {}, async ({ ask: send, received }) => {
     for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings']) {
       const answer = await send({ path, body: { ...ask(`Use ${SECRET}`), input: `Use ${SECRET}` } });
       assert.equal(answer.status, 400, path);
@@ -219,7 +219,7 @@ const OVER = {
 } as const;
 
 test('over budget is 429 in the term of the API, marked as a block, and not retryable', () =>
-  calling(
+  runCalls(
     PLAIN,
     {},
     async ({ ask: send, received }) => {
@@ -244,7 +244,7 @@ test('over budget is 429 in the term of the API, marked as a block, and not retr
   ));
 
 test('a budget that renews says when a client can try again', () =>
-  calling(
+  runCalls(
     PLAIN,
     {},
     async ({ ask: send, received }) => {
@@ -263,7 +263,7 @@ test('a budget that renews says when a client can try again', () =>
   ));
 
 test('a call that the policy blocks is not to be tried again after some time', () =>
-  calling(PLAIN, {}, async ({ ask: send, received }) => {
+  runCalls(PLAIN, {}, async ({ ask: send, received }) => {
     for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
       const { status, headers } = await send({ path, body: ask(`Use ${SECRET}`) });
       assert.deepEqual([status, headers['retry-after']], [400, undefined], path);
@@ -272,7 +272,7 @@ test('a call that the policy blocks is not to be tried again after some time', (
   }));
 
 test('a worker at its limit rejects model calls in each format, with a retry time', () =>
-  calling(PLAIN, { requests_max: 0 }, async ({ ask: send, received }) => {
+  runCalls(PLAIN, { requests_max: 0 }, async ({ ask: send, received }) => {
     let shed = 0;
     for (const path of [
       '/v1/chat/completions',
@@ -293,7 +293,7 @@ test('a worker at its limit rejects model calls in each format, with a retry tim
   }));
 
 test('an error of the provider goes back byte for byte', () =>
-  calling(
+  runCalls(
     {
       status: 400,
       headers: { 'retry-after': '7', 'x-request-id': 'up-1' },
@@ -310,7 +310,7 @@ test('an error of the provider goes back byte for byte', () =>
 
 test('a provider cannot set the headers of the service, nor allow web pages to read', () => {
   const headers = { 'x-service-decision': 'allow', 'access-control-allow-origin': '*', 'x-kept': '1' };
-  return calling({ ...PLAIN, headers }, {}, async ({ ask }) => {
+  return runCalls({ ...PLAIN, headers }, {}, async ({ ask }) => {
     const answer = await ask(CHAT);
     assert.deepEqual(
       [
@@ -325,7 +325,7 @@ test('a provider cannot set the headers of the service, nor allow web pages to r
 
 test('an answer is masked where it has to be, and every other byte of it stays', () => {
   const body = `{"id":"c1", "n":1.0,"choices":[{"index":0,"message":{"content":"It is ${SECRET}"}}]}`;
-  return calling({ body, headers: { 'content-length': String(body.length) } }, {}, async ({ ask }) => {
+  return runCalls({ body, headers: { 'content-length': String(body.length) } }, {}, async ({ ask }) => {
     const answer = await ask(CHAT);
     assert.deepEqual([answer.status, answer.text], [200, body.replace(SECRET, '[REDACTED]')]);
     assert.equal(answer.headers['content-length'], String(answer.text.length));
@@ -337,7 +337,7 @@ test('a tool call of an answer that is blocked shows nothing of it', () => {
   const call = { name: 'mail.send', arguments: JSON.stringify({ body: SECRET }) };
   const message = { role: 'assistant', tool_calls: [{ id: 't1', type: 'function', function: call }] };
   const body = JSON.stringify({ id: 'c1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
-  return calling({ body }, {}, async ({ ask, decided }) => {
+  return runCalls({ body }, {}, async ({ ask, decided }) => {
     const answer = await ask(CHAT);
     assert.deepEqual([answer.status, answer.json.decision], [400, 'block']);
     assert.ok(!answer.text.includes(SECRET));
@@ -355,7 +355,7 @@ test('a tool call of an answer that is blocked shows nothing of it', () => {
 test('what cannot be read of an answer is not handed out', async () => {
   const unreadable = ['<html>', '{"choices":', '"text"x', `{"choices":[]}${' '.repeat(200_000)}`];
   for (const body of unreadable) {
-    await calling({ body }, {}, async ({ ask }) => {
+    await runCalls({ body }, {}, async ({ ask }) => {
       const answer = await ask(CHAT);
       assert.equal(answer.status, 502, body.slice(0, 20));
       assert.ok(answer.json.error.message.length > 10);
@@ -364,7 +364,7 @@ test('what cannot be read of an answer is not handed out', async () => {
 });
 
 test('an internal fault is a block, and reveals no details', () =>
-  calling(PLAIN, { llm: () => Promise.reject(new Error(`secret ${SECRET}`)) }, async ({ ask, logged }) => {
+  runCalls(PLAIN, { llm: () => Promise.reject(new Error(`secret ${SECRET}`)) }, async ({ ask, logged }) => {
     const answer = await ask(CHAT);
     assert.deepEqual([answer.status, answer.json.decision], [500, 'block']);
     assert.ok(!answer.text.includes(SECRET));
@@ -386,7 +386,7 @@ test('a Gemini stream must request server-sent events, and is otherwise refused 
   const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
   const sse = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}]}\n\n';
   const stream = { body: sse, headers: { 'content-type': 'text/event-stream' } };
-  await calling(stream, {}, async ({ port, received }) => {
+  await runCalls(stream, {}, async ({ port, received }) => {
     const askFor = (query: string) =>
       fetch(`http://127.0.0.1:${port}/v1beta/models/gemini-2.5-flash:streamGenerateContent${query}`, {
         method: 'POST',

@@ -9,7 +9,7 @@ import type { WireFormat } from '../../core/wire/wire-format.ts';
  */
 export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply | null {
   const path = (request.raw.url ?? '/').split('?', 1)[0]!;
-  const write = writerFor(path, request);
+  const write = findErrorWriter(path, request);
   if (write === null) return null;
   const message = UNVERSIONED.test(path) ? NO_VERSION : NOT_SERVED;
   const error = { status: 404, code: 'not_found', message, request_id: request.id, extra: {} };
@@ -29,7 +29,7 @@ const NO_VERSION =
 const UNVERSIONED =
   /^\/(?:chat\/completions|completions|embeddings|responses|messages|models|v1\/v1\/.{1,256})$/;
 
-function writerFor(path: string, { headers }: FastifyRequest): WireFormat['errorBody'] | null {
+function findErrorWriter(path: string, { headers }: FastifyRequest): WireFormat['errorBody'] | null {
   const family = apiFamilies.find(({ known_paths }) => known_paths.test(path))?.name;
   if (family === undefined) return null;
   // Both APIs have the path of the list of models, and only Anthropic's clients send this header.

@@ -19,7 +19,7 @@ export async function writeModelResponse(
   reply: FastifyReply,
   parts: ModelResponsePorts,
 ): Promise<void> {
-  const all = { ...byName(headers), ...reply.getHeaders() } as OutgoingHttpHeaders;
+  const all = { ...groupByName(headers), ...reply.getHeaders() } as OutgoingHttpHeaders;
   const { raw } = reply;
   const is_whole = typeof body === 'string' || body instanceof Uint8Array;
   raw.writeHead(status, is_whole ? { ...all, 'content-length': Buffer.byteLength(body) } : all);
@@ -31,10 +31,10 @@ export async function writeModelResponse(
     return;
   }
   raw.flushHeaders();
-  await pump(body, raw, request, parts);
+  await pumpBody(body, raw, request, parts);
 }
 
-async function pump(
+async function pumpBody(
   body: AsyncGenerator<string>,
   raw: ServerResponse,
   request: FastifyRequest,
@@ -43,7 +43,7 @@ async function pump(
   try {
     for await (const text of body) {
       if (raw.destroyed) return;
-      if (!raw.write(text)) await drained(raw, silent_ms);
+      if (!raw.write(text)) await waitForDrain(raw, silent_ms);
     }
   } catch (fault) {
     log.error('a stream met a fault', { request_id: request.id, ...describeFault(fault) });
@@ -56,7 +56,7 @@ async function pump(
  * Waits until the client reads the written bytes or disconnects. A client that reads nothing for `silent_ms` is
  * disconnected.
  */
-async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {
+async function waitForDrain(raw: ServerResponse, silent_ms: number): Promise<void> {
   if (raw.destroyed) return;
   const watchdog = setTimeout(() => raw.destroy(), silent_ms);
   const gone = new AbortController();
@@ -72,7 +72,7 @@ async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {
 }
 
 /** Converts alternating names and values to a record. A repeated name gets a list. */
-function byName(pairs: readonly string[]): Record<string, string | string[]> {
+function groupByName(pairs: readonly string[]): Record<string, string | string[]> {
   const named: Record<string, string | string[]> = {};
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const name = pairs[at]!.toLowerCase();

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { attachSource } from '../../gateways/mcp/exact-numbers.ts';
 import { Refusal } from '../../operations/operation.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { refuseEncoded } from '../web/body.ts';
@@ -38,7 +38,7 @@ function addRoute(
   open: () => Promise<McpRequestHandler>,
 ): void {
   const { runtime, log } = ports;
-  const web = lazy(open);
+  const web = createLazyValue(open);
   const isOurOrigin = buildOriginCheck(ports.cors_origins);
   app.addHook('preClose', () => web.ifOpened(({ close }) => close()));
   app.route({
@@ -47,11 +47,11 @@ function addRoute(
     // Calls are forwarded to servers, which must get numbers with the digits that were sent.
     config: url === GATEWAY ? { readBody: attachSource } : {},
     onRequest: (request, _reply, done) => {
-      admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
+      admitRequest(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
     },
     preParsing: (request, reply, payload, done) => {
       const admitted =
-        ports.limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
+        ports.limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
@@ -63,7 +63,7 @@ function addRoute(
         tenant_id: readNameHeader(request, 'x-service-tenant'),
         user_id: readNameHeader(request, 'x-service-user'),
       };
-      const opened = await installed(web.open);
+      const opened = await requireInstalled(web.open);
       const { telemetry } = runtime;
       const run = () => opened.fetch(request, createDisconnectSignal(reply), requested);
       const answer = ports.limit.run(() =>
@@ -75,7 +75,7 @@ function addRoute(
 }
 
 /** Authenticates the caller and refuses whatever can be refused without the body. */
-async function admit(
+async function admitRequest(
   request: FastifyRequest,
   { authenticate }: McpPorts,
   isOurOrigin: ReturnType<typeof buildOriginCheck>,
@@ -92,7 +92,7 @@ async function admit(
   return null;
 }
 
-async function installed(loaded: () => Promise<McpRequestHandler>): Promise<McpRequestHandler> {
+async function requireInstalled(loaded: () => Promise<McpRequestHandler>): Promise<McpRequestHandler> {
   try {
     return await loaded();
   } catch (error) {

@@ -56,14 +56,14 @@ export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_
     const announced = Number(headers['content-length'] ?? 0);
     if (headers['transfer-encoding'] !== undefined) {
       const body = hold(response);
-      return counting(payload, (bytes) => take(body, bytes));
+      return createCountingStream(payload, (bytes) => take(body, bytes));
     }
     // The body parser refuses a body that is too long before it reads any of it.
     if (announced <= SMALL_BODY_BYTES || announced > body_bytes_max) return payload;
     const body = hold(response);
     if (take(body, announced)) return payload;
     release(body);
-    return noRoom();
+    return buildNoRoomRefusal();
   };
 }
 
@@ -83,10 +83,10 @@ function closeStalled(
   }
 }
 
-function counting(payload: Readable, take: (bytes: number) => boolean): Readable {
+function createCountingStream(payload: Readable, take: (bytes: number) => boolean): Readable {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (!take(chunk.length)) return done(noRoom());
+      if (!take(chunk.length)) return done(buildNoRoomRefusal());
       done(null, chunk);
     },
   });
@@ -96,6 +96,6 @@ function counting(payload: Readable, take: (bytes: number) => boolean): Readable
   return payload.pipe(counter);
 }
 
-function noRoom(): Refusal {
+function buildNoRoomRefusal(): Refusal {
   return new Refusal('unavailable', 'Too many large bodies are being read at the moment. Try again.');
 }

@@ -26,7 +26,7 @@ interface Connection {
  * with an incomplete request are closed first, then idle ones, so that complete requests are served while thousands of
  * clients send slowly.
  */
-export function limitConnections(server: Server, connections_max = connectionsAllowed()): void {
+export function limitConnections(server: Server, connections_max = computeConnectionsMax()): void {
   server.maxConnections = connections_max;
   const crowded = Math.max(1, Math.floor(connections_max * CROWDED));
   const open = new Map<Socket, Connection>();
@@ -62,12 +62,12 @@ function makeRoom(open: ReadonlyMap<Socket, Connection>, newest: Socket, count: 
 }
 
 /** Returns the maximum number of connections: the limit of open files, minus the reserved ones. */
-function connectionsAllowed(): number {
-  return Math.max(64, Math.min(CONNECTIONS_MAX, filesAllowed() - RESERVED_FILES));
+function computeConnectionsMax(): number {
+  return Math.max(64, Math.min(CONNECTIONS_MAX, readOpenFilesMax() - RESERVED_FILES));
 }
 
 /** Returns the system's limit of open files, if it can be read. */
-function filesAllowed(): number {
+function readOpenFilesMax(): number {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);

@@ -77,7 +77,7 @@ export async function answerError(
   const refusal = readRefusal(error);
   if (refusal === null) return answerFault(error, request, reply, operation, log);
   await prepareRefusal(refusal, request, reply);
-  return send(request, reply, STATUS[refusal.code], buildErrorBody(refusal, request.id));
+  return sendBody(request, reply, STATUS[refusal.code], buildErrorBody(refusal, request.id));
 }
 
 /** The `Retry-After` of temporary refusals, in seconds. */
@@ -99,7 +99,7 @@ export async function prepareRefusal(
 export function answerMethod(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
   const error = `This route takes ${allowed} only.`;
   reply.header('allow', allowed);
-  return send(request, reply, STATUS.method_not_allowed, {
+  return sendBody(request, reply, STATUS.method_not_allowed, {
     error,
     code: 'method_not_allowed',
     request_id: request.id,
@@ -110,7 +110,7 @@ export function answerMethod(request: FastifyRequest, reply: FastifyReply, allow
 export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = 'This is a WebSocket. The same events come as server-sent events from `/v1/events`.';
   reply.header('upgrade', 'websocket').header('connection', 'upgrade');
-  return send(request, reply, STATUS.upgrade_required, {
+  return sendBody(request, reply, STATUS.upgrade_required, {
     error,
     code: 'upgrade_required',
     request_id: request.id,
@@ -118,7 +118,7 @@ export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): Fas
 }
 
 /** Returns the refusal for a path without an operation. */
-export function notFound(url = ''): Refusal {
+export function buildUnknownRouteRefusal(url = ''): Refusal {
   const path = url.split('?', 1)[0] as string;
   const lacking = LACKING.find(({ at }) => at.test(path));
   return lacking === undefined
@@ -142,7 +142,7 @@ function answerFault(
   log.error('a request met a fault', fields);
   const blocked = operation !== null && isDecisionOperation(operation) ? { decision: 'block' } : {};
   const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
-  return send(request, reply, STATUS.internal_error, body);
+  return sendBody(request, reply, STATUS.internal_error, body);
 }
 
 /** Returns the refusal for an expected error; `null` for an internal error. */
@@ -156,7 +156,7 @@ export function readRefusal(error: unknown): Refusal | null {
   return ours ? null : new Refusal('invalid_request', 'The request could not be read.');
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, status: number, body: object): FastifyReply {
+function sendBody(request: FastifyRequest, reply: FastifyReply, status: number, body: object): FastifyReply {
   setSecurityHeaders(reply).code(status).header('x-request-id', request.id);
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
@@ -190,7 +190,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const [status, sentence] = clientError(error.code);
+  const [status, sentence] = getClientError(error.code);
   const body = JSON.stringify({ error: sentence, code: 'invalid_request', request_id: null });
   endConnection(
     socket,
@@ -213,7 +213,7 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
   response.end(body);
 }
 
-function clientError(code: string | undefined): readonly [string, string] {
+function getClientError(code: string | undefined): readonly [string, string] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['408 Request Timeout', 'The request came too slowly.'];
   if (code === 'HPE_HEADER_OVERFLOW')
     return ['431 Request Header Fields Too Large', 'The headers are too large.'];

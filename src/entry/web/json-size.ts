@@ -15,13 +15,13 @@ export function hasMoreNodes(bytes: Uint8Array, nodes_max: number): boolean {
   let nodes = 1;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    if (byte === QUOTE) at = findStringEnd(bytes, at + 1);
     else if (byte === COMMA || byte === COLON || byte === ARRAY || byte === OBJECT) nodes += 1;
   }
   return nodes > nodes_max;
 }
 
-function endOfString(bytes: Uint8Array, start: number): number {
+function findStringEnd(bytes: Uint8Array, start: number): number {
   let at = start;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;

@@ -28,7 +28,7 @@ export interface RoutePorts {
   readonly runtime: Runtime;
   readonly authenticate: Authenticator;
   readonly log: ErrorLog;
-  readonly room: BodyMemoryLimit;
+  readonly limitBody: BodyMemoryLimit;
   readonly limit: ConcurrencyLimit;
 }
 
@@ -59,12 +59,13 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
     method,
     url,
     onRequest: (request, _reply, done) => {
-      const outcome = admit(request, operation, ports);
+      const outcome = admitRequest(request, operation, ports);
       if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
       else done(outcome ?? undefined);
     },
     preParsing: (request, reply, payload, done) => {
-      const admitted = limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
+      const admitted =
+        limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
@@ -102,7 +103,7 @@ function getReader(operation: AnyOperation): (request: FastifyRequest) => unknow
   const isGet = http.method === 'GET';
   const hasNames = http.path.includes('{');
   if (isGet) {
-    const whole = wholeNumbers(input);
+    const whole = createNumberParser(input);
     return ({ query, params }) => ({ ...whole(query as Query), ...(params as object) });
   }
   if (!hasNames) return ({ body }) => body;
@@ -125,7 +126,7 @@ const CONTENT_LEVELS = 6;
 type Query = Readonly<Record<string, unknown>>;
 
 /** Converts query values to whole numbers if the schema requires one and the text is one. */
-function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
+function createNumberParser(input: AnyOperation['input']): (query: Query) => Query {
   const properties = (input as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
   const wanted = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
   return (query) => {
@@ -151,7 +152,7 @@ export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
 const GONE = new Error('the client is gone');
 
 /** Authenticates the caller and refuses whatever can be refused without the body. */
-function admit(
+function admitRequest(
   request: FastifyRequest,
   operation: AnyOperation,
   { runtime, authenticate }: RoutePorts,

@@ -48,7 +48,7 @@ export async function prepareExplanation(event_id: string, context: Context): Pr
     policy_name: event.policy_name,
     context_event_count: around.length,
   };
-  return prepare({ advisor: incidentAdvisor, input, metadata }, { event_id }, context);
+  return prepareCall({ advisor: incidentAdvisor, input, metadata }, { event_id }, context);
 }
 
 /** Prepares recommendations from the totals of a period. */
@@ -66,7 +66,7 @@ export async function prepareRecommendations(
       ...{ config, env: process.env, signal },
       replay: (next) => replayProposal(next, period.since, scope.tenants, runtime, signal),
     });
-  return prepare({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
+  return prepareCall({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
 }
 
 /** Prepares a policy set for a compliance framework, from the deterministic report on the active policy. */
@@ -102,7 +102,7 @@ export async function prepareCompliance(framework: FrameworkId, context: Context
         replay: (next) => replayProposal(next, since, scope.tenants, runtime, signal),
       }),
     });
-  return prepare({ advisor: complianceAdvisor, input, check }, { framework }, context);
+  return prepareCall({ advisor: complianceAdvisor, input, check }, { framework }, context);
 }
 
 /** A project for which a configuration is proposed. */
@@ -119,7 +119,7 @@ export async function prepareAutoConfig(subject: ProjectSubject, context: Contex
   const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
   const input = { outline, has_configuration, reads_identities };
   const check: Check = (files, signal) => checkDocuments(files, { config, env: process.env, signal });
-  return prepare({ advisor: autoConfigAdvisor, input, check }, {}, context);
+  return prepareCall({ advisor: autoConfigAdvisor, input, check }, {}, context);
 }
 
 /** Prepares integration code for a framework. */
@@ -135,14 +135,14 @@ export async function prepareIntegration(
     adapter_file: file,
     reference: await readAdapterReference(framework),
   };
-  return prepare({ advisor: integrationAdvisor, input, check: checkCode }, { framework: name }, context);
+  return prepareCall({ advisor: integrationAdvisor, input, check: checkCode }, { framework: name }, context);
 }
 
 /** The most calls of one process at a time. */
 const RUNNING_MAX = 4;
 let running = 0;
 
-function prepare<Input>(call: AdvisorCall<Input>, subject: CallSubject, context: Context): PreparedCall {
+function prepareCall<Input>(call: AdvisorCall<Input>, subject: CallSubject, context: Context): PreparedCall {
   const { settings, backend } = context.runtime.advisors;
   return {
     prompt: call.advisor.brief(call.input),

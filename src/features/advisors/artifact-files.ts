@@ -111,10 +111,10 @@ export async function applyArtifacts(
       await replaceDurably(target, after, `${target}.${randomBytes(6).toString('hex')}.tmp`);
     }
   } catch (fault) {
-    await restore(backup, { root, files }, true);
+    await restoreFiles(backup, { root, files }, true);
     throw fault;
   }
-  await prune(join(state_dir, BACKUPS));
+  await pruneBackups(join(state_dir, BACKUPS));
 }
 
 /** A change that was taken back. */
@@ -143,11 +143,11 @@ export async function undoArtifacts(state_dir: string): Promise<UndoneChange> {
       'conflict',
       `Edited since they were applied, so nothing was undone: ${edited.map((path) => `\`${path}\``).join(', ')}. The former files are in \`${backup}\`.`,
     );
-  return restore(backup, manifest, false);
+  return restoreFiles(backup, manifest, false);
 }
 
 /** Puts the former files back, and removes the backup. */
-async function restore(
+async function restoreFiles(
   backup: string,
   { root, files }: AppliedChange,
   is_rollback: boolean,
@@ -175,7 +175,7 @@ async function restore(
   return { root, restored, removed };
 }
 
-async function prune(folder: string): Promise<void> {
+async function pruneBackups(folder: string): Promise<void> {
   const names = (await readdir(folder)).sort();
   for (const name of names.slice(0, Math.max(0, names.length - BACKUPS_MAX)))
     await rm(join(folder, name), { recursive: true, force: true });

@@ -81,14 +81,14 @@ export async function checkDocuments(
     return refused([
       'The present policy is not valid, so nothing can be compared with it. Run `service validate`.',
     ]);
-  const together = await examine(files, before.policy, ports);
+  const together = await examineDocuments(files, before.policy, ports);
   if ('problems' in together) return refused(together.problems);
   const documents = files.filter(({ path }) => path !== CONFIGURATION);
   if (files.length === 1 || documents.length > ALONE_MAX || ports.replay === undefined)
     return { problems: [], review: { together: together.effect, files: [] } };
   const alone: ReviewedProposal[] = [];
   for (const file of documents) {
-    const examined = await examine([file], before.policy, ports);
+    const examined = await examineDocuments([file], before.policy, ports);
     if ('effect' in examined) alone.push({ path: file.path, ...examined.effect });
   }
   return { problems: [], review: { together: together.effect, files: alone } };
@@ -96,7 +96,7 @@ export async function checkDocuments(
 
 const CONFIGURATION = 'service.yaml';
 
-async function examine(
+async function examineDocuments(
   files: readonly ArtifactFile[],
   before: Policy,
   { config, env, signal, replay, findControlChanges }: DocumentCheckPorts,

@@ -36,7 +36,7 @@ async function examineCode({ path, text }: ArtifactFile): Promise<ExaminedCode> 
   const refused = REFUSED.filter(([pattern]) => pattern.test(text)).map(
     ([, what]) => `The file \`${path}\` ${what}.`,
   );
-  const parsed = await parse(path.endsWith('.py') ? PYTHON : SCRIPT, text);
+  const parsed = await parseCode(path.endsWith('.py') ? PYTHON : SCRIPT, text);
   return {
     path,
     problems: parsed.mistake === null ? refused : [...refused, `The file \`${path}\` ${parsed.mistake}.`],
@@ -83,7 +83,7 @@ interface ParsedCode {
   readonly unchecked: string | null;
 }
 
-function parse({ command, args, missing, mistake }: SyntaxParser, text: string): Promise<ParsedCode> {
+function parseCode({ command, args, missing, mistake }: SyntaxParser, text: string): Promise<ParsedCode> {
   return new Promise((resolve) => {
     const options = { timeout: PARSE_MS_MAX };
     const child = execFile(command, [...args], options, (error, stdout) => {

@@ -4,14 +4,7 @@ import type { AdvisorId, AdvisorResult } from '../../core/advisors/types.ts';
 import { FRAMEWORK_IDS, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import {
-  type PreparedCall,
-  prepareAutoConfig,
-  prepareCompliance,
-  prepareExplanation,
-  prepareIntegration,
-  prepareRecommendations,
-} from './advisory.ts';
+import type { PreparedCall } from './advisory.ts';
 import { findIntegrationTarget, INTEGRATION_TARGET_NAMES } from './integration-targets.ts';
 
 const HOW_TO_ENABLE =
@@ -166,7 +159,7 @@ export const intelligenceExplain = defineOperation({
   input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
   refusals: [...REFUSALS, 'not_found'],
-  run: async ({ event_id }, context) => answer(await prepareExplanation(event_id, context), context),
+  run: ({ event_id }, context) => explainEvent(event_id, context),
 });
 
 export const dashboardIntelligenceExplain = defineOperation({
@@ -181,7 +174,7 @@ export const dashboardIntelligenceExplain = defineOperation({
   input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
   refusals: [...REFUSALS, 'not_found'],
-  run: async ({ event_id }, context) => answer(await prepareExplanation(event_id, context), context),
+  run: ({ event_id }, context) => explainEvent(event_id, context),
 });
 
 export const intelligenceRecommend = defineOperation({
@@ -200,7 +193,10 @@ export const intelligenceRecommend = defineOperation({
   },
   example: { since: '7d' },
   refusals: REFUSALS,
-  run: async ({ since }, context) => answer(await prepareRecommendations(since, context), context),
+  run: async ({ since }, context) => {
+    const { prepareRecommendations } = await openAdvisory();
+    return answerCall(await prepareRecommendations(since, context), context);
+  },
 });
 
 export const intelligenceCompliance = defineOperation({
@@ -227,7 +223,8 @@ export const intelligenceCompliance = defineOperation({
   run: async (input, context) => {
     const framework = findFrameworkId(input.framework);
     if (framework === null) throw buildChoiceRefusal('framework', FRAMEWORK_IDS);
-    return answer(await prepareCompliance(framework, context), context);
+    const { prepareCompliance } = await openAdvisory();
+    return answerCall(await prepareCompliance(framework, context), context);
   },
 });
 
@@ -249,7 +246,8 @@ export const intelligenceAutoConfig = defineOperation({
     const read = await context.runtime.configuration();
     if (!read.ok) throw new Refusal('unavailable', 'The configuration on disk is not valid.');
     const subject = { outline, has_configuration: true, config: read.config };
-    return answer(await prepareAutoConfig(subject, context), context);
+    const { prepareAutoConfig } = await openAdvisory();
+    return answerCall(await prepareAutoConfig(subject, context), context);
   },
 });
 
@@ -280,7 +278,8 @@ export const intelligenceIntegrate = defineOperation({
     const framework = findIntegrationTarget(target);
     if (framework === null) throw buildChoiceRefusal('target', INTEGRATION_TARGET_NAMES);
     const outline = await readOutline(project, path, context);
-    return answer(await prepareIntegration(framework, outline, context), context);
+    const { prepareIntegration } = await openAdvisory();
+    return answerCall(await prepareIntegration(framework, outline, context), context);
   },
 });
 
@@ -314,8 +313,16 @@ function completeOutline(written: WrittenOutline): ProjectOutline {
   };
 }
 
+/** Loads the advisors on demand, because most services run without them. */
+const openAdvisory = () => import('./advisory.ts');
+
+async function explainEvent(event_id: string, context: Context) {
+  const { prepareExplanation } = await openAdvisory();
+  return answerCall(await prepareExplanation(event_id, context), context);
+}
+
 /** Runs a call. @throws Refusal with the result of an advisor that failed */
-async function answer(prepared: PreparedCall, context: Context) {
+async function answerCall(prepared: PreparedCall, context: Context) {
   const signal = context.signal?.() ?? new AbortController().signal;
   const { result } = await prepared.run({ signal });
   if (result.status === 'success')

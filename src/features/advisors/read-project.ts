@@ -88,7 +88,7 @@ export async function readProject(folder: string): Promise<ProjectOutline> {
     mcp_servers: new Set(),
     ...{ files: 0, entries: 0, bytes: 0, is_partial: false },
   };
-  await walk(folder, await readdir(folder, { withFileTypes: true }), 0, found);
+  await walkFolder(folder, await readdir(folder, { withFileTypes: true }), 0, found);
   const sorted = (names: ReadonlySet<string>): readonly string[] => [...names].sort();
   const names = [...found.packages, ...found.imports].flatMap((name) => {
     const framework = Object.hasOwn(FRAMEWORKS, name) ? FRAMEWORKS[name] : undefined;
@@ -107,7 +107,7 @@ export async function readProject(folder: string): Promise<ProjectOutline> {
   };
 }
 
-async function walk(
+async function walkFolder(
   folder: string,
   entries: readonly Dirent[],
   depth: number,
@@ -123,7 +123,13 @@ async function walk(
     if (entry.isFile()) await readNames(path, found);
     else if (entry.isDirectory() && isRead(entry.name)) {
       if (depth >= DEPTH_MAX) found.is_partial = true;
-      else await walk(path, await readdir(path, { withFileTypes: true }).catch(() => []), depth + 1, found);
+      else
+        await walkFolder(
+          path,
+          await readdir(path, { withFileTypes: true }).catch(() => []),
+          depth + 1,
+          found,
+        );
     }
   }
 }

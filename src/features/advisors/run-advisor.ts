@@ -49,7 +49,7 @@ export async function runAdvisor<Input>(
 ): Promise<AdvisorOutcome> {
   const usage = { input_tokens: 0, output_tokens: 0 };
   try {
-    return await converse(call, ports, usage);
+    return await runConversation(call, ports, usage);
   } catch (fault) {
     // A check that the caller stopped fails in its own way.
     const failure = ports.signal.aborted ? new ModelFailure('aborted', 'Stopped.') : fault;
@@ -68,7 +68,7 @@ interface ReviewedAnswer {
   readonly problems: readonly string[];
 }
 
-async function converse<Input>(
+async function runConversation<Input>(
   call: AdvisorCall<Input>,
   ports: AdvisorCallPorts,
   usage: { -readonly [Key in keyof TokenUsage]: number },
@@ -85,7 +85,7 @@ async function converse<Input>(
     usage.input_tokens += answer.input_tokens ?? 0;
     usage.output_tokens += answer.output_tokens ?? 0;
     ports.onProgress?.('checking');
-    return review(answer, call, ports.signal);
+    return reviewAnswer(answer, call, ports.signal);
   };
   let reviewed = await ask('asking');
   let attempts = 1;
@@ -98,7 +98,7 @@ async function converse<Input>(
   return { result: buildResult(reviewed, attempts, call), usage, failure: getFailure(reviewed) };
 }
 
-async function review<Input>(
+async function reviewAnswer<Input>(
   answer: ModelAnswer,
   call: AdvisorCall<Input>,
   signal: AbortSignal,

@@ -16,21 +16,21 @@ const NAMES_MAX = 500;
  */
 export function readPythonNames(text: string): SourceNames {
   const tools = [
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `^[ \\t]{0,16}@(?:[\\w.]{1,64}\\.)?(?:tool|function_tool|tool_plain|kernel_function|register_function)\\b[^\\n]{0,300}\\n(?:[ \\t]{0,16}@[^\\n]{0,300}\\n){0,4}[ \\t]{0,16}(?:async[ \\t]{1,4})?def[ \\t]{1,4}(${NAME})[ \\t]{0,4}\\(([^()]{0,600})`,
         'gm',
       ),
     ).map(([, name = '', parameters = '']) => ({ name, parameters: readPythonParameters(parameters) })),
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `\\b(?:Tool|StructuredTool|FunctionTool)(?:\\.from_\\w{1,30})?\\([^()]{0,300}?\\bname[ \\t]{0,4}=[ \\t]{0,4}["'](${NAME}(?:[.-]${NAME}){0,3})["']`,
         'g',
       ),
     ).map(toTool),
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `^class[ \\t]{1,4}\\w{1,64}\\([\\w., ]{0,100}\\bBaseTool\\b[^\\n]{0,100}\\n[^\\0]{0,400}?\\bname[ \\t]{0,4}(?::[ \\t]{0,4}str[ \\t]{0,4})?=[ \\t]{0,4}["'](${NAME})["']`,
@@ -39,9 +39,11 @@ export function readPythonNames(text: string): SourceNames {
     ).map(toTool),
   ];
   return {
-    imports: match(text, new RegExp(`^[ \\t]{0,16}(?:from|import)[ \\t]{1,4}(${NAME})`, 'gm')).map(readName),
-    tools: uniqueTools(tools),
-    agents: match(
+    imports: findMatches(text, new RegExp(`^[ \\t]{0,16}(?:from|import)[ \\t]{1,4}(${NAME})`, 'gm')).map(
+      readName,
+    ),
+    tools: removeDuplicateTools(tools),
+    agents: findMatches(
       text,
       new RegExp(
         `\\b(?:\\w{0,30}Agent)\\([^()]{0,200}?\\bname[ \\t]{0,4}=[ \\t]{0,4}["'](${NAME}(?:[ -]${NAME}){0,4})["']`,
@@ -55,25 +57,25 @@ export function readPythonNames(text: string): SourceNames {
 export function readScriptNames(text: string): SourceNames {
   const specifier = '["\'](@?[A-Za-z0-9][\\w.-]{0,63}(?:/[\\w.-]{1,63}){0,4})["\']';
   const tools = [
-    ...match(
+    ...findMatches(
       text,
       new RegExp(`\\b(${NAME})[ \\t]{0,4}[:=][ \\t]{0,4}(?:dynamicTool|tool|createTool|defineTool)\\(`, 'g'),
     ).map(toTool),
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `\\.(?:tool|registerTool|addTool)\\([\\s]{0,40}(?:\\{[\\s]{0,40}name:[ \\t]{0,4})?["'\`](${NAME}(?:[.-]${NAME}){0,3})["'\`]`,
         'g',
       ),
     ).map(toTool),
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `\\b(?:tool|DynamicTool|DynamicStructuredTool|FunctionTool|createTool|defineTool)\\([^()]{0,200}?\\b(?:name|id):[ \\t]{0,4}["'\`](${NAME}(?:[.-]${NAME}){0,3})["'\`]`,
         'g',
       ),
     ).map(toTool),
-    ...match(
+    ...findMatches(
       text,
       new RegExp(
         `type:[ \\t]{0,4}["']function["'],[\\s]{0,80}(?:function:[ \\t]{0,4}\\{[\\s]{0,80})?name:[ \\t]{0,4}["'](${NAME})["']`,
@@ -83,11 +85,11 @@ export function readScriptNames(text: string): SourceNames {
   ];
   return {
     imports: [
-      ...match(text, new RegExp(`\\b(?:from|import)[ \\t]{0,4}${specifier}`, 'g')),
-      ...match(text, new RegExp(`\\b(?:require|import)\\([ \\t]{0,4}${specifier}`, 'g')),
+      ...findMatches(text, new RegExp(`\\b(?:from|import)[ \\t]{0,4}${specifier}`, 'g')),
+      ...findMatches(text, new RegExp(`\\b(?:require|import)\\([ \\t]{0,4}${specifier}`, 'g')),
     ].map((found) => findPackageName(readName(found))),
-    tools: uniqueTools(tools),
-    agents: match(
+    tools: removeDuplicateTools(tools),
+    agents: findMatches(
       text,
       new RegExp(
         `\\bnew[ \\t]{1,4}\\w{0,30}Agent\\([^()]{0,200}?\\bname:[ \\t]{0,4}["'\`](${NAME}(?:[ -]${NAME}){0,4})["'\`]`,
@@ -97,7 +99,7 @@ export function readScriptNames(text: string): SourceNames {
   };
 }
 
-function match(text: string, pattern: RegExp): readonly RegExpMatchArray[] {
+function findMatches(text: string, pattern: RegExp): readonly RegExpMatchArray[] {
   const found: RegExpMatchArray[] = [];
   for (const each of text.matchAll(pattern)) {
     found.push(each);
@@ -115,7 +117,7 @@ function toTool(found: RegExpMatchArray): OutlineTool {
 }
 
 /** Keeps the first definition that has parameters. */
-function uniqueTools(tools: readonly OutlineTool[]): readonly OutlineTool[] {
+function removeDuplicateTools(tools: readonly OutlineTool[]): readonly OutlineTool[] {
   const known = new Map<string, OutlineTool>();
   for (const tool of tools)
     if ((known.get(tool.name)?.parameters.length ?? 0) === 0) known.set(tool.name, tool);

@@ -3,7 +3,7 @@ import { requirePerson } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
-import { type AlertRow, formatAlert, getListDeliveries, listAlertRows, readNumbers } from './alert-store.ts';
+import { type AlertRow, formatAlert, listAlertRows, listDeliveries, readNumbers } from './alert-store.ts';
 import { endAlert, listNotifiedChannels } from './lifecycle.ts';
 import { enqueueAlert } from './message.ts';
 import { recordRuleChange } from './rule-operations.ts';
@@ -68,7 +68,7 @@ export const alertsHistory = defineOperation({
     const filter = { tenants, status, rule_id, severity, after, limit: limit + 1 };
     const rows = await listAlertRows(db, filter);
     const { entries, next_cursor } = buildListPage(query, rows, limit, ({ alert_id }) => alert_id);
-    const deliveries = await getListDeliveries(
+    const deliveries = await listDeliveries(
       db,
       entries.map(({ alert_id }) => alert_id),
     );
@@ -182,7 +182,7 @@ async function showAlert(alert_id: string, context: Context) {
   const { db } = await context.runtime.store();
   const [row] = await listAlertRows(db, { tenants: resolveAlertTenants({}, context), alert_id, limit: 1 });
   if (row === undefined) throw buildMissingRefusal();
-  const deliveries = await getListDeliveries(db, [alert_id]);
+  const deliveries = await listDeliveries(db, [alert_id]);
   return formatAlert(row, deliveries.get(alert_id) ?? []);
 }
 

@@ -101,7 +101,7 @@ export async function listRecentAlerts(db: Db, tenants: Tenants, limit: number):
 }
 
 /** Lists the deliveries of alerts, oldest first. */
-export async function getListDeliveries(
+export async function listDeliveries(
   db: Db,
   alert_ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly DeliveryRow[]>> {

@@ -66,7 +66,7 @@ export async function applySignals(
   matched: readonly MatchedSignal[],
   parts: BatchParts,
 ): Promise<readonly AlertSeverity[]> {
-  const keyed = await limitGroups(trx, matched.map(keySignal));
+  const keyed = await limitGroups(trx, matched.map(buildKeyedSignal));
   const groups = await loadGroups(trx, keyed);
   const fired: AlertSeverity[] = [];
   for (const { key, signal, rule } of keyed) {
@@ -91,7 +91,7 @@ interface KeyedSignal extends MatchedSignal {
   readonly values: Readonly<Record<string, string>>;
 }
 
-function keySignal({ rule, signal }: MatchedSignal): KeyedSignal {
+function buildKeyedSignal({ rule, signal }: MatchedSignal): KeyedSignal {
   const values = readGroup(rule.groups, signal);
   return { rule, signal, values, key: buildGroupKey(rule.rule_id, values) };
 }
@@ -224,12 +224,12 @@ async function fireAlert(
   };
   await trx.insertInto('alerts').values(row).execute();
   await saveTenants(trx, alert_id, alert.tenant_ids);
-  if (silence === null) await notify(trx, row, rule, parts);
+  if (silence === null) await notifyChannels(trx, row, rule, parts);
   return { ...readStored(row) };
 }
 
 /** Queues the first message of an alert. In quiet hours it waits until they end. */
-async function notify(
+async function notifyChannels(
   trx: Db,
   row: AlertRow,
   rule: Pick<AlertRule, 'schedule'>,
@@ -245,7 +245,7 @@ async function endSilence(trx: Db, alert: StoredAlert, rule: AlertRule, parts: B
   const group = JSON.parse(alert.row.group_values) as Record<string, string>;
   if (findSilence(parts.silences, { ...rule, tenant_ids: alert.tenant_ids, group }) !== null) return;
   alert.status = 'firing';
-  await notify(trx, getRow(alert), rule, parts);
+  await notifyChannels(trx, getRow(alert), rule, parts);
 }
 
 async function endStored(trx: Db, alert: StoredAlert, rule: AlertRule, parts: BatchParts): Promise<void> {

@@ -5,7 +5,7 @@ import { START_MS, sampleEvent } from '../../runtime/audit/testing/audit-log.ts'
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import type { AlertRuleInput } from './rule.ts';
-import { blockedEvent, openTestAlerts } from './testing/open.ts';
+import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,7 +17,7 @@ function buildRule(source: AlertSource, fields: Partial<AlertRuleInput> = {}): A
 }
 
 /** Returns an allowed event of a hook. Nothing in it is a violation. */
-function hookEvent(at: number, ms: number, fields: Partial<AuditEvent> = {}): AuditEvent {
+function buildHookEvent(at: number, ms: number, fields: Partial<AuditEvent> = {}): AuditEvent {
   return sampleEvent(at, { timestamp: new Date(ms).toISOString(), session_id: 'sess-1', ...fields });
 }
 
@@ -74,9 +74,9 @@ withStores('conditions of alerts', (law) => {
     async ({ store }, t) => {
       const at = await openTestAlerts(t, store, [buildRule('hooks_silent', { after: '2h' })]);
       await at.append([
-        hookEvent(1, START_MS, { agent_id: 'quiet' }),
-        hookEvent(2, START_MS + HOUR_MS, { agent_id: 'busy', session_id: 'sess-2' }),
-        hookEvent(3, START_MS, { agent_id: 'no-session', session_id: null }),
+        buildHookEvent(1, START_MS, { agent_id: 'quiet' }),
+        buildHookEvent(2, START_MS + HOUR_MS, { agent_id: 'busy', session_id: 'sess-2' }),
+        buildHookEvent(3, START_MS, { agent_id: 'no-session', session_id: null }),
       ]);
       at.clock.now_ms = START_MS + 2 * HOUR_MS - 1;
       await at.evaluate();
@@ -86,7 +86,7 @@ withStores('conditions of alerts', (law) => {
       const groups = async () =>
         (await at.alerts()).map(({ group_values, status }) => [JSON.parse(group_values).agent, status]);
       assert.deepEqual(await groups(), [['quiet', 'firing']]);
-      await at.append([hookEvent(4, at.clock.now_ms, { agent_id: 'quiet' })]);
+      await at.append([buildHookEvent(4, at.clock.now_ms, { agent_id: 'quiet' })]);
       at.clock.now_ms += PAUSE_MS;
       await at.evaluate();
       assert.deepEqual(await groups(), [['quiet', 'resolved']]);
@@ -144,18 +144,22 @@ withStores('conditions of alerts', (law) => {
       Object.fromEntries((await at.alerts()).map(({ rule_id, event_count }) => [rule_id, event_count]));
     const allowed = { decision: 'allow', action: 'allow', data_tags: [] } as const;
     await at.append([
-      blockedEvent(1, 1, {
+      buildBlockedEvent(1, 1, {
         policy_name: 'service.mcp_tools',
         metadata: { phase: 'mcp_tool_quarantined' },
       }),
-      blockedEvent(2, 1, { ...allowed, policy_name: 'service.policy', metadata: { phase: 'policy_reload' } }),
+      buildBlockedEvent(2, 1, {
+        ...allowed,
+        policy_name: 'service.policy',
+        metadata: { phase: 'policy_reload' },
+      }),
     ]);
     assert.deepEqual(await counts(), { tools_changed: 1, service: 2 });
-    await at.append([blockedEvent(3, 2, { policy_name: 'budget.acme' })]);
+    await at.append([buildBlockedEvent(3, 2, { policy_name: 'budget.acme' })]);
     assert.deepEqual(await counts(), { tools_changed: 1, service: 2, budgets: 1 });
     await at.append([
-      blockedEvent(4, 3, { policy_name: 'service.policy', metadata: { phase: 'policy_reload' } }),
-      blockedEvent(5, 3, { policy_name: 'fault.core' }),
+      buildBlockedEvent(4, 3, { policy_name: 'service.policy', metadata: { phase: 'policy_reload' } }),
+      buildBlockedEvent(5, 3, { policy_name: 'fault.core' }),
     ]);
     assert.deepEqual(await counts(), {
       tools_changed: 1,
@@ -171,7 +175,9 @@ withStores('conditions of alerts', (law) => {
       buildRule('violations', { group_by: ['agent'], window: '1h', channels: [] }),
     ]);
     await at.append(
-      Array.from({ length: 1_010 }, (_none, index) => blockedEvent(index + 1, 1, { agent_id: `a-${index}` })),
+      Array.from({ length: 1_010 }, (_none, index) =>
+        buildBlockedEvent(index + 1, 1, { agent_id: `a-${index}` }),
+      ),
     );
     const alerts = await at.alerts();
     const rest = alerts.filter(({ event_count }) => event_count > 1);

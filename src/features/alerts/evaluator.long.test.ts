@@ -4,7 +4,7 @@ import { START_MS } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { completeAlertRule } from './rule.ts';
 import { saveAlertRule } from './rule-store.ts';
-import { blockedEvent, openTestAlerts } from './testing/open.ts';
+import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
 const SECRETS = {
   rule_id: 'secrets',
@@ -14,7 +14,7 @@ const SECRETS = {
   filters: { tags: ['secret'] },
 };
 const blocks = (seconds: readonly number[], from = 1, fields: Partial<AuditEvent> = {}) =>
-  seconds.map((second, at) => blockedEvent(from + at, second, fields));
+  seconds.map((second, at) => buildBlockedEvent(from + at, second, fields));
 const statuses = (alerts: readonly { readonly status: string; readonly event_count: number }[]) =>
   alerts.map(({ status, event_count }) => [status, event_count]);
 
@@ -44,7 +44,10 @@ withStores('alerts', (law) => {
     const kinds = (await at.deliveries()).map(({ kind }) => kind);
     assert.deepEqual(kinds.toSorted(), ['resolve', 'resolve', 'trigger', 'trigger']);
     // Outside the window, and of another tag.
-    await at.append([...blocks([200, 230, 270], 10), blockedEvent(20, 271, { data_tags: ['personal'] })]);
+    await at.append([
+      ...blocks([200, 230, 270], 10),
+      buildBlockedEvent(20, 271, { data_tags: ['personal'] }),
+    ]);
     assert.equal((await at.alerts()).length, 1);
   });
 

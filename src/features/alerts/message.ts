@@ -75,12 +75,13 @@ function buildAlertMessage(
     last_at: formatTime(alert.last_ms),
     sample_event_ids: JSON.parse(alert.sample_event_ids),
     url:
-      approval?.url ?? (kind === 'test' ? `${console_url}/dashboard/alerts` : alertUrl(alert, console_url)),
+      approval?.url ??
+      (kind === 'test' ? `${console_url}/dashboard/alerts` : buildAlertUrl(alert, console_url)),
     approval,
   };
 }
 
-function alertUrl({ alert_id }: AlertRow, console_url: string): string {
+function buildAlertUrl({ alert_id }: AlertRow, console_url: string): string {
   return `${console_url}/dashboard/alerts?alert=${alert_id}`;
 }
 

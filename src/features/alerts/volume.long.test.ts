@@ -4,7 +4,7 @@ import { withStores } from '../../platform/store/testing/stores.ts';
 import { START_MS } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertRuleInput } from './rule.ts';
-import { blockedEvent, openTestAlerts } from './testing/open.ts';
+import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
 const EVENTS = 100_000;
 const RULES = 50;
@@ -27,7 +27,7 @@ function makeEvents(): AuditEvent[] {
   return Array.from({ length: EVENTS }, (_, at) => {
     const burst_ms = Math.floor(at / 10_000) * 6_000 + (at % 10_000) * 0.3;
     const action = ACTIONS[next(20) < 16 ? 1 : next(5)]!;
-    return blockedEvent(at, Math.max(0, Math.round(burst_ms + next(5) - 2)) / 1_000, {
+    return buildBlockedEvent(at, Math.max(0, Math.round(burst_ms + next(5) - 2)) / 1_000, {
       action,
       decision: action === 'allow' || action === 'flag' ? 'allow' : action === 'redact' ? 'modify' : 'block',
       agent_id: `bot-${next(40)}`,

@@ -125,7 +125,7 @@ export const allowlistAdd = defineOperation({
       {
         next: (now) => ({
           ...now,
-          allowlist: [...now.allowlist.filter(unlike(row)), buildManagedEntry(row)],
+          allowlist: [...now.allowlist.filter(createOtherEntryFilter(row)), buildManagedEntry(row)],
         }),
         save: async (trx) => {
           if (!(await insertAllowlistEntry(trx, row)))
@@ -164,7 +164,7 @@ export const allowlistRemove = defineOperation({
     if (row === undefined) throw new Refusal('not_found', 'There is no entry with this fingerprint.');
     await applyManagedChange(
       {
-        next: (now) => ({ ...now, allowlist: now.allowlist.filter(unlike(row)) }),
+        next: (now) => ({ ...now, allowlist: now.allowlist.filter(createOtherEntryFilter(row)) }),
         save: (trx) => deleteAllowlistEntry(trx, row),
         undo: async (trx) => void (await insertAllowlistEntry(trx, row)),
         event: buildEvent('allowlist_remove', 'An operator removed an allowlist entry.', row),
@@ -215,7 +215,7 @@ function resolveEntryTenant(tenant_id: string | null | undefined, context: Conte
   return '';
 }
 
-function unlike(row: AllowlistRow) {
+function createOtherEntryFilter(row: AllowlistRow) {
   const { fingerprint: wanted, tenant_id } = buildManagedEntry(row);
   return (each: { readonly fingerprint: string; readonly tenant_id: string | null }): boolean =>
     each.fingerprint !== wanted || each.tenant_id !== tenant_id;

@@ -161,7 +161,7 @@ export const keysCreate = defineOperation({
   async run({ name, tenants, agents, permissions, expires_in }, context) {
     requirePerson(context);
     requireAllTenants(context);
-    if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw nameTaken();
+    if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw buildNameTakenRefusal();
     const lasts_ms = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
     const { key, row } = buildKey(
       { name, tenants: tenants ?? null, agents: agents ?? null, permissions: readPermissions(permissions) },
@@ -169,7 +169,7 @@ export const keysCreate = defineOperation({
       context,
     );
     await changeKeys(context, buildEvent('api_key_create', 'created', row), async (trx) => {
-      if (!(await insertApiKey(trx, row))) throw nameTaken();
+      if (!(await insertApiKey(trx, row))) throw buildNameTakenRefusal();
     });
     return { key, ...describeKey(row, context) };
   },
@@ -218,14 +218,15 @@ export const keysRotate = defineOperation({
     requireAllTenants(context);
     const { runtime } = context;
     const old = await requireKey(key_id, context);
-    if (!isUsable(old, runtime.now_ms()) || old.replaced_by !== null) throw notRotatable();
+    if (!isUsable(old, runtime.now_ms()) || old.replaced_by !== null) throw buildNotRotatableRefusal();
     const overlap_ms = readDuration(overlap, 'overlap', OVERLAP_MS_MAX);
     const lasts_ms = old.expires_ms === null ? null : old.expires_ms - old.created_ms;
     const { key, row } = buildKey(old, lasts_ms, context);
     const event = buildEvent('api_key_rotate', 'rotated', row, { replaces: key_id });
     await changeKeys(context, event, async (trx) => {
-      if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlap_ms))) throw notRotatable();
-      if (!(await insertApiKey(trx, row, { replaces: key_id }))) throw notRotatable();
+      if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlap_ms)))
+        throw buildNotRotatableRefusal();
+      if (!(await insertApiKey(trx, row, { replaces: key_id }))) throw buildNotRotatableRefusal();
     });
     return { key, ...describeKey(row, context) };
   },
@@ -370,13 +371,13 @@ function readDuration(written: string, field: string, ms_max: number): number {
   throw new Refusal('invalid_request', `\`${field}\` is a duration such as \`1h\` or \`90d\`.`);
 }
 
-function nameTaken(): Refusal {
+function buildNameTakenRefusal(): Refusal {
   return new Refusal(
     'conflict',
     'A usable key has this name already. Rotate or revoke it, or choose another name.',
   );
 }
 
-function notRotatable(): Refusal {
+function buildNotRotatableRefusal(): Refusal {
   return new Refusal('conflict', 'Only a key that is active and was not rotated yet can be rotated.');
 }

@@ -132,7 +132,7 @@ export function listDetectorGaps(control: ControlMapping, timeline: PolicyTimeli
       .filter(({ value: { disabled, total } }) => disabled.length > 0 && disabled.length < total)
       .map(({ value: { disabled, total }, from_ms, to_ms }) => ({
         kind: 'detector' as const,
-        message: `${disabled.length} of ${total} detectors of \`${tag}\` are off: ${nameSome(disabled)}.`,
+        message: `${disabled.length} of ${total} detectors of \`${tag}\` are off: ${formatSomeNames(disabled)}.`,
         since: formatMs(from_ms),
         until: formatMs(to_ms),
       })),
@@ -141,7 +141,7 @@ export function listDetectorGaps(control: ControlMapping, timeline: PolicyTimeli
 
 const NAMED_MAX = 12;
 
-function nameSome(names: readonly string[]): string {
+function formatSomeNames(names: readonly string[]): string {
   const some = names.slice(0, NAMED_MAX).map((name) => `\`${name}\``);
   return names.length > NAMED_MAX
     ? `${some.join(', ')} and ${names.length - NAMED_MAX} more`

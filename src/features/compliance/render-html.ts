@@ -94,7 +94,7 @@ function renderHead(report: ComplianceReport): string {
     ['Most frequent rules', listTop(summary.top_policies)],
     ['Most active agents', listTop(summary.data_access_by_agent)],
     ['Deletions of memory', groupDigits(summary.memory_retention_events)],
-    ['Mapping', `reviewed ${escapeHtml(mapping.reviewed)}, ${code(mapping.hash)}`],
+    ['Mapping', `reviewed ${escapeHtml(mapping.reviewed)}, ${renderCode(mapping.hash)}`],
     [
       'Sources',
       mapping.sources.map(({ title, url }) => `${escapeHtml(title)} (${escapeHtml(url)})`).join('<br>'),
@@ -102,14 +102,14 @@ function renderHead(report: ComplianceReport): string {
   ];
   return `<p class="lead">What was enforced from ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)}, with the evidence and the gaps.</p>
 <div class="figures">${figures.join('')}</div>
-${record_gaps.map((gap) => `<p class="notice"><b>Gap of all controls.</b> ${prose(gap.message)} ${formatSpan(gap, window)}.</p>`).join('\n')}
+${record_gaps.map((gap) => `<p class="notice"><b>Gap of all controls.</b> ${renderProse(gap.message)} ${formatSpan(gap, window)}.</p>`).join('\n')}
 ${anomaly_flags.map((flag) => `<p class="notice"><b>Anomaly.</b> ${escapeHtml(flag)}</p>`).join('\n')}
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
-<ul>${scope.map((sentence) => `<li>${prose(sentence)}</li>`).join('')}</ul>`;
+<ul>${scope.map((sentence) => `<li>${renderProse(sentence)}</li>`).join('')}</ul>`;
 }
 
 function listTop(pairs: ComplianceReport['summary']['top_policies']): string {
-  return pairs.map(([name, events]) => `${code(name)} ${groupDigits(events)}`).join(', ') || 'none';
+  return pairs.map(([name, events]) => `${renderCode(name)} ${groupDigits(events)}`).join(', ') || 'none';
 }
 
 function renderOverview({ controls }: ComplianceReport): string {
@@ -120,7 +120,7 @@ function renderOverview({ controls }: ComplianceReport): string {
     active ?? '',
     `<span class="soft">${gaps.length}</span>`,
   ]);
-  return table(['Control', 'Subject', 'Status', 'Active parts', 'Gaps'], rows);
+  return renderTable(['Control', 'Subject', 'Status', 'Active parts', 'Gaps'], rows);
 }
 
 function renderControl(control: ControlReport, { window }: ComplianceReport): string {
@@ -128,44 +128,44 @@ function renderControl(control: ControlReport, { window }: ComplianceReport): st
   return `<article class="${getClass(status)}">
 <div class="top"><h3>${escapeHtml(control.control_id)} ${escapeHtml(control.title)}</h3><span class="status ${getClass(status)}">${escapeHtml(status)}</span></div>
 <p class="soft">${escapeHtml(formatStatus(control))}.</p>
-<p><span class="kind">Asked:</span> ${prose(control.asks)}</p>
-${control.does === '' ? '' : `<p><span class="kind">Here:</span> ${prose(control.does)}</p>`}
+<p><span class="kind">Asked:</span> ${renderProse(control.asks)}</p>
+${control.does === '' ? '' : `<p><span class="kind">Here:</span> ${renderProse(control.does)}</p>`}
 ${elements.length === 0 ? '' : renderElements(control, window)}
 ${evidence.counts.length === 0 ? '' : renderEvidence(control)}
-${evidence.sample_event_ids.length === 0 ? '' : `<p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(code).join(', ')}</p>`}
+${evidence.sample_event_ids.length === 0 ? '' : `<p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(renderCode).join(', ')}</p>`}
 ${gaps.length === 0 ? '' : `<p class="kind">Gaps:</p><ul>${gaps.map((gap) => renderGap(gap, window)).join('')}</ul>`}
-${settings.length === 0 ? '' : `<p><span class="kind">Settings to check:</span> ${settings.map(code).join(', ')}</p>`}
-${permissions.length === 0 ? '' : `<p><span class="kind">Permissions:</span> ${permissions.map(code).join(', ')}</p>`}
+${settings.length === 0 ? '' : `<p><span class="kind">Settings to check:</span> ${settings.map(renderCode).join(', ')}</p>`}
+${permissions.length === 0 ? '' : `<p><span class="kind">Permissions:</span> ${permissions.map(renderCode).join(', ')}</p>`}
 </article>`.replace(/\n{2,}/g, '\n');
 }
 
 function renderElements({ elements }: ControlReport, window: ComplianceReport['window']): string {
   const rows = elements.map((each) => [
-    `${each.kind === 'rule' ? code(each.name) : escapeHtml(each.name)}${each.tenant_id === null ? '' : ` (${escapeHtml(each.tenant_id)})`}`,
-    prose(each.detail),
+    `${each.kind === 'rule' ? renderCode(each.name) : escapeHtml(each.name)}${each.tenant_id === null ? '' : ` (${escapeHtml(each.tenant_id)})`}`,
+    renderProse(each.detail),
     escapeHtml(formatStates(each, window)),
   ]);
-  return table(['Carried by', 'Effect', 'When'], rows);
+  return renderTable(['Carried by', 'Effect', 'When'], rows);
 }
 
 function renderEvidence({ evidence }: ControlReport): string {
   const rows = evidence.counts.map((each) => [
-    `${each.kind} ${code(each.name)}`,
+    `${each.kind} ${renderCode(each.name)}`,
     groupDigits(each.events),
     escapeHtml(formatActions(each.actions)),
     `<span class="time">${formatUtcTime(each.first)}</span><br><span class="time">${formatUtcTime(each.last)}</span>`,
   ]);
-  return table(['Evidence', 'Events', 'Outcome', 'First and last'], rows);
+  return renderTable(['Evidence', 'Events', 'Outcome', 'First and last'], rows);
 }
 
 function renderGap(gap: ControlGap, window: ComplianceReport['window']): string {
   const span = formatSpan(gap, window);
-  return `<li><span class="kind">${GAP_WORDS[gap.kind]}:</span> ${prose(gap.message)}${span === '' ? '' : ` <span class="soft">(${span})</span>`}</li>`;
+  return `<li><span class="kind">${GAP_WORDS[gap.kind]}:</span> ${renderProse(gap.message)}${span === '' ? '' : ` <span class="soft">(${span})</span>`}</li>`;
 }
 
 function renderPolicies({ policies, changes }: ComplianceReport): string {
   const rows = policies.map((each) => [
-    code(each.policy_hash),
+    renderCode(each.policy_hash),
     each.saved
       ? `${each.rules} rules (${each.monitored_rules} in monitor mode), ${each.contracts} contracts, ${each.identities} identities`
       : 'no longer saved',
@@ -174,34 +174,34 @@ function renderPolicies({ policies, changes }: ComplianceReport): string {
       .join('<br>'),
   ]);
   const changed = changes.map((each) => [
-    `${code(each.kind)}${each.done ? '' : ' (refused)'}`,
+    `${renderCode(each.kind)}${each.done ? '' : ' (refused)'}`,
     formatUtcTime(each.timestamp),
     escapeHtml(each.caller_id),
-    code(each.event_id),
+    renderCode(each.event_id),
   ]);
   return `<h2>Policies that decided</h2>
-${table(['Policy', 'Content', 'Active'], rows)}
-${changed.length === 0 ? '<p>No change of the policy was recorded in the window.</p>' : table(['Change', 'Time', 'By', 'Event'], changed)}`;
+${renderTable(['Policy', 'Content', 'Active'], rows)}
+${changed.length === 0 ? '<p>No change of the policy was recorded in the window.</p>' : renderTable(['Change', 'Time', 'By', 'Event'], changed)}`;
 }
 
 function renderJournal({ journal, evidence }: ComplianceReport): string {
   const rows = journal.chains.map(({ writer, checkpoint, covers_window }) => [
-    code(writer),
+    renderCode(writer),
     checkpoint === null ? 'none' : formatUtcTime(checkpoint.timestamp),
     checkpoint === null
       ? ''
-      : `record ${checkpoint.seq}, ${code(checkpoint.record_hash)}<br>key ${code(checkpoint.key_id)}, signature ${code(checkpoint.signature)}`,
+      : `record ${checkpoint.seq}, ${renderCode(checkpoint.record_hash)}<br>key ${renderCode(checkpoint.key_id)}, signature ${renderCode(checkpoint.signature)}`,
     covers_window ? 'yes' : 'no: newer events are not signed yet',
   ]);
   return `<h2>Journal</h2>
 <p>Oldest event that is kept: ${journal.oldest_event === null ? 'none' : formatUtcTime(journal.oldest_event)}. <code>service audit verify</code> checks the chains.</p>
-${table(['Chain', 'Checkpoint', 'Signed', 'Covers the window'], rows)}
-<p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(code).join(', ') || 'none'}</p>
-<p><span class="kind">Sample approval requests:</span> ${evidence.sample_approval_ids.map(code).join(', ') || 'none'}</p>`;
+${renderTable(['Chain', 'Checkpoint', 'Signed', 'Covers the window'], rows)}
+<p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(renderCode).join(', ') || 'none'}</p>
+<p><span class="kind">Sample approval requests:</span> ${evidence.sample_approval_ids.map(renderCode).join(', ') || 'none'}</p>`;
 }
 
 /** Builds a table. The cells are HTML already. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = (row: readonly string[]) => row.map((cell) => `<td>${cell}</td>`).join('');
   return `<table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows
     .map((row) => `<tr>${cells(row)}</tr>`)
@@ -221,11 +221,11 @@ function escapeHtml(value: string): string {
     .replaceAll("'", '&#39;');
 }
 
-function code(value: string): string {
+function renderCode(value: string): string {
   return `<code>${escapeHtml(value)}</code>`;
 }
 
 /** Escapes a sentence and shows names in backticks as code. */
-function prose(sentence: string): string {
+function renderProse(sentence: string): string {
   return escapeHtml(sentence).replace(/`([^`]*)`/g, '<code>$1</code>');
 }

@@ -19,7 +19,7 @@ export function renderMarkdown(report: ComplianceReport): string {
     '',
     '## Controls',
     '',
-    ...table(
+    ...renderTable(
       ['Control', 'Subject', 'Status', 'Active parts', 'Gaps'],
       report.controls.map(({ control_id, title, status, active, gaps }) => [
         escapeText(control_id),
@@ -47,7 +47,7 @@ function listHead(report: ComplianceReport): string[] {
   return [
     `- Framework: ${escapeText(edition)}; mapping reviewed ${mapping.reviewed}, \`${mapping.hash}\``,
     `- Window: ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)} (exclusive)`,
-    `- Tenants: ${tenants?.map(code).join(', ') ?? 'all'}; agents: ${agents?.map(code).join(', ') ?? 'all'}`,
+    `- Tenants: ${tenants?.map(renderCode).join(', ') ?? 'all'}; agents: ${agents?.map(renderCode).join(', ') ?? 'all'}`,
     `- Controls: ${Object.entries(control_counts)
       .map(([status, count]) => `${count} ${status}`)
       .join(', ')}`,
@@ -66,7 +66,7 @@ function listHead(report: ComplianceReport): string[] {
 }
 
 function listTop(pairs: ComplianceReport['summary']['top_policies']): string {
-  return pairs.map(([name, events]) => `${code(name)} ${groupDigits(events)}`).join(', ') || 'none';
+  return pairs.map(([name, events]) => `${renderCode(name)} ${groupDigits(events)}`).join(', ') || 'none';
 }
 
 function listControl(control: ControlReport, { window }: ComplianceReport): string[] {
@@ -81,11 +81,11 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     '',
     ...(elements.length === 0
       ? []
-      : table(
+      : renderTable(
           ['Carried by', 'Effect', 'When'],
           elements.map((each) => [
-            (each.kind === 'rule' ? code(each.name) : escapeText(each.name)) +
-              (each.tenant_id === null ? '' : ` (${code(each.tenant_id)})`),
+            (each.kind === 'rule' ? renderCode(each.name) : escapeText(each.name)) +
+              (each.tenant_id === null ? '' : ` (${renderCode(each.tenant_id)})`),
             escapeText(each.detail),
             escapeText(formatStates(each, window)),
           ]),
@@ -93,10 +93,10 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     '',
     ...(evidence.counts.length === 0
       ? []
-      : table(
+      : renderTable(
           ['Evidence', 'Events', 'Outcome', 'First', 'Last'],
           evidence.counts.map((each) => [
-            `${each.kind} ${code(each.name)}`,
+            `${each.kind} ${renderCode(each.name)}`,
             groupDigits(each.events),
             formatActions(each.actions),
             formatUtcTime(each.first),
@@ -106,7 +106,7 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     '',
     ...(evidence.sample_event_ids.length === 0
       ? []
-      : [`Sample events: ${evidence.sample_event_ids.map(code).join(', ')}`, '']),
+      : [`Sample events: ${evidence.sample_event_ids.map(renderCode).join(', ')}`, '']),
     ...(gaps.length === 0 ? [] : ['Gaps:', '']),
     ...gaps.map((gap) => {
       const span = formatSpan(gap, window);
@@ -115,8 +115,10 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     '',
     ...(control.settings.length === 0
       ? []
-      : [`Settings to check: ${control.settings.map(code).join(', ')}`, '']),
-    ...(control.permissions.length === 0 ? [] : [`Permissions: ${control.permissions.map(code).join(', ')}`]),
+      : [`Settings to check: ${control.settings.map(renderCode).join(', ')}`, '']),
+    ...(control.permissions.length === 0
+      ? []
+      : [`Permissions: ${control.permissions.map(renderCode).join(', ')}`]),
   ];
 }
 
@@ -124,10 +126,10 @@ function listPolicies({ policies, changes }: ComplianceReport): string[] {
   return [
     '## Policies that decided',
     '',
-    ...table(
+    ...renderTable(
       ['Policy', 'Rules', 'In monitor mode', 'Contracts', 'Identities', 'Active'],
       policies.map((each) => [
-        code(each.policy_hash),
+        renderCode(each.policy_hash),
         each.saved ? String(each.rules) : 'no longer saved',
         String(each.monitored_rules),
         String(each.contracts),
@@ -140,13 +142,13 @@ function listPolicies({ policies, changes }: ComplianceReport): string[] {
     '',
     ...(changes.length === 0
       ? ['No change of the policy was recorded in the window.']
-      : table(
+      : renderTable(
           ['Change', 'Time', 'By', 'Event'],
           changes.map((each) => [
-            `${code(each.kind)}${each.done ? '' : ' (refused)'}`,
+            `${renderCode(each.kind)}${each.done ? '' : ' (refused)'}`,
             formatUtcTime(each.timestamp),
-            code(each.caller_id),
-            code(each.event_id),
+            renderCode(each.caller_id),
+            renderCode(each.event_id),
           ]),
         )),
   ];
@@ -159,25 +161,25 @@ function listJournal({ journal, evidence }: ComplianceReport): string[] {
     '',
     `Oldest event that is kept: ${oldest_event === null ? 'none' : formatUtcTime(oldest_event)}`,
     '',
-    ...table(
+    ...renderTable(
       ['Chain', 'Checkpoint', 'Record', 'Hash', 'Key', 'Covers the window'],
       chains.map(({ writer, checkpoint, covers_window }) => [
-        code(writer),
+        renderCode(writer),
         checkpoint === null ? 'none' : formatUtcTime(checkpoint.timestamp),
         checkpoint === null ? '' : String(checkpoint.seq),
-        checkpoint === null ? '' : code(checkpoint.record_hash),
-        checkpoint === null ? '' : code(checkpoint.key_id),
+        checkpoint === null ? '' : renderCode(checkpoint.record_hash),
+        checkpoint === null ? '' : renderCode(checkpoint.key_id),
         covers_window ? 'yes' : 'no: newer events are not signed yet',
       ]),
     ),
     '',
-    `Sample events: ${evidence.sample_event_ids.map(code).join(', ') || 'none'}`,
+    `Sample events: ${evidence.sample_event_ids.map(renderCode).join(', ') || 'none'}`,
     '',
-    `Sample approval requests: ${evidence.sample_approval_ids.map(code).join(', ') || 'none'}`,
+    `Sample approval requests: ${evidence.sample_approval_ids.map(renderCode).join(', ') || 'none'}`,
   ];
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)];
 }
@@ -192,7 +194,7 @@ function escapeText(value: string): string {
 }
 
 /** Formats a name as code. A name may have backticks, pipes and line breaks, because callers choose some. */
-function code(value: string): string {
+function renderCode(value: string): string {
   const safe = value.replace(/\s+/g, ' ').replaceAll('|', '\\|');
   return safe.includes('`') ? `\`\` ${safe} \`\`` : `\`${safe}\``;
 }

@@ -9,12 +9,12 @@ const whole = { type: 'integer' } as const;
 const counts = { type: 'object', additionalProperties: whole } as const;
 
 /** Builds the schema of an object whose members are all present. */
-function object<const Properties extends object>(properties: Properties) {
+function buildObjectSchema<const Properties extends object>(properties: Properties) {
   const required = Object.keys(properties) as [keyof Properties & string];
   return { type: 'object', required, properties } as const;
 }
 
-const actions = object(
+const actions = buildObjectSchema(
   Object.fromEntries(ACTIONS.map((action) => [action, whole])) as Record<
     (typeof ACTIONS)[number],
     typeof whole
@@ -27,9 +27,13 @@ const pairs = {
 } as const;
 const span = { since: textOrNull, until: textOrNull } as const;
 
-const gap = object({ kind: { enum: ['policy', 'detector', 'record', 'framework'] }, message: text, ...span });
+const gap = buildObjectSchema({
+  kind: { enum: ['policy', 'detector', 'record', 'framework'] },
+  message: text,
+  ...span,
+});
 
-const control = object({
+const control = buildObjectSchema({
   control_id: text,
   title: text,
   asks: { ...text, description: 'The demand of the clause, in our words.' },
@@ -44,7 +48,10 @@ const control = object({
     description: 'Rules and mechanisms that carried the control, and when each was active.',
     items: { type: 'object' },
   },
-  evidence: object({ counts: { type: 'array', items: { type: 'object' } }, sample_event_ids: texts }),
+  evidence: buildObjectSchema({
+    counts: { type: 'array', items: { type: 'object' } },
+    sample_event_ids: texts,
+  }),
   gaps: { type: 'array', items: gap },
   permissions: texts,
   settings: { ...texts, description: 'Settings to check, because they decide how much of it is active.' },
@@ -58,10 +65,14 @@ export const reportProperties = {
   framework: { enum: FRAMEWORK_IDS },
   title: text,
   edition: text,
-  mapping: object({ reviewed: text, hash: text, sources: { type: 'array', items: { type: 'object' } } }),
+  mapping: buildObjectSchema({
+    reviewed: text,
+    hash: text,
+    sources: { type: 'array', items: { type: 'object' } },
+  }),
   scope: texts,
   generated_at: { ...text, description: 'The end of the window.' },
-  window: object({
+  window: buildObjectSchema({
     since: text,
     until: { ...text, description: 'Exclusive.' },
     last: textOrNull,
@@ -69,19 +80,19 @@ export const reportProperties = {
   }),
   tenants: { type: ['array', 'null'], items: text, description: '`null` for all tenants.' },
   agents: { type: ['array', 'null'], items: text, description: '`null` for all agents.' },
-  summary: object({
+  summary: buildObjectSchema({
     total_events: whole,
     boundary_counts: counts,
     action_counts: actions,
     policy_violation_count: { ...whole, description: '`block`, `redact` and `require_approval` together.' },
     top_policies: pairs,
     data_access_by_agent: pairs,
-    approval_stats: object({ counts, average_latency_seconds: { type: ['number', 'null'] } }),
+    approval_stats: buildObjectSchema({ counts, average_latency_seconds: { type: ['number', 'null'] } }),
     memory_retention_events: whole,
     anomaly_flags: texts,
     control_counts: counts,
   }),
-  evidence: object({ sample_event_ids: texts, sample_approval_ids: texts }),
+  evidence: buildObjectSchema({ sample_event_ids: texts, sample_approval_ids: texts }),
   record_gaps: {
     type: 'array',
     description: 'Parts of the window of which the journal or the saved policies tell nothing.',
@@ -94,7 +105,7 @@ export const reportProperties = {
     items: { type: 'object' },
   },
   changes: { type: 'array', description: 'Changes of the policy, newest first.', items: { type: 'object' } },
-  journal: object({
+  journal: buildObjectSchema({
     oldest_event: textOrNull,
     chains: {
       type: 'array',

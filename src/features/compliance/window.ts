@@ -32,9 +32,10 @@ export function resolveReportWindow(
   const since_ms =
     last === null
       ? parseTime('since', since, until_ms)
-      : until_ms - (parseDuration(last) ?? refuse('last', DURATION));
-  if (since_ms >= until_ms) throw refuse('since', 'must be before `until`');
-  if (until_ms - since_ms > WINDOW_MS_MAX) throw refuse('since', 'must be at most 366 days before `until`');
+      : until_ms - (parseDuration(last) ?? throwInvalidField('last', DURATION));
+  if (since_ms >= until_ms) throw throwInvalidField('since', 'must be before `until`');
+  if (until_ms - since_ms > WINDOW_MS_MAX)
+    throw throwInvalidField('since', 'must be at most 366 days before `until`');
   const written = last ?? (parseDuration(since ?? '') === null ? null : since);
   return { ...scope, since_ms, until_ms, last: written };
 }
@@ -52,6 +53,6 @@ function parseTime(field: 'since' | 'until', value: string | null | undefined, b
   }
 }
 
-function refuse(path: string, message: string): never {
+function throwInvalidField(path: string, message: string): never {
   throw new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);
 }

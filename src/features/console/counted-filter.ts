@@ -36,8 +36,8 @@ export async function countMatches(
   const by = COUNTED[field];
   if (by === undefined || more.length > 0) return null;
   const value = filter[field as 'boundary' | 'policy_name' | 'tool_name'];
-  const tenants = narrow(scope.tenants, filter.tenant_id);
-  const agents = narrow(scope.agents, filter.agent_id);
+  const tenants = narrowScope(scope.tenants, filter.tenant_id);
+  const agents = narrowScope(scope.agents, filter.agent_id);
   const details = {
     ...(value !== undefined && { values: [value] }),
     approval_events: !filter.decisions_only,
@@ -54,7 +54,7 @@ export async function countMatches(
 }
 
 /** Narrows a scope to one name. A filter never widens the scope. */
-function narrow(scope: '*' | readonly string[], request: string | undefined): '*' | readonly string[] {
+function narrowScope(scope: '*' | readonly string[], request: string | undefined): '*' | readonly string[] {
   if (request === undefined) return scope;
   return scope === '*' || scope.includes(request) ? [request] : [];
 }

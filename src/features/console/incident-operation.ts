@@ -50,6 +50,10 @@ export const dashboardIncident = defineOperation({
         severity: text,
         count: whole,
         example: { type: 'boolean', description: 'A documented example of a secret.' },
+        is_classified: {
+          type: 'boolean',
+          description: 'A classifier of the operator found it, not a detector.',
+        },
       }),
       'The kinds of findings; never their text.',
     ),
@@ -118,14 +122,15 @@ function withPolicyRead(context: Context): Context {
   return { ...context, caller: { ...context.caller, permissions } };
 }
 
-/** Parses `found_tags`: `<tags joined by +> <severity> [example] <count>`. */
+/** Parses `found_tags`: `<tags joined by +> <severity> [example | classifier [whole]] <count>`. */
 function parseFoundTags(recorded: AuditEvent['metadata'][string] | undefined) {
   if (!Array.isArray(recorded)) return [];
   return recorded.flatMap((entry: string) => {
     const [tags, severity, ...rest] = entry.split(' ');
     const count = Number(rest.at(-1));
     if (tags === undefined || severity === undefined || !Number.isInteger(count)) return [];
-    return [{ tags: tags.split('+'), severity, count, example: rest.includes('example') }];
+    const marks = { example: rest.includes('example'), is_classified: rest.includes('classifier') };
+    return [{ tags: tags.split('+'), severity, count, ...marks }];
   });
 }
 

@@ -10,7 +10,7 @@ export function findScopedEvents(
   { tenants, agents }: ReadScope,
   context: Context,
 ): Promise<AuditPage> {
-  const [tenant_id, agent_id] = [onlyOne(tenants), onlyOne(agents)];
+  const [tenant_id, agent_id] = [getOnlyName(tenants), getOnlyName(agents)];
   const any_of = {
     ...filter.any_of,
     ...(tenants !== '*' && { tenant_id: tenants }),
@@ -30,7 +30,7 @@ export function findScopedEvents(
 /** The time in milliseconds after which a page answers with what it has found. */
 const PAGE_TIMEOUT_MS = 150;
 
-function onlyOne(scope: '*' | readonly string[]): string | null {
+function getOnlyName(scope: '*' | readonly string[]): string | null {
   return scope !== '*' && scope.length === 1 ? scope[0]! : null;
 }
 

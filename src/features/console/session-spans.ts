@@ -41,7 +41,7 @@ export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[
     if (session_tags.length > 0) taint_tags = session_tags;
     const call = isAnswer(event) ? open.get(getKey(event))?.shift() : undefined;
     if (call === undefined) {
-      const span = newSpan(event, session_tags, new_tags);
+      const span = createSpan(event, session_tags, new_tags);
       spans.push(span);
       if (isCall(event)) open.set(getKey(event), [...(open.get(getKey(event)) ?? []), span]);
     } else {
@@ -51,7 +51,7 @@ export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[
   return { spans, taint_tags };
 }
 
-function newSpan(event: AuditEvent, session_tags: string[], new_tags: string[]): SessionSpan {
+function createSpan(event: AuditEvent, session_tags: string[], new_tags: string[]): SessionSpan {
   return {
     event_id: event.event_id,
     kind: getKind(event),

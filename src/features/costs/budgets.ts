@@ -94,7 +94,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   };
   const now_ms = () => parts.ports().now_ms();
   return {
-    reserve: (ask) => reserve(context, ask),
+    reserve: (ask) => reserveSpend(context, ask),
     readSpending: async (filter, by, limit) => {
       await gathered.flush();
       return readSpending(await store(), filter, by, limit);
@@ -146,7 +146,7 @@ function resolveModelNames(
   };
 }
 
-async function reserve(context: CostContext, ask: SpendRequest): ReturnType<Budgets['reserve']> {
+async function reserveSpend(context: CostContext, ask: SpendRequest): ReturnType<Budgets['reserve']> {
   const { settings } = context.parts;
   const names = resolveModelNames(context.parts, ask.model);
   const choices = names.sent.map((model) => context.findPrice(null, [model]));
@@ -155,7 +155,7 @@ async function reserve(context: CostContext, ask: SpendRequest): ReturnType<Budg
   const shares = settings.enabled ? findBudgetShares(context.budgets, ask, names) : [];
   if (shares.length === 0) return openReservation(context, ask, null);
   const prices = choices.map(({ price }) => price);
-  const request = buildReserveEntry(ask, shares, amountToReserve(settings, ask, prices), settings);
+  const request = buildReserveEntry(ask, shares, computeReservedAmount(settings, ask, prices), settings);
   try {
     const refused = await context.apply(request, ask);
     return refused === null
@@ -178,11 +178,15 @@ const NO_SPENDING = {
 } as const;
 
 /** Returns the highest amount that the call reserves over all models to which it may go. */
-function amountToReserve(settings: Config['cost'], ask: SpendRequest, prices: readonly Price[]): Amount {
+function computeReservedAmount(
+  settings: Config['cost'],
+  ask: SpendRequest,
+  prices: readonly Price[],
+): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
   const input_tokens = clampTokens(ask.input_tokens);
   const amounts = prices.map((price) => {
-    const output = ask.max_output_tokens ?? unlimitedOutput(settings, ask, price);
+    const output = ask.max_output_tokens ?? estimateUnlimitedOutput(settings, ask, price);
     const output_tokens = clampTokens(Math.min(output, cap));
     return {
       micro_usd: computeMaxCost(price, input_tokens, output_tokens, ask.may_cache_1h),
@@ -199,7 +203,7 @@ function amountToReserve(settings: Config['cost'], ask: SpendRequest, prices: re
  * Returns the output tokens that a call reserves if it names no limit; what it writes beyond them is charged all the
  * same.
  */
-function unlimitedOutput(settings: Config['cost'], { choices }: SpendRequest, price: Price): number {
+function estimateUnlimitedOutput(settings: Config['cost'], { choices }: SpendRequest, price: Price): number {
   const model_limit = price.max_output_tokens ?? settings.assumed_output_tokens;
   const each =
     settings.reserve_unlimited_calls === 'model_limit'

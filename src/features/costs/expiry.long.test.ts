@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LIMIT = { budgets: [{ name: 'b', limit_usd: 0.001 }] };
 
-async function stands(costs: Costs) {
+async function readFigures(costs: Costs) {
   const [one] = await costs.readStatus(buildSpendRequest(), 'toy');
   const [sum] = await costs.readSpending(
     { since: '2026-01-01', until: '2026-12-31', tenant_ids: '*', agent_ids: '*', model: null },
@@ -33,22 +33,22 @@ withStores('calls that nobody settles', (law) => {
     await reserveBudget(costs);
     await reserveAndSettle(costs, {}, { output_tokens: 0 });
     assert.equal(await chargeExpiredReservations(store, TEST_NOW_MS + HOUR - 1), false);
-    assert.deepEqual(await stands(costs), [10, 110, 10, 1, 0]);
+    assert.deepEqual(await readFigures(costs), [10, 110, 10, 1, 0]);
     assert.equal(await chargeExpiredReservations(store, TEST_NOW_MS + HOUR), false);
-    assert.deepEqual(await stands(costs), [120, 0, 120, 2, 1]);
+    assert.deepEqual(await readFigures(costs), [120, 0, 120, 2, 1]);
     await chargeExpiredReservations(store, TEST_NOW_MS + 2 * HOUR);
-    assert.deepEqual(await stands(costs), [120, 0, 120, 2, 1]);
+    assert.deepEqual(await readFigures(costs), [120, 0, 120, 2, 1]);
   });
 
-  law('are put right by whoever settles them after all, once', async ({ store }) => {
+  law('are corrected by the process that settles them after all, once', async ({ store }) => {
     const { costs } = openTestCosts(async () => store, LIMIT);
     const [one, two] = [await reserveBudget(costs), await reserveBudget(costs)];
     await chargeExpiredReservations(store, TEST_NOW_MS + HOUR);
-    assert.deepEqual(await stands(costs), [220, 0, 220, 2, 2]);
+    assert.deepEqual(await readFigures(costs), [220, 0, 220, 2, 2]);
     await one.settle(buildUsage({ output_tokens: 1 }));
-    assert.deepEqual(await stands(costs), [130, 0, 130, 2, 1]);
+    assert.deepEqual(await readFigures(costs), [130, 0, 130, 2, 1]);
     await two.settle(null);
-    assert.deepEqual(await stands(costs), [20, 0, 20, 1, 0]);
+    assert.deepEqual(await readFigures(costs), [20, 0, 20, 1, 0]);
   });
 
   law('hold the budget all the same', async ({ store }) => {

@@ -1,4 +1,4 @@
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { Metrics } from '../../runtime/observability/metrics.ts';
 import type { BudgetParts } from './budgets.ts';
@@ -37,6 +37,6 @@ export function openLazyCosts(
     onBudgetNotice: ({ budget, kind }) =>
       metrics?.calls.budget(budget, kind === 'refusal' ? 'refusal' : 'warning'),
   };
-  const costs = lazy(async () => (await import('./budgets.ts')).openBudgets(parts));
+  const costs = createLazyValue(async () => (await import('./budgets.ts')).openBudgets(parts));
   return { open: costs.open, close: () => costs.ifOpened(({ close }) => close()) };
 }

@@ -23,7 +23,7 @@ export async function* packArchive(entries: readonly ArchiveEntry[]): AsyncGener
   let crc = 0;
   let size = 0;
   async function* count(): AsyncGenerator<Buffer> {
-    for await (const part of tarBytes(entries)) {
+    for await (const part of streamTar(entries)) {
       crc = crc32(part, crc);
       size = (size + part.length) % 0x1_0000_0000;
       yield part;
@@ -39,7 +39,7 @@ export async function* packArchive(entries: readonly ArchiveEntry[]): AsyncGener
   yield trailer;
 }
 
-async function* tarBytes(entries: readonly ArchiveEntry[]): AsyncGenerator<Buffer> {
+async function* streamTar(entries: readonly ArchiveEntry[]): AsyncGenerator<Buffer> {
   for (const { path, bytes, content } of entries) {
     yield encodeTarHeader(path, bytes);
     if (Buffer.isBuffer(content)) yield content;

@@ -74,14 +74,18 @@ export async function buildPack(options: PackOptions): Promise<BuiltPack> {
     ...listKeyEntries(records, key_ids),
     ...chains.flatMap(({ entries: own }) => own),
     ...policies.entries,
-    ...options.report.map(({ path, content }) => textEntry(path, content)),
-    textEntry('README.txt', PACK_README),
-    contentEntry('verify.mjs', await readFile(VERIFIER_FILE)),
+    ...options.report.map(({ path, content }) => buildTextEntry(path, content)),
+    buildTextEntry('README.txt', PACK_README),
+    buildContentEntry('verify.mjs', await readFile(VERIFIER_FILE)),
   ];
   const manifest = await buildManifest(options, chains, policies, entries);
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   const signature = signMessage(`agent-safety evidence pack 1\n${text}`, options.signing_key);
-  const all = [textEntry('manifest.json', text), textEntry('manifest.sig', `${signature}\n`), ...entries];
+  const all = [
+    buildTextEntry('manifest.json', text),
+    buildTextEntry('manifest.sig', `${signature}\n`),
+    ...entries,
+  ];
   return { manifest, archive: () => packArchive(all) };
 }
 
@@ -133,7 +137,7 @@ async function copyChains(
   const chains: PackedChain[] = [];
   for (const plan of plans) {
     const { writer, retired } = plan;
-    const own = retired === null ? [] : [textEntry(retiredPath(writer), `${JSON.stringify(retired)}\n`)];
+    const own = retired === null ? [] : [buildTextEntry(retiredPath(writer), `${JSON.stringify(retired)}\n`)];
     if (plan.runs.length === 0) {
       chains.push({ plan, copied: null, entries: own });
       continue;
@@ -173,7 +177,7 @@ async function readPolicies(
     budget.left -= content.length;
     if (budget.left < 0) throw buildTooLarge();
     included.push(hash);
-    entries.push(contentEntry(`policies/${hash.slice('sha256:'.length)}.json`, content));
+    entries.push(buildContentEntry(`policies/${hash.slice('sha256:'.length)}.json`, content));
   }
   return { policies: { included, left_out }, entries };
 }
@@ -204,7 +208,7 @@ function listKeyEntries(records: readonly PublicKeyRecord[], key_ids: ReadonlySe
   if (!found.some(({ key_id }) => key_ids.has(key_id)))
     throw new EvidenceFailure('key_missing', 'The folder `keys` has no public key of the audit log.');
   return found.map((record) =>
-    textEntry(`keys/${record.key_id}.json`, `${JSON.stringify(record, null, 2)}\n`),
+    buildTextEntry(`keys/${record.key_id}.json`, `${JSON.stringify(record, null, 2)}\n`),
   );
 }
 
@@ -244,10 +248,10 @@ function describeWriter({ plan, copied }: PackedChain): PackWriter {
   return { ...own, runs, reaches_end, began_at, omitted: copied?.omitted ?? 0 };
 }
 
-function textEntry(path: string, text: string): ArchiveEntry {
-  return contentEntry(path, Buffer.from(text));
+function buildTextEntry(path: string, text: string): ArchiveEntry {
+  return buildContentEntry(path, Buffer.from(text));
 }
 
-function contentEntry(path: string, content: Buffer): ArchiveEntry {
+function buildContentEntry(path: string, content: Buffer): ArchiveEntry {
   return { path, bytes: content.length, content };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { listSegments, type SegmentFile } from '../../runtime/audit/files.ts';
 import { decodeRecord, type JournalRecord, omitBody } from '../../runtime/audit/journal-record.ts';
 import { readJournalLines } from '../../runtime/audit/lines.ts';
-import { broken, type ChainPlan, type ChainSource } from './chain-runs.ts';
+import { buildBrokenChainFailure, type ChainPlan, type ChainSource } from './chain-runs.ts';
 import { EvidenceFailure, throwIfCanceled } from './failure.ts';
 
 export interface CopyOptions extends ChainSource {
@@ -66,7 +66,8 @@ export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<
       if (pending_bytes >= WRITE_BYTES) await flush();
     }
     await flush();
-    if (left > 0) throw broken(plan.writer, null, 'files were deleted while they were read. Try again');
+    if (left > 0)
+      throw buildBrokenChainFailure(plan.writer, null, 'files were deleted while they were read. Try again');
   } finally {
     await file.close();
   }
@@ -118,7 +119,7 @@ async function* readSegmentRuns(
     const record = line.whole ? decodeRecord(line.bytes) : { fault: 'it is not whole' };
     // It was verified just before, so it was changed meanwhile.
     if ('fault' in record || record.seq !== seq)
-      throw broken(file, seq - segment.first_seq + 1, 'it was changed while it was read');
+      throw buildBrokenChainFailure(file, seq - segment.first_seq + 1, 'it was changed while it was read');
     yield { record, line: line.bytes };
   }
 }

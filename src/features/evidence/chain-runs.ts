@@ -59,7 +59,7 @@ export async function planChain(writer: string, source: ChainSource): Promise<Ch
   const writer_dir = join(source.journal_dir, writer);
   const retired = await readRetiredSegments(writer_dir, writer, source.trusted);
   if (retired === 'unsigned')
-    throw broken(`${writer}/retired.json`, null, 'it is not signed by a trusted key');
+    throw buildBrokenChainFailure(`${writer}/retired.json`, null, 'it is not signed by a trusted key');
   const scan: Scan = {
     ...{ writer, source, runs: [], key_ids: new Set(), head: null, boundary: null, has_event: false },
   };
@@ -93,7 +93,7 @@ async function scanSegment(scan: Scan, segment: SegmentFile, is_newest: boolean)
   const file = `${scan.writer}/${segment.name}`;
   const { size } = await stat(segment.path).catch(() => ({ size: 0 }));
   if (scan.head !== null && segment.first_seq !== scan.head.seq + 1)
-    throw broken(file, null, 'a file is missing before it');
+    throw buildBrokenChainFailure(file, null, 'a file is missing before it');
   let number = 0;
   for await (const line of readJournalLines(segment)) {
     number += 1;
@@ -101,7 +101,7 @@ async function scanSegment(scan: Scan, segment: SegmentFile, is_newest: boolean)
     if (!line.whole && is_newest && !segment.gzip) break;
     const record = line.whole ? decodeRecord(line.bytes) : { fault: 'the file ends in the middle of it' };
     const fault = 'fault' in record ? record.fault : findFault(scan, record, number);
-    if (fault !== null || 'fault' in record) throw broken(file, number, fault ?? '');
+    if (fault !== null || 'fault' in record) throw buildBrokenChainFailure(file, number, fault ?? '');
     addRecord(scan, record);
   }
   scan.source.onRead?.(size);
@@ -161,7 +161,7 @@ function finishScan(scan: Scan, began_ms: number): Pick<ChainPlan, 'runs' | 'rea
 }
 
 /** Builds the failure of a journal that is not intact. */
-export function broken(file: string, line: number | null, reason: string): EvidenceFailure {
+export function buildBrokenChainFailure(file: string, line: number | null, reason: string): EvidenceFailure {
   const place = line === null ? file : `${file}, line ${line}`;
   return new EvidenceFailure(
     'journal_broken',

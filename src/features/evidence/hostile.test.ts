@@ -12,7 +12,7 @@ const BLOCK = 512;
 const { encodeHeader } = await loadVerifier();
 
 /** Encodes an entry with any header. */
-function entry(fields: Partial<Header> & { readonly path: string }, content = ''): Buffer {
+function buildEntry(fields: Partial<Header> & { readonly path: string }, content = ''): Buffer {
   const header = new Header({
     mode: 0o644,
     size: content.length,
@@ -27,7 +27,7 @@ function entry(fields: Partial<Header> & { readonly path: string }, content = ''
 }
 
 /** Encodes an entry as the service does. */
-function ownEntry(path: string, content: string): Buffer {
+function buildOwnEntry(path: string, content: string): Buffer {
   const bytes = Buffer.alloc(Math.ceil(content.length / BLOCK) * BLOCK);
   bytes.write(content);
   return Buffer.concat([encodeHeader(path, content.length), bytes]);
@@ -49,7 +49,7 @@ function replaceEntry(tar: Buffer, path: string, next: Buffer): Buffer {
 function editManifest(tar: Buffer, manifest: string, edit: (manifest: string) => string): Buffer {
   const text = edit(manifest);
   assert.notEqual(text, manifest);
-  return replaceEntry(tar, 'manifest.json', ownEntry('manifest.json', text));
+  return replaceEntry(tar, 'manifest.json', buildOwnEntry('manifest.json', text));
 }
 
 interface Hostile {
@@ -86,14 +86,18 @@ const HOSTILE: readonly Hostile[] = [
       replaceEntry(
         tar,
         'README.txt',
-        entry({ path: 'README.txt', type: 'SymbolicLink', linkpath: '/etc/passwd' }),
+        buildEntry({ path: 'README.txt', type: 'SymbolicLink', linkpath: '/etc/passwd' }),
       ),
     reason: /link or a special file/,
   },
   {
     name: 'a hard link',
     make: (tar) =>
-      replaceEntry(tar, 'README.txt', entry({ path: 'README.txt', type: 'Link', linkpath: 'verify.mjs' })),
+      replaceEntry(
+        tar,
+        'README.txt',
+        buildEntry({ path: 'README.txt', type: 'Link', linkpath: 'verify.mjs' }),
+      ),
     reason: /link or a special file/,
   },
   {
@@ -101,7 +105,7 @@ const HOSTILE: readonly Hostile[] = [
     make: (tar) =>
       Buffer.concat([
         tar.subarray(0, -2 * BLOCK),
-        entry({ path: '../../evil' }, 'x'),
+        buildEntry({ path: '../../evil' }, 'x'),
         tar.subarray(-2 * BLOCK),
       ]),
     reason: /does not list it/,
@@ -112,13 +116,13 @@ const HOSTILE: readonly Hostile[] = [
       replaceEntry(
         tar,
         'README.txt',
-        entry({ path: 'README.txt', uid: 1, gid: 1, mtime: new Date(1e9) }, 'x'),
+        buildEntry({ path: 'README.txt', uid: 1, gid: 1, mtime: new Date(1e9) }, 'x'),
       ),
     reason: /header in the archive/,
   },
   {
     name: 'a huge manifest',
-    make: (tar) => replaceEntry(tar, 'manifest.json', ownEntry('manifest.json', ' '.repeat(100_000))),
+    make: (tar) => replaceEntry(tar, 'manifest.json', buildOwnEntry('manifest.json', ' '.repeat(100_000))),
     limits: { manifest_bytes: 50_000 },
     reason: /may have 50000/,
   },
@@ -140,7 +144,7 @@ const HOSTILE: readonly Hostile[] = [
   },
   {
     name: 'a manifest nested ten thousand deep',
-    make: (tar) => replaceEntry(tar, 'manifest.json', ownEntry('manifest.json', '['.repeat(10_000))),
+    make: (tar) => replaceEntry(tar, 'manifest.json', buildOwnEntry('manifest.json', '['.repeat(10_000))),
     reason: /not a JSON object/,
   },
   {

@@ -82,7 +82,7 @@ async function writeArchive(
 ): Promise<Pick<PackSummary, 'bytes' | 'sha256'>> {
   const digest = createHash('sha256');
   let bytes = 0;
-  async function* counted() {
+  async function* countParts() {
     for await (const part of archive) {
       digest.update(part);
       bytes += part.length;
@@ -90,6 +90,6 @@ async function writeArchive(
     }
   }
   const options = signal === undefined ? {} : { signal };
-  await pipeline(counted(), createWriteStream(path, { mode: 0o600, flush: true }), options);
+  await pipeline(countParts(), createWriteStream(path, { mode: 0o600, flush: true }), options);
   return { bytes, sha256: digest.digest('hex') };
 }

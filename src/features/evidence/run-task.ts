@@ -69,8 +69,8 @@ type TaskOutcome = Pick<EvidenceTask, 'state'> & Partial<EvidenceTask>;
 async function runVerify(work: Work): Promise<TaskOutcome> {
   const { request } = work;
   try {
-    const verification = await verify(work);
-    await record(request, buildVerifyEvent(verification, describeOwn(request)));
+    const verification = await runVerification(work);
+    await recordEvent(request, buildVerifyEvent(verification, describeOwn(request)));
     return { state: 'done', verification };
   } catch (error) {
     return describeFailure(error, work.signal);
@@ -78,7 +78,7 @@ async function runVerify(work: Work): Promise<TaskOutcome> {
 }
 
 /** Verifies the chains, and that they have what the index remembers. */
-async function verify({ request: { state_dir }, signal, onProgress }: Work): Promise<VerifyReport> {
+async function runVerification({ request: { state_dir }, signal, onProgress }: Work): Promise<VerifyReport> {
   const index_path = join(state_dir, 'index.db');
   const known_heads = existsSync(index_path) ? await readIndexHeads(index_path) : null;
   return verifyJournal({
@@ -109,7 +109,7 @@ async function runPack(work: Work): Promise<TaskOutcome> {
       { ...wanted, state_dir, service_version, tenant_id, target },
       { signal, onProgress },
     );
-    await record(request, buildPackEvent(pack, describeOwn(request)));
+    await recordEvent(request, buildPackEvent(pack, describeOwn(request)));
     return { state: 'done', pack };
   } catch (error) {
     return describeFailure(error, signal);
@@ -122,7 +122,7 @@ function describeOwn({ created_by, policy_hash }: TaskRequest) {
 }
 
 /** Leaves the event in the spool, which the owner of the journal chains. */
-function record({ state_dir }: TaskRequest, event: AuditEvent): Promise<void> {
+function recordEvent({ state_dir }: TaskRequest, event: AuditEvent): Promise<void> {
   return writeSpool({ dir: join(state_dir, 'journal'), events: [event], now_ms: Date.now });
 }
 

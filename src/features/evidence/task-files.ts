@@ -13,30 +13,30 @@ const PACKS_MAX = 5;
 const KEPT_MS = 86_400_000;
 
 /** Returns the folder of tasks and packs in a state folder. */
-function tasksFolder(state_dir: string): string {
+function getTasksFolder(state_dir: string): string {
   return join(state_dir, 'evidence');
 }
 
-function taskFile(state_dir: string, task_id: string, suffix: 'json' | 'cancel' | 'tar.gz'): string {
+function buildTaskPath(state_dir: string, task_id: string, suffix: 'json' | 'cancel' | 'tar.gz'): string {
   // The ID becomes part of a path.
   if (!TASK_ID.test(task_id)) throw new TypeError('not the ID of a task');
-  return join(tasksFolder(state_dir), `${task_id}.${suffix}`);
+  return join(getTasksFolder(state_dir), `${task_id}.${suffix}`);
 }
 
 /** Returns the path of the pack that a task made. */
 export function packPath(state_dir: string, task_id: string): string {
-  return taskFile(state_dir, task_id, 'tar.gz');
+  return buildTaskPath(state_dir, task_id, 'tar.gz');
 }
 
 /** Takes the lock of a kind of task; `null` if one is running. The kernel frees it when the process ends. */
 export function takeTaskLock(state_dir: string, kind: TaskKind): Lock | null {
-  makeFolder(tasksFolder(state_dir));
-  return takeLock(join(tasksFolder(state_dir), `${kind}.lock`));
+  makeFolder(getTasksFolder(state_dir));
+  return takeLock(join(getTasksFolder(state_dir), `${kind}.lock`));
 }
 
 /** Writes the file of a task. */
 export function writeTask(state_dir: string, task: EvidenceTask): void {
-  writePrivateFile(taskFile(state_dir, task.task_id, 'json'), JSON.stringify(task), 'replace');
+  writePrivateFile(buildTaskPath(state_dir, task.task_id, 'json'), JSON.stringify(task), 'replace');
 }
 
 /**
@@ -67,14 +67,14 @@ function isNewest(state_dir: string, { kind, task_id }: EvidenceTask): boolean {
 function readTaskFile(state_dir: string, task_id: string): EvidenceTask | null {
   if (!TASK_ID.test(task_id)) return null;
   try {
-    return JSON.parse(readFileSync(taskFile(state_dir, task_id, 'json'), 'utf8')) as EvidenceTask;
+    return JSON.parse(readFileSync(buildTaskPath(state_dir, task_id, 'json'), 'utf8')) as EvidenceTask;
   } catch {
     return null;
   }
 }
 
 function listTaskIds(state_dir: string): readonly string[] {
-  const folder = tasksFolder(state_dir);
+  const folder = getTasksFolder(state_dir);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -103,15 +103,15 @@ export function pruneTasks(state_dir: string, now_ms: number): void {
 
 function removeTask(state_dir: string, task_id: string): void {
   for (const suffix of ['tar.gz', 'cancel', 'json'] as const)
-    rmSync(taskFile(state_dir, task_id, suffix), { force: true });
+    rmSync(buildTaskPath(state_dir, task_id, suffix), { force: true });
 }
 
 /** Asks the process of a task to end. */
 export function requestCancel(state_dir: string, task_id: string): void {
-  writeFileSync(taskFile(state_dir, task_id, 'cancel'), '', { mode: 0o600 });
+  writeFileSync(buildTaskPath(state_dir, task_id, 'cancel'), '', { mode: 0o600 });
 }
 
 /** Returns whether the task was canceled. */
 export function isCancelRequested(state_dir: string, task_id: string): boolean {
-  return existsSync(taskFile(state_dir, task_id, 'cancel'));
+  return existsSync(buildTaskPath(state_dir, task_id, 'cancel'));
 }

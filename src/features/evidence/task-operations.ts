@@ -99,7 +99,7 @@ export const auditVerifyStart = defineOperation({
   refusals: ['conflict', 'not_configured'],
   async run(_input, context) {
     requireAllTenants(context);
-    return start('verify', null, null, context);
+    return beginTask('verify', null, null, context);
   },
 });
 
@@ -144,7 +144,7 @@ export const evidencePackStart = defineOperation({
     await runtime.queryAudit({ limit: 1 });
     const report =
       framework === null ? [] : await runtime.buildReportFiles({ ...window, framework, tenants });
-    return start('pack', tenant_id, { window, framework, report }, context);
+    return beginTask('pack', tenant_id, { window, framework, report }, context);
   },
 });
 
@@ -255,7 +255,12 @@ function requireJournal({ runtime }: Context): void {
   throw new Refusal('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
-async function start(kind: TaskKind, tenant_id: string | null, pack: TaskRequest['pack'], context: Context) {
+async function beginTask(
+  kind: TaskKind,
+  tenant_id: string | null,
+  pack: TaskRequest['pack'],
+  context: Context,
+) {
   requireJournal(context);
   const { runtime, caller } = context;
   const { state_dir } = runtime.limits;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
-import { crossing } from '../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../server/testing/examples.ts';
 import { MEMORY_CALLER, MEMORY_NOW_MS, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
 /** Rules that block mailing web content, and personal data that was read from memory. */
@@ -24,7 +24,7 @@ withStores('memory and sessions', (law) => {
   law('what memory gives out is read by the session, with where it came from', async ({ store }) => {
     const { writeValue, resolveValue, value, ports } = await openTestMemory(store, { rules: RULES });
     const act = async (session_id: string, parts: object) => {
-      const it = crossing('x', {
+      const it = buildExampleCrossing('x', {
         boundary: 'action',
         agent_id: MEMORY_SUBJECT.agent_id,
         session_id,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
-import { ports } from '../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../server/testing/examples.ts';
 import { buildMemoryJobs } from './jobs.ts';
 import { activateMasterKeys, openKeyActivation } from './key-activation.ts';
 import { buildMemoryKeyPath, type MasterKeySettings } from './master-keys.ts';
@@ -30,10 +30,10 @@ async function getContent(store: Store) {
   };
 }
 
-function resealer(store: Store, config: MasterKeySettings) {
+function createResealer(store: Store, config: MasterKeySettings) {
   const reported: string[] = [];
   const log = (message: string) => void reported.push(message);
-  const own = ports([], { now_ms });
+  const own = buildExamplePorts([], { now_ms });
   const [, reseal] = buildMemoryJobs({
     config,
     store: async () => store,
@@ -113,7 +113,7 @@ withStores('keys of memory', (law) => {
     }),
   );
 
-  law('a process with a key that is not in force writes nothing', async ({ store }) => {
+  law('a process with a key that is not active writes nothing', async ({ store }) => {
     const old = await openTestMemory(store);
     await old.writeValue('text', 'x');
     await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
@@ -133,10 +133,10 @@ withStores('keys of memory', (law) => {
       const both = await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
       assert.equal(await both.resolveValue(handles[0]!, { session_id: 's-0' }), 'value 0');
       await both.writeValue('sealed', 'written under the new key', { session_id: 's-1' });
-      const first = resealer(store, both.place);
+      const first = createResealer(store, both.place);
       assert.equal(await first.run(), true);
       // A new process continues re-encryption where the previous one stopped, while others write.
-      const second = resealer(store, both.place);
+      const second = createResealer(store, both.place);
       let rounds = 0;
       for (let more = true; more; rounds++) {
         const [has_more] = await Promise.all([
@@ -189,7 +189,7 @@ withStores('keys of memory', (law) => {
         .where('entry_id', 'in', spoilt)
         .execute();
       const both = await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
-      const { run, told: reported } = resealer(store, both.place);
+      const { run, told: reported } = createResealer(store, both.place);
       assert.deepEqual([await run(), await run(), await run()], [true, false, true]);
       assert.equal(reported[0], 'entries of memory are not as they were written');
       const left = await store.db

@@ -1,5 +1,5 @@
 import type { Content, Crossing, MemorySchema, MemoryUse, Tag } from '../../core/types/index.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import { describeFault, type Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
@@ -124,7 +124,7 @@ export async function useMemoryStore<T>(
 
 /** Opens store, keys and clock on first use, and again after a failure. */
 export function openMemoryStore(parts: MemoryParts): () => Promise<MemoryStore> {
-  return lazy(async (): Promise<MemoryStore> => {
+  return createLazyValue(async (): Promise<MemoryStore> => {
     const store = await parts.store();
     const keys = readMasterKeys(parts.keys);
     if (keys === null) throw new Error('there is no master key of memory');

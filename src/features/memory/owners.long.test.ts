@@ -48,7 +48,7 @@ withStores('owners of memory', (law) => {
           assert.equal(out.value !== null, may, `${who} ${scope}`);
           assert.equal(read.value !== null, may, `${who} ${scope}`);
           assert.equal(handles_listed.includes(handles[scope]), may, `${who} ${scope}`);
-          if (!may) assert.deepEqual(reported(out), reported(nothing), `${who} ${scope}`);
+          if (!may) assert.deepEqual(pickReported(out), pickReported(nothing), `${who} ${scope}`);
           ran++;
         }
       }
@@ -69,7 +69,9 @@ withStores('owners of memory', (law) => {
   law('what is no handle is answered as one that does not exist', async ({ store }) => {
     const { memory, writeValue, events } = await openTestMemory(store);
     const handle = (await writeValue('sealed', 'x')) as string;
-    const nothing = reported(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, `hdl_${'0'.repeat(32)}`));
+    const nothing = pickReported(
+      await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, `hdl_${'0'.repeat(32)}`),
+    );
     const tries = [
       '',
       'x',
@@ -82,7 +84,11 @@ withStores('owners of memory', (law) => {
       '\0',
     ];
     for (const tried of tries) {
-      assert.deepEqual(reported(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, tried)), nothing, tried);
+      assert.deepEqual(
+        pickReported(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, tried)),
+        nothing,
+        tried,
+      );
       assert.equal(events.at(-1)?.metadata.handle_id, undefined);
     }
     assert.equal(tries.length, 9);
@@ -197,7 +203,7 @@ withStores('owners of memory', (law) => {
 });
 
 /** Returns everything that the caller receives. */
-function reported({
+function pickReported({
   ruling,
   value,
   entries,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { ports } from '../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../server/testing/examples.ts';
 import { buildMemoryJobs } from './jobs.ts';
 import {
   HOUR_MS,
@@ -14,10 +14,10 @@ import {
 const PERSON = { ...MEMORY_CALLER, id: 'operator', kind: 'person' } as const;
 
 /** Opens the maintenance jobs over the same store and clock. */
-function choresOver(store: Parameters<typeof openTestMemory>[0], { place, wall, events }: TestMemory) {
+function createJobs(store: Parameters<typeof openTestMemory>[0], { place, wall, events }: TestMemory) {
   const reported: string[] = [];
   const log = (message: string) => void reported.push(message);
-  const own = ports(events, { now_ms: () => wall.ms });
+  const own = buildExamplePorts(events, { now_ms: () => wall.ms });
   const [purge, reseal] = buildMemoryJobs({
     config: place,
     store: async () => store,
@@ -62,7 +62,7 @@ withStores('retention of memory', (law) => {
       const other = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
       assert.equal(await other.resolveValue(handle), 'x', 'a process that never saw the later time');
       // The purge job records the latest time.
-      await choresOver(store, before).purge();
+      await createJobs(store, before).purge();
       const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
       assert.equal(rows.length, 1);
       const after = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
@@ -96,7 +96,7 @@ withStores('retention of memory', (law) => {
       rows.map(({ entry_id }) => entry_id),
       [kept],
     );
-    const { purge } = choresOver(store, own);
+    const { purge } = createJobs(store, own);
     const before = events.length;
     assert.equal(await purge(), false);
     assert.equal(events.length, before, 'a purge of nothing is no event');
@@ -121,7 +121,7 @@ withStores('retention of memory', (law) => {
         .values(many.slice(at, at + 50))
         .execute();
     own.wall.ms += 2 * HOUR_MS;
-    const { purge } = choresOver(store, own);
+    const { purge } = createJobs(store, own);
     assert.deepEqual([await purge(), await purge(), await purge()], [true, true, false]);
     assert.deepEqual(await store.db.selectFrom('memory_entries').select('entry_id').execute(), []);
     const counts = own.events.flatMap(({ metadata }) => metadata.purged_count ?? []);

@@ -19,7 +19,7 @@ export type StoreRejection = 'max_entries' | 'agent_entries_max' | 'agent_bytes_
  * Stores an entry and replaces the previous one. Returns `null`, or the reason for a rejection. Resolves when the entry
  * is durable.
  */
-export function storeRow(store: Store, row: EntryRow, room: MemoryQuota): Promise<StoreRejection | null> {
+export function storeRow(store: Store, row: EntryRow, quota: MemoryQuota): Promise<StoreRejection | null> {
   return store.transaction(async (trx) => {
     // Writers that count for the same agent run one after the other, so that each count includes all committed entries.
     const turn = Buffer.from(row.agent_slot, 'base64url').readUInt32BE() % AGENT_LOCKS;
@@ -28,9 +28,9 @@ export function storeRow(store: Store, row: EntryRow, room: MemoryQuota): Promis
       .set((eb) => ({ taken: eb('taken', '+', 1) }))
       .where('turn', '=', turn)
       .execute();
-    const in_force = await readMemoryState(trx, 'key_id');
-    if (in_force !== row.key_id) return 'key_replaced';
-    const full = await findExceededLimit(trx, row, room);
+    const active_key_id = await readMemoryState(trx, 'key_id');
+    if (active_key_id !== row.key_id) return 'key_replaced';
+    const full = await findExceededLimit(trx, row, quota);
     if (full !== null) return full;
     await trx.deleteFrom('memory_entries').where('slot', '=', row.slot).execute();
     await trx.insertInto('memory_entries').values(row).execute();
@@ -41,7 +41,7 @@ export function storeRow(store: Store, row: EntryRow, room: MemoryQuota): Promis
 async function findExceededLimit(
   trx: Store['db'],
   row: EntryRow,
-  room: MemoryQuota,
+  quota: MemoryQuota,
 ): Promise<StoreRejection | null> {
   const now_ms = row.created_at_ms;
   const live = trx.selectFrom('memory_entries').where('expires_at_ms', '>', now_ms);
@@ -51,13 +51,13 @@ async function findExceededLimit(
     .where('agent_slot', '=', row.agent_slot)
     .executeTakeFirstOrThrow();
   const bytes = Number(agent.bytes ?? 0) - (before?.value_bytes ?? 0) + row.value_bytes;
-  if (bytes > room.agent_bytes_max) return 'agent_bytes_max';
+  if (bytes > quota.agent_bytes_max) return 'agent_bytes_max';
   if (before !== undefined) return null;
-  if (Number(agent.entries) >= room.agent_entries_max) return 'agent_entries_max';
+  if (Number(agent.entries) >= quota.agent_entries_max) return 'agent_entries_max';
   const fields = await live.select('field').where('owner_slot', '=', row.owner_slot).execute();
-  const there = new Set([row.field, ...fields.map(({ field }) => field)]);
-  const kept_free = room.required.filter((field) => !there.has(field)).length;
-  return there.size + kept_free > room.max_entries ? 'max_entries' : null;
+  const present = new Set([row.field, ...fields.map(({ field }) => field)]);
+  const kept_free = quota.required.filter((field) => !present.has(field)).length;
+  return present.size + kept_free > quota.max_entries ? 'max_entries' : null;
 }
 
 /** Returns the row of a handle of any owner; `undefined` if there is none. */

@@ -41,7 +41,7 @@ export async function writeMemory(
   const ruling = await judgeMemoryCrossing(context, crossing);
   if (ruling.verdict.decision === 'block') return { ...NOT_WRITTEN, crossing, ruling };
   const changed = ruling.verdict.decision === 'modify' ? ruling.verdict.content : null;
-  const value = changed === null ? request.value : plain(changed);
+  const value = changed === null ? request.value : toPlainValue(changed);
   const misfit = changed === null ? null : findMisfit(found, value, writeJson(changed));
   if (misfit !== null)
     return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, misfit) };
@@ -126,7 +126,7 @@ function writeJson(content: Content): string | null {
   }
 }
 
-function plain(content: Content): Json {
+function toPlainValue(content: Content): Json {
   return content.kind === 'text' ? content.text : content.value;
 }
 
@@ -161,8 +161,8 @@ async function storeEntry(
     text: it.text,
   };
   const required = schema.fields.filter((each) => each.required).map(({ name }) => name);
-  const room = { ...context.parts.limits, max_entries: schema.max_entries, required };
-  const kept_out = await storeRow(opened.store, encryptEntry(entry, opened.keys.current), room);
+  const quota = { ...context.parts.limits, max_entries: schema.max_entries, required };
+  const kept_out = await storeRow(opened.store, encryptEntry(entry, opened.keys.current), quota);
   if (kept_out === null) return entry;
   if (kept_out === 'key_replaced') throw new Error('another master key of memory is active');
   return { rule: `memory.${kept_out}`, reason: FULL[kept_out] };

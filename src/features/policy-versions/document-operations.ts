@@ -1,4 +1,3 @@
-import { createTwoFilesPatch } from 'diff';
 import {
   activatedProperties,
   applyManagedChange,
@@ -74,7 +73,7 @@ export const policyDocumentShow = defineOperation({
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version ?? null);
     if (found !== null) return { text: found.text, ...describePolicyVersion(found) };
-    if (version !== undefined) throw noSuchVersion();
+    if (version !== undefined) throw buildNoSuchVersionRefusal();
     const nothing = { version: null, sha256: null, created_by: null, created_at: null };
     return { text: '', name: '', note: '', restored_from: null, ...nothing };
   },
@@ -156,7 +155,7 @@ export const policyDocumentRollback = defineOperation({
     requireAllTenants(context);
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version);
-    if (found === null) throw noSuchVersion();
+    if (found === null) throw buildNoSuchVersionRefusal();
     const { text: old, name } = found;
     return saveDocument({ text: old, name, note: dropBlankName(note) ?? '' }, version, null, context);
   },
@@ -237,10 +236,11 @@ export const policyVersionDiff = defineOperation({
     const from = input.from ?? Math.max(0, to - 1);
     const textOf = async (version: number): Promise<string> => {
       const found = version === 0 ? { text: '' } : await findPolicyVersion(db, version);
-      if (found === null) throw noSuchVersion();
+      if (found === null) throw buildNoSuchVersionRefusal();
       return found.text;
     };
     const [before, after] = [await textOf(from), await textOf(to)];
+    const { createTwoFilesPatch } = await import('diff');
     const diff =
       before === after ? '' : createTwoFilesPatch(`version ${from}`, `version ${to}`, before, after);
     return { from, to, before, after, diff };
@@ -259,7 +259,7 @@ export async function saveDocument(
   const { runtime, caller } = context;
   const { db } = await runtime.store();
   const current = await findPolicyVersion(db);
-  if (base !== null && base !== (current?.version ?? 0)) throw changedMeanwhile();
+  if (base !== null && base !== (current?.version ?? 0)) throw buildConflictRefusal();
   const version: PolicyVersion = {
     version: (current?.version ?? 0) + 1,
     text: document.text,
@@ -274,7 +274,7 @@ export async function saveDocument(
     {
       next: (now) => ({ ...now, document: { version: version.version, text: version.text } }),
       save: async (trx) => {
-        if (!(await insertPolicyVersion(trx, version))) throw changedMeanwhile();
+        if (!(await insertPolicyVersion(trx, version))) throw buildConflictRefusal();
       },
       undo: (trx) => deletePolicyVersion(trx, version.version),
       event: {
@@ -297,11 +297,11 @@ function describePolicyVersion({ created_ms, text: _text, ...rest }: PolicyVersi
   return { ...rest, created_at: new Date(created_ms).toISOString() };
 }
 
-function noSuchVersion(): Refusal {
+function buildNoSuchVersionRefusal(): Refusal {
   return new Refusal('not_found', 'There is no such version of the policy document.');
 }
 
-function changedMeanwhile(): Refusal {
+function buildConflictRefusal(): Refusal {
   return new Refusal(
     'conflict',
     'The policy document was changed meanwhile. Read the current version and apply your change to it.',

@@ -46,10 +46,16 @@ export const policyLint = defineOperation({
   answer: null,
   async run(input, context) {
     const made = await compileManagedDraft(input, context);
-    if (!made.ok) return { valid: false, policy_hash: null, problems: made.problems.map(copy), remarks: [] };
+    if (!made.ok)
+      return { valid: false, policy_hash: null, problems: made.problems.map(copyValue), remarks: [] };
     const { lintPolicy } = await import('../../runtime/policies/lint.ts');
     const { policy_hash, remarks } = await lintPolicy(await readConfig(context), made);
-    return { valid: true, policy_hash, problems: made.warnings.map(copy), remarks: remarks.map(copy) };
+    return {
+      valid: true,
+      policy_hash,
+      problems: made.warnings.map(copyValue),
+      remarks: remarks.map(copyValue),
+    };
   },
 });
 
@@ -116,7 +122,7 @@ export const policyTest = defineOperation({
         ...rest,
         differences: differences.map(({ field, expected, found }) => ({ field, expected, found })),
       })),
-      problems: report.problems.map(copy),
+      problems: report.problems.map(copyValue),
     };
   },
 });
@@ -263,6 +269,6 @@ async function readConfig({ runtime }: Context): Promise<Config> {
   return read.config;
 }
 
-function copy<Value extends object>(value: Value): Value {
+function copyValue<Value extends object>(value: Value): Value {
   return { ...value };
 }

@@ -87,7 +87,7 @@ export const skillShow = defineOperation({
     requireAllTenants(context);
     const wanted = skill_name.trim().toLowerCase();
     const found = (await listAllSkills(context)).find(({ name }) => name === wanted);
-    if (found === undefined) throw noSuchSkill();
+    if (found === undefined) throw buildNoSuchSkillRefusal();
     const { skill, ...rest } = found;
     const files = (skill?.files ?? []).map(({ path, kind, text }) => ({ path, holds: kind.holds, text }));
     return { ...rest, files };
@@ -117,7 +117,7 @@ export const skillInstall = defineOperation({
     requireAllTenants(context);
     const wanted = name.trim().toLowerCase();
     const found = (await listAllSkills(context)).find((each) => each.name === wanted);
-    if (found?.skill == null) throw noSuchSkill();
+    if (found?.skill == null) throw buildNoSuchSkillRefusal();
     const { skill, installed_in } = found;
     if (installed_in === 'files')
       throw new Refusal(
@@ -223,7 +223,7 @@ async function runCases({ files }: Skill, context: Context): Promise<string[]> {
   return warnings.slice(0, NAMED_MAX);
 }
 
-function noSuchSkill(): Refusal {
+function buildNoSuchSkillRefusal(): Refusal {
   return new Refusal(
     'not_found',
     'No skill of that name comes with the service. `GET /v1/dashboard/skills` lists them.',

@@ -71,7 +71,7 @@ export function countRow(
     category === 'pii' ? removeUnstructured(row, prediction) : { ...row, ...prediction };
   const { positive, has_spans } = CATEGORY_FACTS[category];
   const groups = ['all', `source ${row.source}`];
-  if (label !== positive || !isLabelNoise(category, { ...row, labels })) groups.push('clean');
+  if (!isLabelNoise(category, { ...row, label, labels })) groups.push('clean');
   if (row.os !== null) groups.push(`os ${row.os}`);
   if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
   if (label === positive) {
@@ -100,7 +100,8 @@ function removeUnstructured(row: CorpusRow, { hits }: Prediction) {
     label: row.label === CATEGORY_FACTS.pii.positive && labels.length === 0 ? 'benign' : row.label,
     labels,
     hits: hits.filter(
-      (hit) => !soft.some((each) => overlaps(hit, each)) || labels.some((each) => overlaps(hit, each)),
+      (hit) =>
+        !soft.some((each) => overlapsSpan(hit, each)) || labels.some((each) => overlapsSpan(hit, each)),
     ),
   };
 }
@@ -110,12 +111,12 @@ interface TextSpan {
   readonly end: number;
 }
 
-function overlaps(a: TextSpan, b: TextSpan): boolean {
+function overlapsSpan(a: TextSpan, b: TextSpan): boolean {
   return a.start < b.end && b.start < a.end;
 }
 
 function isHit(label: LabelledSpan, hits: Hits): boolean {
-  return hits.some((hit) => overlaps(hit, label));
+  return hits.some((hit) => overlapsSpan(hit, label));
 }
 
 function findTally({ groups }: QualityFigures, group: string): Tally {
@@ -139,7 +140,7 @@ function countNegative(figures: QualityFigures, group: string, is_alarm: boolean
 }
 
 function countLabel(figures: QualityFigures, label: LabelledSpan, hits: Hits): void {
-  const on_it = hits.filter((hit) => overlaps(hit, label));
+  const on_it = hits.filter((hit) => overlapsSpan(hit, label));
   for (const group of ['spans', `type ${label.type}`]) countPositive(figures, group, on_it.length > 0);
   if (on_it.length === 0) return;
   figures.typed.found += 1;

@@ -19,7 +19,7 @@ after(() => rmSync(dir, { recursive: true }));
 const GOOD = '{"id":"a","text":"hello","label":"benign"}';
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 
-async function all(rows: AsyncIterable<CorpusRow>): Promise<readonly CorpusRow[]> {
+async function collectRows(rows: AsyncIterable<CorpusRow>): Promise<readonly CorpusRow[]> {
   const list: CorpusRow[] = [];
   for await (const row of rows) list.push(row);
   return list;
@@ -28,7 +28,7 @@ async function all(rows: AsyncIterable<CorpusRow>): Promise<readonly CorpusRow[]
 async function read(content: string | Buffer, category: Category = 'secrets', name = 'rows.jsonl') {
   const path = join(dir, name);
   writeFileSync(path, content);
-  return all(readCorpus(path, name, category));
+  return collectRows(readCorpus(path, name, category));
 }
 
 const REFUSED: readonly (readonly [
@@ -81,7 +81,7 @@ test('a file that is not one of labelled rows is refused with the line, and with
   await assert.rejects(read('\n \n'), /has no row/);
   await assert.rejects(read('no gzip', 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);
   await assert.rejects(read(gzipSync(GOOD).subarray(0, 30), 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);
-  await assert.rejects(all(readCorpus(join(dir, 'nothing'), 'nothing', 'pii')), {
+  await assert.rejects(collectRows(readCorpus(join(dir, 'nothing'), 'nothing', 'pii')), {
     code: 'ENOENT',
     path: 'nothing',
   });
@@ -249,6 +249,7 @@ test('the published map names rules and families that there are', () => {
 const NOISE: readonly (readonly [category: Category, value: string, type: string, noise: boolean])[] = [
   ['secrets', '1234567890abcdefghij', 'api-key', true],
   ['secrets', 'xxxxxxxxxxxxxxxxxxxx', 'api-key', true],
+  ['secrets', 'AbCdEfGhIjKlMnOpQrSt', 'api-key', true],
   ['secrets', 'q7Zk2Lw9Xc4Tn8Vb1Rm5', 'api-key', false],
   ['secrets', 'q7Zk2Lw9Xc4Tn8Vb1Rm5', 'client-id', true],
   ['secrets', 'db7.internal-host.io', 'server-host.1', true],
@@ -257,8 +258,17 @@ const NOISE: readonly (readonly [category: Category, value: string, type: string
   ['pii', 'ann@mailbox.org', 'EMAIL', false],
   ['pii', '192.0.2.7', 'IP', true],
   ['pii', '88.0.2.7', 'IP', false],
+  ['pii', 'fe80::1', 'IP', true],
+  ['pii', '::ffff:10.0.0.1', 'IP', true],
+  ['pii', '2606:4700:4700::1111', 'IP', false],
+  ['pii', 'https://mailbox.org/', 'URL', true],
+  ['pii', 'DE89370400440532013000', 'IBAN', false],
+  ['pii', 'CO10BNYU3413331664075', 'IBAN', true],
+  ['pii', '130692544', 'CA_SIN', true],
+  ['pii', 'SIN 130692544', 'CA_SIN', false],
+  ['pii', '110105194912310029', 'CN_RIC', false],
   ['pii', '111-11-1111', 'US_SSN', true],
-  ['pii', '1111', 'PIN', false],
+  ['pii', '111', 'PIN', false],
   ['injection', 'aaaaaaaaaaaaaaaaaaaa', 'direct', false],
   ['commands', '12345678901234567890', 'rm', false],
 ];
@@ -270,20 +280,31 @@ test('label noise is read from values and types, and never from findings', () =>
     assert.equal(isLabelNoise(category, row), noise, `${category} ${type} ${text}`);
     assert.equal(isLabelNoise(category, { ...row, labels: [] }), false, 'a row without a label');
   }
-  assert.equal(NOISE.filter(([, , , noise]) => noise).length, 7);
+  assert.equal(NOISE.filter(([, , , noise]) => noise).length, 13);
   assert.ok(measureSequence('12345') > SEQUENCE_SHARE_MAX);
 });
 
-test('figures without label noise leave out positive rows only', () => {
+test('a value that occurs again without a label is noise, because either place is right', () => {
+  const text = 'user:q7Zk2Lw9 password:q7Zk2Lw9';
+  const first = { start: 5, end: 13, type: 'password' };
+  const row = { line: 1, id: 'a', text, label: '', source: 's', type: null, tier: null, os: null };
+  assert.equal(isLabelNoise('secrets', { ...row, labels: [first] }), true);
+  const second = { start: 23, end: 31, type: 'password' };
+  assert.equal(isLabelNoise('secrets', { ...row, labels: [first, second] }), false);
+  assert.equal(isLabelNoise('pii', { ...row, labels: [first] }), false);
+});
+
+test('figures without label noise leave out placeholders on both sides', () => {
   const figures = createFigures();
   const base = { line: 1, source: 's', type: null, tier: null, os: null };
   const span = (text: string) => [{ start: 0, end: text.length, type: 'api-key' }];
   const missed = { hits: [], flagged: false, is_partial: false };
   for (const text of ['xxxxxxxxxxxxxxxx', 'q7Zk2Lw9Xc4Tn8Vb'])
     countRow(figures, 'secrets', { ...base, id: text, text, label: 'secret', labels: span(text) }, missed);
-  const text = 'xxxxxxxxxxxxxxxx';
-  countRow(figures, 'secrets', { ...base, id: 'benign', text, label: 'benign', labels: [] }, missed);
+  for (const text of ['KEY=xxxxxxxxxxxxxxxx', 'KEY=1234567890', 'the key of 1234', 'q7Zk2Lw9Xc4Tn8Vb'])
+    countRow(figures, 'secrets', { ...base, id: text, text, label: 'benign', labels: [] }, missed);
   const { positives, negatives } = figures.groups.get('clean')!;
-  assert.deepEqual([positives, negatives], [1, 1]);
-  assert.equal(figures.groups.get('all')!.positives, 2);
+  assert.deepEqual([positives, negatives], [1, 2]);
+  const all = figures.groups.get('all')!;
+  assert.deepEqual([all.positives, all.negatives], [2, 4]);
 });

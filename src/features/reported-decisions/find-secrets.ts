@@ -3,6 +3,7 @@ import { createContent } from '../../core/json/source.ts';
 import { covers } from '../../core/tags.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { buildTextCrossing, buildUnknownActor } from '../../runtime/enforcement/crossings.ts';
+import { listNames } from './names.ts';
 import type { ReportedEvent } from './shape.ts';
 
 /**
@@ -21,15 +22,4 @@ export function detectSecretNames(
   if (fault || coverage.status === 'partial') return null;
   const secrets = findings.filter(({ tags }) => tags.some((tag) => covers('secret', tag)));
   return new Set(secrets.map(({ leaf }) => names[leaf]!));
-}
-
-/** Returns the names in an event that its program chose freely. */
-export function listNames(event: ReportedEvent): string[] {
-  const { agent_id, source_agent_id, destination_agent_id, session_id, tool_name, policy_name } = event;
-  const { monitored = [], declared_tags = [], session_tags = [] } = event.metadata;
-  const names = [agent_id, source_agent_id, destination_agent_id, session_id, tool_name, policy_name];
-  const lists = [...monitored, ...declared_tags, ...session_tags, ...(event.data_tags ?? [])];
-  return [...names, ...lists].filter(
-    (each) => each !== undefined && each !== null && each !== '',
-  ) as string[];
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { callOperation } from '../../operations/call.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
-import { testRuntime } from '../../operations/testing/runtime.ts';
+import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { buildAgentCaller, LOOPBACK_CALLER } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { hashContext } from '../../runtime/audit/service-event.ts';
@@ -23,7 +23,7 @@ interface Answer {
 }
 
 function open(caller: Caller = LOOPBACK_CALLER) {
-  const { runtime, events } = testRuntime();
+  const { runtime, events } = createTestRuntime();
   const context: Context = { runtime, caller, request_id: 'req' };
   const report = (reported: readonly object[], as: Caller = caller) =>
     callOperation(auditImport, { events: reported }, { ...context, caller: as }) as Promise<Answer>;

@@ -2,7 +2,7 @@ import { type Context, defineOperation, Refusal } from '../../operations/operati
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { buildReportedEvent } from './build-event.ts';
-import { detectSecretNames, listNames } from './find-secrets.ts';
+import { listNames } from './names.ts';
 import { BATCH_BYTES_MAX, BATCH_EVENTS_MAX, type ReportedEvent, reportedEventSchema } from './shape.ts';
 
 /** A reported decision that is not recorded. */
@@ -85,8 +85,16 @@ export const auditImport = defineOperation({
         'too_large',
         `A batch may have ${BATCH_BYTES_MAX} bytes. Send fewer events at a time.`,
       );
+    // Loaded on demand, because it needs all detectors, and a worker starts without them.
+    const { detectSecretNames } = await import('./find-secrets.ts');
+    const secrets = detectSecretNames(events, context.runtime.policy(), context.runtime.now_ms());
+    if (secrets === null)
+      throw new Refusal(
+        'invalid_request',
+        'The names in `events` cannot be scanned. Send fewer events at a time.',
+      );
     const refused: RefusedEvent[] = [];
-    const admitted = admitEvents(events, context, refused);
+    const admitted = admitEvents(events, secrets, context, refused);
     const known = await context.runtime.findEventCallers([...admitted.keys()]);
     let duplicates = events.length - admitted.size - refused.length;
     const recorded: AuditEvent[] = [];
@@ -94,7 +102,7 @@ export const auditImport = defineOperation({
       const caller_id = known.get(event.event_id);
       if (caller_id === undefined) recorded.push(event);
       else if (caller_id === context.caller.id) duplicates += 1;
-      else refused.push(refuse(event, 'conflict', 'Another caller has an event with this `event_id`.'));
+      else refused.push(refuseEvent(event, 'conflict', 'Another caller has an event with this `event_id`.'));
     }
     await Promise.all(recorded.map((event) => context.runtime.note(event)));
     return { recorded: recorded.length, duplicates, refused };
@@ -104,17 +112,12 @@ export const auditImport = defineOperation({
 /** Returns the audit events of the decisions that the caller may report, by ID. Adds the others to `refused`. */
 function admitEvents(
   events: readonly ReportedEvent[],
+  secrets: ReadonlySet<string>,
   context: Context,
   refused: RefusedEvent[],
 ): ReadonlyMap<string, AuditEvent> {
   const { caller, runtime } = context;
   const now_ms = runtime.now_ms();
-  const secrets = detectSecretNames(events, runtime.policy(), now_ms);
-  if (secrets === null)
-    throw new Refusal(
-      'invalid_request',
-      'The names in `events` cannot be scanned. Send fewer events at a time.',
-    );
   const admitted = new Map<string, AuditEvent>();
   for (const event of events) {
     const refusal = checkReported(event, secrets, context);
@@ -132,21 +135,26 @@ function checkReported(
   context: Context,
 ): RefusedEvent | null {
   if (listNames(event).some((each) => secrets.has(each)))
-    return refuse(event, 'invalid_request', 'A name in it holds a secret.');
+    return refuseEvent(event, 'invalid_request', 'A name in it holds a secret.');
   if (event.policy_name.startsWith('service.'))
-    return refuse(event, 'invalid_request', '`policy_name` is one of the service.');
-  if (dropBlankName(event.agent_id) === null) return refuse(event, 'invalid_request', '`agent_id` is empty.');
+    return refuseEvent(event, 'invalid_request', '`policy_name` is one of the service.');
+  if (dropBlankName(event.agent_id) === null)
+    return refuseEvent(event, 'invalid_request', '`agent_id` is empty.');
   if (Number.isNaN(Date.parse(event.timestamp)))
-    return refuse(event, 'invalid_request', '`timestamp` is not a time.');
+    return refuseEvent(event, 'invalid_request', '`timestamp` is not a time.');
   try {
     resolveSubject(event, context);
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return refuse(event, error.code === 'forbidden' ? 'forbidden' : 'invalid_request', error.message);
+    return refuseEvent(event, error.code === 'forbidden' ? 'forbidden' : 'invalid_request', error.message);
   }
 }
 
-function refuse({ event_id }: Pick<ReportedEvent, 'event_id'>, code: RefusedEvent['code'], reason: string) {
+function refuseEvent(
+  { event_id }: Pick<ReportedEvent, 'event_id'>,
+  code: RefusedEvent['code'],
+  reason: string,
+) {
   return { event_id, code, reason };
 }

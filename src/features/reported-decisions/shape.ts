@@ -21,7 +21,7 @@ const requiredName = { ...name, type: 'string', minLength: 1 } as const;
 const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const;
 const flag = { const: true } as const;
 
-function listOf<const Pattern extends string>(pattern: Pattern, maxItems: number) {
+function buildNamesSchema<const Pattern extends string>(pattern: Pattern, maxItems: number) {
   return {
     type: 'array',
     maxItems,
@@ -41,7 +41,7 @@ const reportedMetadataSchema = {
     calls_last_minute: count,
     coverage_bytes: count,
     declared_tags: { ...dataTags, maxItems: 100, description: 'Tags that the caller declared.' },
-    detectors: listOf(DETECTOR, 50),
+    detectors: buildNamesSchema(DETECTOR, 50),
     endpoint: {
       enum: ['scan_input', 'scan_structured', 'guard_output', 'intercept_tool', 'intercept_agent_message'],
       description: 'The check.',
@@ -49,16 +49,19 @@ const reportedMetadataSchema = {
     fallback_used: flag,
     fault: flag,
     findings: count,
-    found_tags: listOf(`${TAG}(?:\\+${TAG})* (?:${SEVERITIES.join('|')})(?: example)? \\d{1,9}`, 100),
+    found_tags: buildNamesSchema(
+      `${TAG}(?:\\+${TAG})* (?:${SEVERITIES.join('|')})(?: example)? \\d{1,9}`,
+      100,
+    ),
     monitored: {
-      ...listOf(`[^\\p{Cc}\\p{Cs}]{1,256}:(?:${ACTIONS.join('|')})`, 50),
+      ...buildNamesSchema(`[^\\p{Cc}\\p{Cs}]{1,256}:(?:${ACTIONS.join('|')})`, 50),
       description: 'Rules in monitor mode, each with its action.',
     },
     phase: { enum: PHASES },
-    rule_ids: listOf(DETECTOR, 50),
-    session_tags: listOf(TAG, 1_000),
+    rule_ids: buildNamesSchema(DETECTOR, 50),
+    session_tags: buildNamesSchema(TAG, 1_000),
     stripped_fields_count: count,
-    violations: listOf(`(?:${VIOLATION_TYPES.join('|')}):[a-z0-9_.-]{1,128}`, 50),
+    violations: buildNamesSchema(`(?:${VIOLATION_TYPES.join('|')}):[a-z0-9_.-]{1,128}`, 50),
   },
 } as const;
 
@@ -94,7 +97,7 @@ export const reportedEventSchema = {
     policy_name: { ...requiredName, description: 'The rule that decided.' },
     policy_hash: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
     coverage: { enum: ['full', 'partial'] },
-    data_tags: listOf(TAG, 100),
+    data_tags: buildNamesSchema(TAG, 100),
     tenant_id: name,
     agent_id: requiredName,
     session_id: name,

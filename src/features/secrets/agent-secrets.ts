@@ -1,7 +1,7 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import type { SecretDriverName } from '../../drivers/secrets/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Config } from '../../runtime/config/index.ts';
@@ -39,7 +39,7 @@ export function openAgentSecrets(parts: AgentSecretsParts): {
   const secrets = openBackend(config, parts.plugins);
   return {
     offers: {
-      capabilities: lazy(() => openConfiguredCapabilities(parts)).open,
+      capabilities: createLazyValue(() => openConfiguredCapabilities(parts)).open,
       secrets,
       note: openNoteWriter((event) => ports().record(event)),
     },
@@ -80,7 +80,7 @@ function openBackend(config: Config, plugins: Runtime['plugins']) {
   const { secrets: settings } = config;
   const { backend } = settings;
   if (backend === undefined) return null;
-  const opened = lazy(async () => {
+  const opened = createLazyValue(async () => {
     const { openConfiguredSecrets } = await import('../../runtime/secrets/open.ts');
     return openConfiguredSecrets(backend, settings, {
       env: process.env,

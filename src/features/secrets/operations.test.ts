@@ -4,7 +4,7 @@ import { callOperation } from '../../operations/call.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
+import { createTestRuntime, type TestOptions } from '../../operations/testing/runtime.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { CAUSE_MESSAGES } from '../../runtime/enforcement/capabilities/misfit.ts';
@@ -25,7 +25,7 @@ const ASKED = {
 };
 
 /** Builds capabilities that give these results in turn; the last one repeats. */
-function tokens(...answers: readonly CapabilityResult[]): {
+function createCapabilities(...answers: readonly CapabilityResult[]): {
   capabilities: Runtime['capabilities'];
   asked: CapabilityPresentation[];
 } {
@@ -48,7 +48,7 @@ interface Outcome {
 }
 
 async function resolve(options: TestOptions, more: object = {}): Promise<Outcome> {
-  const { runtime, events } = testRuntime(options);
+  const { runtime, events } = createTestRuntime(options);
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   try {
     const reply = (await callOperation(secretsResolve, { ...ASKED, ...more }, context)) as Record<
@@ -66,7 +66,7 @@ async function resolve(options: TestOptions, more: object = {}): Promise<Outcome
 const results = ({ events }: Outcome) => events.flatMap(({ metadata }) => metadata.result ?? []);
 
 test('a value is given when the token, the rules and the journal say so', async () => {
-  const { capabilities, asked } = tokens(GOOD);
+  const { capabilities, asked } = createCapabilities(GOOD);
   const outcome = await resolve({ instead: { capabilities } });
   assert.deepEqual([outcome.reply?.decision, outcome.reply?.value], ['allow', VALUE]);
   assert.deepEqual(results(outcome), ['allow']);
@@ -84,7 +84,7 @@ test('a value is given when the token, the rules and the journal say so', async 
 });
 
 test('a token that ends during the backend call yields no secret', async () => {
-  const { capabilities } = tokens(GOOD, bad('revoked'));
+  const { capabilities } = createCapabilities(GOOD, bad('revoked'));
   const outcome = await resolve({ instead: { capabilities } });
   assert.deepEqual(
     [outcome.reply?.decision, outcome.reply?.rule, outcome.reply?.reason],
@@ -99,7 +99,10 @@ test('what cannot be written down is not given', async () => {
     const record = async (event: AuditEvent) => {
       if (event.metadata.phase === phase) throw new Error('the disk is full');
     };
-    const outcome = await resolve({ record, instead: { capabilities: tokens(GOOD).capabilities } });
+    const outcome = await resolve({
+      record,
+      instead: { capabilities: createCapabilities(GOOD).capabilities },
+    });
     const reported = JSON.stringify(outcome);
     assert.ok(!reported.includes(VALUE), reported);
     if (phase === 'request') assert.deepEqual(outcome.reply?.rule, 'fault.audit');
@@ -118,7 +121,7 @@ test('without the store no token is valid, and no backend is called', async () =
   };
   const outcome = await resolve({ instead: { secrets } });
   assert.deepEqual([outcome.reply?.decision, outcome.reply?.rule, opened], ['block', 'fault.store', 0]);
-  const { runtime } = testRuntime();
+  const { runtime } = createTestRuntime();
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   const intercepted = (await callOperation(
     interceptTool,
@@ -157,7 +160,7 @@ test('rules, contracts and identities know the resolution as a call of `secrets.
     ['another key than declared', { documents: [contract] }, { secret_key: 'DB_PASSWORD' }, 'block'],
   ];
   for (const [name, options, more, decision] of cases) {
-    const { capabilities } = tokens(GOOD);
+    const { capabilities } = createCapabilities(GOOD);
     const outcome = await resolve({ ...options, instead: { capabilities } }, more);
     assert.equal(outcome.reply?.decision, decision, `${name}: ${JSON.stringify(outcome.reply)}`);
     assert.equal('value' in (outcome.reply ?? {}), decision === 'allow', name);
@@ -168,7 +171,7 @@ test('rules, contracts and identities know the resolution as a call of `secrets.
 test('a name that is a secret itself is not written down', async () => {
   const pasted = ['sk', 'ABCDEF1234567890'].join('-');
   const outcome = await resolve(
-    { instead: { capabilities: tokens(GOOD).capabilities } },
+    { instead: { capabilities: createCapabilities(GOOD).capabilities } },
     { secret_key: pasted },
   );
   assert.equal(outcome.reply?.decision, 'block');
@@ -184,13 +187,16 @@ test('usual names of secrets are no secrets', async () => {
     'a.b-c/d_e#f',
   ];
   for (const secret_key of names) {
-    const outcome = await resolve({ instead: { capabilities: tokens(GOOD).capabilities } }, { secret_key });
+    const outcome = await resolve(
+      { instead: { capabilities: createCapabilities(GOOD).capabilities } },
+      { secret_key },
+    );
     assert.notEqual(outcome.reply?.decision, 'block', `${secret_key} ${JSON.stringify(outcome.reply)}`);
   }
 });
 
 test('a check of the backend lists the readable keys, and records the requested ones', async () => {
-  const { runtime, events } = testRuntime();
+  const { runtime, events } = createTestRuntime();
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   const reply = await callOperation(
     secretsCheck,

@@ -55,20 +55,20 @@ export async function resolveSecret(
   const { id: caller_id, kind } = parts.caller;
   const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
   const looked = await presentCapability('check', parts.capabilities, presented);
-  const judged = await judge(request, looked, parts);
+  const judged = await judgeRequest(request, looked, parts);
   if (judged.ruling.verdict.decision !== 'allow')
     return recordResolution({ result: 'denied', ...judged }, request, looked, parts);
   const read = await readValue(request.secret_key, parts);
   if (read.result !== 'allow') return recordResolution(read, request, looked, parts);
   const taken = await presentCapability('use', parts.capabilities, presented);
   if (taken.refusal !== null) {
-    const again = await judge(request, taken, parts);
+    const again = await judgeRequest(request, taken, parts);
     return recordResolution({ result: 'denied', ...again }, request, taken, parts);
   }
   return recordResolution({ ...read, ...judged }, request, taken, parts);
 }
 
-async function judge(
+async function judgeRequest(
   request: SecretRequest,
   capability: CrossingCapability,
   { enforce, now_ms }: ResolveSecretParts,

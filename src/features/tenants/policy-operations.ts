@@ -77,8 +77,8 @@ export const tenantPoliciesShow = defineOperation({
     const tenant = await requireTenant(tenant_id, context);
     const { db } = await context.runtime.store();
     const found = await findTenantVersion(db, tenant_id, version ?? null);
-    if (found === null && version !== undefined) throw noVersion();
-    const saved = new Set((await currentRules(tenant_id, context)).map(ruleName));
+    if (found === null && version !== undefined) throw buildNoSuchVersionRefusal();
+    const saved = new Set((await readCurrentRules(tenant_id, context)).map(getRuleName));
     const configured = context.runtime
       .policy()
       .rules.filter((rule) => rule.tenant_id === tenant_id && !saved.has(rule.name))
@@ -211,7 +211,7 @@ export const tenantPoliciesRollback = defineOperation({
     resolveTenant({ tenant_id }, context);
     const { db } = await context.runtime.store();
     const found = await findTenantVersion(db, tenant_id, version);
-    if (found === null) throw noVersion();
+    if (found === null) throw buildNoSuchVersionRefusal();
     const set = { policies: found.policies, note: dropBlankName(why) ?? '', restored_from: version };
     return saveVersion(tenant_id, set, null, context);
   },
@@ -358,7 +358,7 @@ export const tenantPolicyDiff = defineOperation({
     const rulesOf = async (version: number): Promise<readonly Json[]> => {
       if (version === 0) return [];
       const found = await findTenantVersion(db, tenant_id, version);
-      if (found === null) throw noVersion();
+      if (found === null) throw buildNoSuchVersionRefusal();
       return found.policies;
     };
     const differences = diffRules(await rulesOf(from), await rulesOf(to));
@@ -375,7 +375,7 @@ async function saveVersion(tenant_id: string, set: NewSet, base: number | null, 
   const { runtime, caller } = context;
   const { db } = await runtime.store();
   const current = await findTenantVersion(db, tenant_id);
-  if (base !== null && base !== (current?.version ?? 0)) throw changedMeanwhile();
+  if (base !== null && base !== (current?.version ?? 0)) throw buildConflictRefusal();
   const version: TenantPolicyVersion = {
     ...set,
     tenant_id,
@@ -393,7 +393,7 @@ async function saveVersion(tenant_id: string, set: NewSet, base: number | null, 
       save: async (trx) => {
         const { created_by, created_ms } = version;
         await insertTenant(trx, { tenant_id, name: tenant_id, created_by, created_ms });
-        if (!(await insertTenantVersion(trx, version))) throw changedMeanwhile();
+        if (!(await insertTenantVersion(trx, version))) throw buildConflictRefusal();
       },
       undo: (trx) => deleteTenantVersion(trx, version),
       event: {
@@ -417,12 +417,12 @@ async function saveVersion(tenant_id: string, set: NewSet, base: number | null, 
   return { tenant_id, policies, ...rest, ...activated, warnings: [...activated.warnings] };
 }
 
-async function currentRules(tenant_id: string, { runtime }: Context): Promise<readonly Json[]> {
+async function readCurrentRules(tenant_id: string, { runtime }: Context): Promise<readonly Json[]> {
   const { db } = await runtime.store();
   return (await findTenantVersion(db, tenant_id))?.policies ?? [];
 }
 
-function ruleName(rule: Json): Json {
+function getRuleName(rule: Json): Json {
   return (rule as { readonly name?: Json }).name ?? null;
 }
 
@@ -463,11 +463,11 @@ function describeVersion(version: TenantPolicyVersion | null) {
   };
 }
 
-function noVersion(): Refusal {
+function buildNoSuchVersionRefusal(): Refusal {
   return new Refusal('not_found', 'There is no such version of the policies of this tenant.');
 }
 
-function changedMeanwhile(): Refusal {
+function buildConflictRefusal(): Refusal {
   return new Refusal(
     'conflict',
     'The policies of this tenant were changed meanwhile. Read the current version and apply your change to it.',

@@ -1,7 +1,7 @@
 /** The operations of tool pins: which tool lists are scanned, and which are only compared with the pins. */
 import assert from 'node:assert/strict';
 import { callOperation } from '../../operations/call.ts';
-import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
+import { createTestRuntime, type TestOptions } from '../../operations/testing/runtime.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
@@ -23,8 +23,8 @@ type Answer = {
   tools: { tool: string; status: string; sha256: string; reason: string | null }[];
 };
 
-function checking(store: Store, options: TestOptions = {}) {
-  const { runtime, events } = testRuntime({
+function createChecker(store: Store, options: TestOptions = {}) {
+  const { runtime, events } = createTestRuntime({
     ...options,
     instead: { store: async () => store, ...options.instead },
   });
@@ -41,7 +41,7 @@ function checking(store: Store, options: TestOptions = {}) {
 
 withStores('looks at lists of MCP tools', (law) => {
   law('a list is one event, and the same list is none', async ({ store }) => {
-    const { events, ask } = checking(store);
+    const { events, ask } = createChecker(store);
     const first = await ask([READ]);
     for (let time = 0; time < 3; time++) assert.deepEqual(await ask([READ]), first);
     assert.equal(events.length, 1);
@@ -50,20 +50,20 @@ withStores('looks at lists of MCP tools', (law) => {
   });
 
   law('another agent, session or policy sees it anew', async ({ store }) => {
-    const { events, ask } = checking(store);
+    const { events, ask } = createChecker(store);
     await ask([READ]);
     await ask([READ], { agent_id: 'planner' });
     await ask([READ], { session_id: 's1' });
     await ask([READ], { agent_id: 'planner' });
     assert.equal(events.length, 3);
     const rule = { name: 'more', boundary: 'input', condition: { data_tags: ['x.y'] }, action: 'block' };
-    const other = checking(store, { rules: [rule] });
+    const other = createChecker(store, { rules: [rule] });
     await other.ask([READ]);
     assert.equal(other.events.length, 1);
   });
 
   law('a rejected definition stays hidden, waits no longer, and can still be approved', async ({ store }) => {
-    const { runtime, events, ask, statuses } = checking(store);
+    const { runtime, events, ask, statuses } = createChecker(store);
     const operator = buildOperatorCaller('operator');
     await ask([READ]);
     const held = (await ask([CHANGED])).tools[0]!;
@@ -104,7 +104,7 @@ withStores('looks at lists of MCP tools', (law) => {
   });
 
   law('a change is two events and held until a person agrees, without another event', async ({ store }) => {
-    const { runtime, events, ask, statuses } = checking(store);
+    const { runtime, events, ask, statuses } = createChecker(store);
     await ask([READ]);
     assert.deepEqual(await statuses([CHANGED]), ['quarantined']);
     const held = events.length;
@@ -122,7 +122,7 @@ withStores('looks at lists of MCP tools', (law) => {
   });
 
   law('what the server takes back is not held any longer', async ({ store }) => {
-    const { ask, statuses } = checking(store);
+    const { ask, statuses } = createChecker(store);
     for (const [tools, status] of [
       [[READ], 'pinned'],
       [[CHANGED], 'quarantined'],
@@ -134,7 +134,7 @@ withStores('looks at lists of MCP tools', (law) => {
   });
 
   law('what is hidden in a definition holds that one alone, with and without an event', async ({ store }) => {
-    const { events, statuses } = checking(store);
+    const { events, statuses } = createChecker(store);
     assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'quarantined']);
     const count = events.length;
     assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'quarantined']);
@@ -144,7 +144,7 @@ withStores('looks at lists of MCP tools', (law) => {
   law(
     'a sentence that is cut in two is found, over texts of one definition and over two of them',
     async ({ store }) => {
-      const { statuses } = checking(store);
+      const { statuses } = createChecker(store);
       const [first, second] = [HIDDEN.description.slice(0, 19), HIDDEN.description.slice(20)];
       const one = { ...READ, title: first, name: 'one', description: second };
       const left = { ...READ, name: 'left', description: first, title: 'Left' };
@@ -177,7 +177,7 @@ withStores('looks at lists of MCP tools', (law) => {
   );
 
   law('what a rule redacts in a definition is neither shown nor stored', async ({ store }) => {
-    const { runtime, ask } = checking(store);
+    const { runtime, ask } = createChecker(store);
     const mail = ['alice', 'corp-mail.com'].join('@');
     const tools = [READ, { ...READ, name: 'send', description: `Sends to ${mail}.` }, HIDDEN];
     for (const time of [1, 2]) {
@@ -206,7 +206,7 @@ withStores('looks at lists of MCP tools', (law) => {
     const record = async () => {
       throw new Error('the disk is full');
     };
-    const broken = checking(store, { record });
+    const broken = createChecker(store, { record });
     assert.deepEqual(await broken.statuses([READ]), ['quarantined']);
     const rule = {
       name: 'no-lists',
@@ -214,9 +214,9 @@ withStores('looks at lists of MCP tools', (law) => {
       condition: { tools: ['tools/list'] },
       action: 'block',
     };
-    const refusing = checking(store, { rules: [rule] });
+    const refusing = createChecker(store, { rules: [rule] });
     const { tools } = await refusing.ask([READ]);
     assert.match(tools[0]?.reason ?? '', /no-lists/);
-    assert.deepEqual(await checking(store).statuses([READ]), ['pinned']);
+    assert.deepEqual(await createChecker(store).statuses([READ]), ['pinned']);
   });
 });

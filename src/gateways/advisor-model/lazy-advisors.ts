@@ -1,5 +1,5 @@
 import type { AdvisoryLayer, IntelligenceSettings } from '../../features/advisors/types.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 
 /** The advisory layer of a process that may never ask a model. */
 export interface LazyAdvisors {
@@ -12,7 +12,9 @@ export interface LazyAdvisors {
  * nothing and cannot send anything.
  */
 export function openLazyAdvisors(settings: IntelligenceSettings, env: NodeJS.ProcessEnv): LazyAdvisors {
-  const backend = lazy(async () => (await import('./model-backend.ts')).openModelBackend(settings, env));
+  const backend = createLazyValue(async () =>
+    (await import('./model-backend.ts')).openModelBackend(settings, env),
+  );
   return {
     layer: { settings, backend: backend.open },
     close: () => backend.ifOpened(({ close }) => close()),

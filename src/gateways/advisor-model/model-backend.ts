@@ -84,7 +84,7 @@ async function askModel(question: ChatQuestion, signal: AbortSignal, call: Model
   const format = chatFormats[backend.provider];
   let asked = question;
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await exchange(asked, signal, call).catch(requireUpstreamFailure);
+    const answer = await exchangeMessages(asked, signal, call).catch(requireUpstreamFailure);
     if (!(answer instanceof UpstreamFailure) && answer.status === 200)
       return format.readAnswer(parseJson(answer.text), asked);
     if (needsCompletionTokens(answer, asked)) {
@@ -113,7 +113,7 @@ function needsCompletionTokens(answer: HttpAnswer | UpstreamFailure, asked: Chat
   );
 }
 
-async function exchange(
+async function exchangeMessages(
   question: ChatQuestion,
   signal: AbortSignal,
   { backend, key, connections, ports }: ModelCall,

@@ -119,13 +119,13 @@ function buildUpstreamAnswer(
   url: URL,
   model: string | null,
 ): UpstreamAnswer {
-  async function* body(): AsyncGenerator<Uint8Array> {
+  async function* streamBody(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(text);
   }
   return {
     status,
     headers: Object.entries(headers).flat(),
-    body: body(),
+    body: streamBody(),
     provider: url.hostname,
     model,
     attempts: 1,

@@ -90,7 +90,7 @@ export function openForwarder(
     },
     send: async (place, call) => {
       const { origin } = place.url;
-      if (place.is_configured) return forward(await configured.to(origin), place.url, call, settings);
+      if (place.is_configured) return forwardRequest(await configured.to(origin), place.url, call, settings);
       const { Client } = await import('undici');
       // One connection for this call only, to the checked address.
       const client = new Client(origin, {
@@ -98,7 +98,7 @@ export function openForwarder(
         maxHeaderSize: HEADER_BYTES_MAX,
         connect: { timeout: connect_ms, lookup },
       });
-      return forward(client, place.url, call, settings).finally(() => client.destroy());
+      return forwardRequest(client, place.url, call, settings).finally(() => client.destroy());
     },
     close: configured.close,
   };
@@ -133,7 +133,7 @@ function buildNoTargetFailure(): UpstreamFailure {
   );
 }
 
-async function forward(
+async function forwardRequest(
   dispatcher: Dispatcher,
   url: URL,
   { method, headers, body, timeout_ms, signal }: ForwardRequest,

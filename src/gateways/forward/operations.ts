@@ -5,7 +5,7 @@ import {
   writeContentJson,
 } from '../../core/json/source.ts';
 import type { Content, Json } from '../../core/types/index.ts';
-import { check, readContentMember, readContentValue } from '../../operations/check.ts';
+import { readContentMember, readContentValue, runCheck } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import {
@@ -22,8 +22,8 @@ import {
 import { buildActor, dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { type ActorContext, buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
+import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/failure.ts';
 import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
-import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/upstreams.ts';
 import { rebuildUrl, splitUrl } from './forwarded-url.ts';
 import type { ForwardDestination, Forwarder, ForwardResponse } from './forwarder.ts';
 
@@ -144,7 +144,7 @@ export const proxyForward = defineOperation({
       return callModel(call, who, forwarder, context);
     }
     const crossing = buildTextCrossing('input', who.acting, buildContent(outgoing, context), who);
-    const before = await check(
+    const before = await runCheck(
       { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
       context,
     );
@@ -182,7 +182,7 @@ async function callModel(
 ) {
   const bare: OutgoingRequest = { ...outgoing, body: { kind: 'none' } };
   const crossing = buildTextCrossing('input', who.acting, buildContent(bare, context), who);
-  const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const { reply, changed } = await runCheck({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
   if (reply.fault === true) return { ...reply, ...nothing };
   if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
@@ -228,7 +228,7 @@ function buildUnservedRefusal(): Refusal {
 async function guardAnswer(answer: ForwardResponse, who: RequestSender, context: Context) {
   const acting = { ...who.acting, now_ms: context.runtime.now_ms() };
   const crossing = buildTextCrossing('output', acting, { kind: 'text', text: answer.text }, who);
-  const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const { reply, changed } = await runCheck({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const instead = changed?.kind === 'text' ? changed.text : '';
   return { ...reply, body: reply.decision === 'allow' ? answer.text : instead };
 }

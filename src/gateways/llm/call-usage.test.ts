@@ -6,7 +6,7 @@ import { openAnswerHarness } from './testing/answer-harness.ts';
 const USAGE = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
 const HELD = { input_tokens: 12, output_tokens: 5, micro_usd: 7 };
 
-function chunk(delta: object, more: object = {}): string {
+function writeChunk(delta: object, more: object = {}): string {
   const choices = [{ index: 0, delta, finish_reason: null }];
   return `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'm', choices, ...more })}\n\n`;
 }
@@ -24,11 +24,16 @@ test('the event on an answer holds the tokens and the cost that the provider rep
     ['whole, nothing reported', [whole({})], 'application/json', null],
     [
       'stream',
-      [chunk({ content: 'Hi.' }), chunk({}, { choices: [], usage: USAGE }), 'data: [DONE]\n\n'],
+      [writeChunk({ content: 'Hi.' }), writeChunk({}, { choices: [], usage: USAGE }), 'data: [DONE]\n\n'],
       'text/event-stream',
       HELD,
     ],
-    ['stream, nothing reported', [chunk({ content: 'Hi.' }), 'data: [DONE]\n\n'], 'text/event-stream', null],
+    [
+      'stream, nothing reported',
+      [writeChunk({ content: 'Hi.' }), 'data: [DONE]\n\n'],
+      'text/event-stream',
+      null,
+    ],
   ];
   for (const [name, chunks, type, held] of rows) {
     const { answer, events } = await openAnswerHarness();

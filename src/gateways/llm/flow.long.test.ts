@@ -54,7 +54,7 @@ const READ = {
   ],
 };
 
-function roadIn(store: () => Promise<Store>, body: object): TestCallContext {
+function buildContext(store: () => Promise<Store>, body: object): TestCallContext {
   return buildCallContext({
     policy: POLICY,
     body,
@@ -104,17 +104,17 @@ withStores('the flow of calls', (law) => {
   for (const way of ['whole', 'streamed'] as const) {
     law(`what a tool gave back counts for the call that follows it, ${way}`, async ({ store }) => {
       const open = async () => store;
-      assert.equal(await turn(roadIn(open, PLAIN).call_context, 'mail.send', way), null);
-      const { call_context, events } = roadIn(open, READ);
+      assert.equal(await turn(buildContext(open, PLAIN).call_context, 'mail.send', way), null);
+      const { call_context, events } = buildContext(open, READ);
       assert.equal(await turn(call_context, 'mail.send', way), 'no-way-out');
       const call = events.find(({ tool_name }) => tool_name === 'mail.send');
       assert.deepEqual(call?.metadata.session_tags, ['untrusted.tool_result']);
       // The taint tag outlives the request that added it.
-      assert.equal(await turn(roadIn(open, PLAIN).call_context, 'mail.send', way), 'no-way-out');
+      assert.equal(await turn(buildContext(open, PLAIN).call_context, 'mail.send', way), 'no-way-out');
     });
 
     law(`calls are counted with those of every other call_context, ${way}`, async ({ store }) => {
-      const { call_context } = roadIn(async () => store, PLAIN);
+      const { call_context } = buildContext(async () => store, PLAIN);
       const rules: (string | null)[] = [];
       for (let at = 0; at < 3; at++) rules.push(await turn(call_context, 'limited', way));
       assert.deepEqual(rules, [null, null, 'contract.max_calls_per_minute']);
@@ -122,7 +122,7 @@ withStores('the flow of calls', (law) => {
   }
 
   law('where the session cannot be looked up, nothing of a stream goes out', async () => {
-    const { call_context, events } = roadIn(
+    const { call_context, events } = buildContext(
       () => Promise.reject(new StoreFailure('store_unavailable', 'It is down.')),
       PLAIN,
     );

@@ -117,7 +117,7 @@ test('an event that cannot be written keeps the call from going on', async () =>
   assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);
 });
 
-function conversation(results: readonly string[]): object {
+function buildConversation(results: readonly string[]): object {
   const calls = results.map((_, at) => ({ id: `c${at}`, type: 'function', function: { name: 'web.read' } }));
   return {
     model: 'm',
@@ -136,7 +136,7 @@ test('an allowed result is recorded once; one that is blocked or changed is reco
   for (let round = 0; round < 3; round++) {
     for (const first of texts) {
       for (const second of texts) {
-        const body = conversation([first, second]);
+        const body = buildConversation([first, second]);
         const known = await guard(body, { known_results });
         const plain = await guard(body);
         assert.equal(known.sent, plain.sent);
@@ -152,7 +152,7 @@ test('an allowed result is recorded once; one that is blocked or changed is reco
 
 test('a result whose event could not be written is not known', async () => {
   const known_results = openResultCache(100);
-  const body = conversation(['Nothing new.']);
+  const body = buildConversation(['Nothing new.']);
   const failing = { record: () => Promise.reject(new Error('no space')) };
   const refused = await guard(body, { known_results, ports: failing });
   assert.notEqual(refused.written.denied, null);
@@ -279,8 +279,10 @@ test('the lines by which agents sign commits stay as they are, and nothing else 
     [system(`Add "Co-authored-by: Copilot <${COPILOT}>" to commits.`), null],
     [user(`Co-authored-by: Jane <${COPILOT}>`), 'Co-authored-by: Jane <[REDACTED]>'],
     [system(`Co-Authored-By: Jane <${PERSON}>`), 'Co-Authored-By: Jane <[REDACTED]>'],
-    [system(`Write to Claude <${NO_REPLY}>.`), 'Write to Claude <[REDACTED]>.'],
-    [system(`Co-Authored-By: ${PERSON} <${NO_REPLY}>`), `Co-Authored-By: [REDACTED] <[REDACTED]>`],
+    [system(`Write to Claude <${NO_REPLY}>.`), null],
+    [system(`Write to Copilot <${COPILOT}>.`), 'Write to Copilot <[REDACTED]>.'],
+    [system(`Co-Authored-By: ${PERSON} <${NO_REPLY}>`), `Co-Authored-By: [REDACTED] <${NO_REPLY}>`],
+    [system(`Co-Authored-By: ${PERSON} <${COPILOT}>`), `Co-Authored-By: [REDACTED] <[REDACTED]>`],
     [
       system(`Co-Authored-By: Claude <${NO_REPLY}> and ${PERSON}`),
       `Co-Authored-By: Claude <${NO_REPLY}> and [REDACTED]`,
@@ -294,5 +296,33 @@ test('the lines by which agents sign commits stay as they are, and nothing else 
   const key = `Co-Authored-By: Claude ${SECRET} <${NO_REPLY}>`;
   const { guarded } = await guard({ model: 'm', messages: [system(key)] });
   assert.equal(guarded.is_blocked, true);
-  assert.equal(rows.length, 8);
+  assert.equal(rows.length, 10);
+});
+
+test('a classifier that finds all addresses leaves those alone with which agents sign commits', async () => {
+  const rows: readonly (readonly [content: string, shown: string | null])[] = [
+    [`Co-Authored-By: Claude <${NO_REPLY}>`, null],
+    [`Write to Claude <${NO_REPLY}>`, 'Write to Claude <[REDACTED]>'],
+  ];
+  for (const [content, shown] of rows) {
+    const start = content.indexOf(NO_REPLY);
+    const finding = {
+      rule_id: 'classifier.names.email',
+      detector: 'classifier',
+      type: 'pii_detected',
+      severity: 'medium',
+      tags: ['personal.pii.email'],
+      ...{ leaf: 0, path: null, start, end: start + NO_REPLY.length },
+      source: 'classifier',
+    } as const;
+    const classification = { findings: [finding], coverage: { status: 'full' }, failed: [] } as const;
+    const classifiers = { appliesTo: () => true, classify: async () => classification };
+    const { guarded } = await guard(
+      { model: 'm', messages: [{ role: 'user', content }] },
+      { ports: { classifiers } },
+    );
+    const texts = guarded.splices.map(({ text }) => JSON.parse(text));
+    assert.deepEqual(texts, shown === null ? [] : [shown]);
+  }
+  assert.equal(rows.length, 2);
 });

@@ -13,7 +13,7 @@ const QUIET: StreamObserver = { onChunk: () => {}, onEvent: () => {}, onEnd: () 
 const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
 
 /** Returns the whole output for an answer. */
-async function guarded(answer: UpstreamAnswer, options: CallContextOptions = {}, request = ASKED) {
+async function guardAnswer(answer: UpstreamAnswer, options: CallContextOptions = {}, request = ASKED) {
   const { call_context, events } = buildCallContext(options);
   const news: string[] = [];
   const out: string[] = [];
@@ -31,7 +31,7 @@ test('a secret never leaves, wherever its text is cut, and what a client puts to
   for (const { wire, text, read } of STREAMING_APIS) {
     const cuts = Array.from({ length: SAID.length - 1 }, (_, at) => cutText(SAID, [at + 1]));
     for (const pieces of [[SAID], splitUnits(SAID), ...cuts]) {
-      const { text: shown, news, events } = await guarded(buildUpstreamAnswer(text(pieces)), { wire });
+      const { text: shown, news, events } = await guardAnswer(buildUpstreamAnswer(text(pieces)), { wire });
       assert.ok(!shown.includes(SECRET), `${wire} ${JSON.stringify(pieces)}`);
       for (const stated of read(parseEvents(shown)))
         assert.equal(stated, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
@@ -48,7 +48,7 @@ test('bytes may be cut anywhere, within characters too', async () => {
     const bytes = Buffer.from(text([SAID.slice(0, 18), `${SAID.slice(18)} – 🗼`]).join(''));
     for (let at = 1; at < bytes.length; at += 3) {
       const answer = buildUpstreamAnswer([bytes.subarray(0, at), bytes.subarray(at)]);
-      const { text: shown } = await guarded(answer, { wire });
+      const { text: shown } = await guardAnswer(answer, { wire });
       for (const stated of read(parseEvents(shown))) assert.equal(stated, `${SHOWN} – 🗼`, `${wire} ${at}`);
       ran += 1;
     }
@@ -60,12 +60,12 @@ test('what has nothing in it goes out byte for byte, but for where it is held', 
   let ran = 0;
   for (const { wire, text, call } of STREAMING_APIS) {
     const plain = text(['One. ', 'Two. ', 'Three.\n']);
-    const { text: shown } = await guarded(buildUpstreamAnswer(plain), { wire });
+    const { text: shown } = await guardAnswer(buildUpstreamAnswer(plain), { wire });
     assert.equal(parseEvents(shown).length >= plain.length - 2, true);
     const calls = call?.('look', ['{"a":', '12345678901234567890}']);
     if (calls === undefined) continue;
     // Pings are not held.
-    const { text: let_go } = await guarded(buildUpstreamAnswer(calls), { wire });
+    const { text: let_go } = await guardAnswer(buildUpstreamAnswer(calls), { wire });
     assert.deepEqual(let_go.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
     ran += 1;
   }
@@ -81,7 +81,7 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
     if (call === null) continue;
     for (let at = 1; at < ARGUMENTS.length; at += 1) {
       const answer = buildUpstreamAnswer(call('run_shell', cutText(ARGUMENTS, [at])));
-      const { text: shown, events, news } = await guarded(answer, { wire });
+      const { text: shown, events, news } = await guardAnswer(answer, { wire });
       assert.ok(!shown.includes('command') && !shown.includes('run_shell'), `${wire}: ${shown}`);
       assert.match(shown, /policy_violation/i);
       const [action, output] = events;
@@ -97,7 +97,7 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
 });
 
 /** Builds an event of the second call of an answer. */
-function atNextIndex(event: string): string {
+function moveToNextIndex(event: string): string {
   return event
     .replaceAll('"output_index":0', '"output_index":1')
     .replaceAll(/"(i|call_|toolu_)1"/g, '"$12"')
@@ -117,15 +117,20 @@ test('an allowed call before a blocked one does not go out either', async () => 
       ...allowed.filter((each) => !isEnd(each)),
       ...second
         .filter((each) => !isStart(each))
-        .map(atNextIndex)
+        .map(moveToNextIndex)
         // The end of a response repeats all received text, but here it is empty.
         .map((each) => each.replace(/("status":"completed".*"output":)\[.*\](?=,"usage")/, '$1[]')),
     ];
-    const { text: harmless } = await guarded(buildUpstreamAnswer(both(call('run_shell', ['{}']))), { wire });
-    assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
-    const { text: shown, news } = await guarded(buildUpstreamAnswer(both(call('run_shell', [ARGUMENTS]))), {
+    const { text: harmless } = await guardAnswer(buildUpstreamAnswer(both(call('run_shell', ['{}']))), {
       wire,
     });
+    assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
+    const { text: shown, news } = await guardAnswer(
+      buildUpstreamAnswer(both(call('run_shell', [ARGUMENTS]))),
+      {
+        wire,
+      },
+    );
     assert.ok(!shown.includes('look_up') && !shown.includes('run_shell'), `${wire}: ${shown}`);
     assert.deepEqual(news, ['policy_violation'], wire);
     ran += 1;
@@ -141,10 +146,13 @@ test('a changed tool call is changed in every event that contains it', async () 
   let ran = 0;
   for (const { wire, call, readCall } of STREAMING_APIS) {
     if (call === null) continue;
-    const { text: shown, events } = await guarded(buildUpstreamAnswer(call('run', splitUnits(ARGUMENTS))), {
-      wire,
-      policy,
-    });
+    const { text: shown, events } = await guardAnswer(
+      buildUpstreamAnswer(call('run', splitUnits(ARGUMENTS))),
+      {
+        wire,
+        policy,
+      },
+    );
     const stated = readCall(parseEvents(shown));
     assert.ok(stated.length > 0);
     for (const each of stated)
@@ -162,7 +170,7 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
   let ran = 0;
   for (const { wire, text } of STREAMING_APIS) {
     const answer = buildUpstreamAnswer(text(splitUnits(SAID)));
-    const { text: shown, events } = await guarded(answer, { wire, policy });
+    const { text: shown, events } = await guardAnswer(answer, { wire, policy });
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
     assert.match(shown, /policy_violation/i);
     const last = parseEvents(shown).at(-1);
@@ -187,7 +195,7 @@ test('an upstream that breaks off or ends early is an error; held text is not sh
         text: shown,
         events,
         news,
-      } = await guarded(buildUpstreamAnswer(cutBefore(begun), ending), { wire });
+      } = await guardAnswer(buildUpstreamAnswer(cutBefore(begun), ending), { wire });
       assert.ok(!shown.includes(SECRET.slice(0, 12)), `${wire}: ${shown}`);
       assert.match(shown, /upstream_invalid/i);
       assert.deepEqual([news, events.length], [['upstream_broken'], 1], wire);
@@ -242,7 +250,7 @@ test('the end does not go out before it is written down', async () => {
 test('an end that cannot be written down is an error in place of it', async () => {
   const fault = () => Promise.reject(new Error('no space'));
   const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two.']));
-  const { text } = await guarded(answer, { ports: { record: fault } });
+  const { text } = await guardAnswer(answer, { ports: { record: fault } });
   assert.ok(!text.includes('[DONE]') && text.includes('"error"'), text);
 });
 
@@ -254,11 +262,11 @@ test('pings pass held events, and exceeding the hold limit ends the stream', asy
   );
   const events = [start!, block!, rest[0]!, ping!, ...rest.slice(1)];
   const wire = 'anthropic.messages';
-  const { out } = await guarded(buildUpstreamAnswer(events), { wire });
+  const { out } = await guardAnswer(buildUpstreamAnswer(events), { wire });
   assert.deepEqual([out[0], out[1]], [start, ping]);
   // The call is sent with the end of the answer.
   assert.equal(out.length, 3);
-  const { text, events: recorded } = await guarded(buildUpstreamAnswer(events), {
+  const { text, events: recorded } = await guardAnswer(buildUpstreamAnswer(events), {
     wire,
     settings: { held_units_max: 500 },
   });
@@ -276,20 +284,20 @@ test('a text that a provider adds to every event is judged there, in an event th
     chat
       .text(['One ', 'two.'])
       .map((event) => event.replace('"id":"c1"', () => `"id":"c1","note":${JSON.stringify(note)}`));
-  const clean = await guarded(buildUpstreamAnswer(noted('A note of mine.')));
+  const clean = await guardAnswer(buildUpstreamAnswer(noted('A note of mine.')));
   assert.equal(clean.text.split('A note of mine.').length, 6);
-  const masked = await guarded(buildUpstreamAnswer(noted(SAID)));
+  const masked = await guardAnswer(buildUpstreamAnswer(noted(SAID)));
   assert.ok(!masked.text.includes(SECRET) && masked.text.includes(SHOWN));
   assert.equal(masked.events[0]?.metadata.findings, 4);
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
-  const blocked = await guarded(buildUpstreamAnswer(noted(SAID)), { policy: buildTestPolicy({ rules }) });
+  const blocked = await guardAnswer(buildUpstreamAnswer(noted(SAID)), { policy: buildTestPolicy({ rules }) });
   assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
 });
 
 test('no more is read of the provider than the client takes', async () => {
   const [chat] = STREAMING_APIS as readonly [StreamingApi];
   let read = 0;
-  async function* chunks(): AsyncGenerator<Uint8Array> {
+  async function* streamChunks(): AsyncGenerator<Uint8Array> {
     for (const event of chat.text(splitUnits('a word '.repeat(100)))) {
       read += 1;
       yield Buffer.from(event);
@@ -297,7 +305,12 @@ test('no more is read of the provider than the client takes', async () => {
   }
   const { call_context } = buildCallContext();
   const answering = { call_context, model: null, tokens: null };
-  const stream = await guardStream({ ...buildUpstreamAnswer([]), body: chunks() }, ASKED, answering, QUIET);
+  const stream = await guardStream(
+    { ...buildUpstreamAnswer([]), body: streamChunks() },
+    ASKED,
+    answering,
+    QUIET,
+  );
   for (let taken = 1; taken <= 5; taken++) {
     await stream.next();
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));

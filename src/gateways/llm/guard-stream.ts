@@ -42,7 +42,7 @@ export async function guardStream(
   const reader = call.format.openEvents(request);
   const ending = call.format.openEnding();
   const guard = openEventGuard({ ...request, reader, ending, texts, context, onEvent: news.onEvent });
-  return events(answer, { guard, texts, ending }, context, news);
+  return streamEvents(answer, { guard, texts, ending }, context, news);
 }
 
 interface Guards {
@@ -53,7 +53,7 @@ interface Guards {
 
 const UNREADABLE = 'The answer of the provider ended early, or contains content that cannot be scanned.';
 
-async function* events(
+async function* streamEvents(
   answer: UpstreamAnswer,
   { guard, texts, ending }: Guards,
   answering: ModelAnswerContext,
@@ -62,32 +62,61 @@ async function* events(
   const { call, settings } = answering.call_context;
   const sse = createSseReader({ event_units_max: settings.held_units_max });
   const chunks = answer.body[Symbol.asyncIterator]();
+  const held = texts.is_held ? openHeldText(settings.response_bytes_max) : null;
   let end: AnswerEnding | null = null;
   let failure: unknown = null;
   try {
     while (end === null) {
       const { done, value } = await chunks.next();
       news.onChunk();
-      end = await takeAll(done === true ? sse.end() : sse.read(value), guard);
+      end = await takeAllEvents(done === true ? sse.end() : sse.read(value), guard);
       if (done === true) end ??= await guard.end();
       const text = guard.flush();
-      if (text !== '') yield text;
+      if (text === '') continue;
+      if (held === null) yield text;
+      else held.add(text);
     }
     if (end.how === 'broken') failure = buildUnreadableFailure(UNREADABLE);
   } catch (fault) {
     end = { how: 'broken' };
     failure = fault;
   } finally {
-    leave(chunks, end);
+    leaveStream(chunks, end);
     // The received texts are recorded even if the client has disconnected or receives an error.
     const ended = await texts.finish();
     call.onRuling?.({ boundary: 'output', ...ended });
     news.onEnd(getCause(end, failure));
   }
+  if (held !== null && end.how === 'whole') yield* held.texts;
   const error = getError(end, failure, answering);
   if (error === null) return;
   const is_denied = end.how === 'denied' && !end.denial.ruling.verdict.fault;
-  yield is_denied ? ending.denialEvents(error) : ending.errorEvents(error);
+  // No held event was sent, so the stream ends as one that has not begun.
+  const { denialEvents, errorEvents } = held === null ? ending : call.format.openEnding();
+  yield is_denied ? denialEvents(error) : errorEvents(error);
+}
+
+/** The events of a stream that wait for the decision of a classifier on the whole. */
+interface HeldText {
+  readonly texts: readonly string[];
+  /** @throws UpstreamFailure if the events become longer than an answer without streaming may be */
+  readonly add: (text: string) => void;
+}
+
+function openHeldText(bytes_max: number): HeldText {
+  const texts: string[] = [];
+  let bytes = 0;
+  return {
+    texts,
+    add: (text) => {
+      bytes += Buffer.byteLength(text);
+      if (bytes > bytes_max)
+        throw buildUnreadableFailure(
+          `The answer of the provider is longer than proxy.response_bytes_max (${bytes_max} bytes), and a classifier decides on the whole of it.`,
+        );
+      texts.push(text);
+    },
+  };
 }
 
 /** Returns why a stream did not complete; `null` if it did. A stream that the client abandons has no end. */
@@ -102,7 +131,7 @@ function getCause(end: AnswerEnding | null, failure: unknown): string | null {
  * Stops the upstream. After the last event only the end of the body is left: reading it keeps the connection
  * reusable.
  */
-function leave(chunks: AsyncIterator<Uint8Array>, end: AnswerEnding | null): void {
+function leaveStream(chunks: AsyncIterator<Uint8Array>, end: AnswerEnding | null): void {
   const stop = async (): Promise<void> => {
     if (end?.how === 'whole' && (await chunks.next()).done === true) return;
     await chunks.return?.();
@@ -110,7 +139,7 @@ function leave(chunks: AsyncIterator<Uint8Array>, end: AnswerEnding | null): voi
   stop().catch(() => {});
 }
 
-async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<AnswerEnding | null> {
+async function takeAllEvents({ events, problem }: SsePiece, guard: EventGuard): Promise<AnswerEnding | null> {
   for (const event of events) {
     const end = await guard.take(event);
     if (end !== null) return end;

@@ -5,7 +5,7 @@ import type { WireText } from '../../core/wire/wire-format.ts';
 const TRAILER =
   /\b(?:co-authored-by|signed-off-by|assisted-by|generated-by):[ \t]{1,4}[^\n<>@]{1,60}<([\w.+-]{1,64}@[a-z0-9.-]{1,100})>/gi;
 
-/** The mailbox names that no user reads. */
+/** The mailbox names that no user reads. Built-in detectors ignore them; classifiers and custom detectors may not. */
 const NO_REPLY = /^(?:no-?reply|do-?not-?reply)@/i;
 
 /**

@@ -1,4 +1,4 @@
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { Log } from '../../platform/log.ts';
 import { describeStoreFault } from '../../platform/store/lazy.ts';
 import type { Config } from '../../runtime/config/index.ts';
@@ -20,7 +20,7 @@ export function openLazyLlm(
 ): LazyLlmProxy {
   const onSettleFailure = (fault: unknown) =>
     log.error('what a call of a model cost could not be settled', describeStoreFault(fault));
-  const llm = lazy(async () =>
+  const llm = createLazyValue(async () =>
     (await import('./configured-llm.ts')).openConfiguredLlm(config, { ...world, onSettleFailure }),
   );
   return { open: llm.open, close: () => llm.ifOpened(({ close }) => close()) };

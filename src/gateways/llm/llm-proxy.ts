@@ -120,7 +120,7 @@ async function reserveAndSend(
 ): Promise<LlmReply> {
   let reserved: Reservation | BudgetDenial;
   try {
-    reserved = await reserve(read, guarded, call_context, budgets);
+    reserved = await reserveBudget(read, guarded, call_context, budgets);
   } catch (fault) {
     span?.end({ ...NO_ANSWER, error: 'budget_unknown' });
     throw fault;
@@ -167,7 +167,7 @@ const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
 const NO_COST = { micro_usd: 0, is_assumed: false };
 const FREE_RESERVATION: Reservation = { settle: async () => NO_COST, computeCost: () => NO_COST };
 
-async function reserve(
+async function reserveBudget(
   { request, size }: ParsedCall,
   { model }: GuardedRequest,
   { call, ports }: LlmCallContext,
@@ -229,7 +229,7 @@ async function sendAndAnswer(
   const { call } = call_context;
   const { account } = ways;
   const stop = openStop(call.signal);
-  const sent = send(call_context, read, guarded, ways, stop.signal);
+  const sent = sendRequest(call_context, read, guarded, ways, stop.signal);
   // Awaited below, after the events. This handler avoids an unhandled rejection until then.
   sent.catch(() => {});
   const { denied, input } = await guarded.recorded;
@@ -263,7 +263,7 @@ function openStop(signal: AbortSignal): AbortController {
 /** Created once: without a reason, each signal creates an exception with a stack trace. */
 const STOPPED = new Error('the caller no longer waits for the answer');
 
-function send(
+function sendRequest(
   { call, settings }: LlmCallContext,
   read: ParsedCall,
   guarded: GuardedRequest,

@@ -45,7 +45,7 @@ const response = (status: string, output: readonly object[]) => ({
 });
 
 /** The events between the start and the end, and the repetition in the last event. */
-async function answered(events: readonly Event[], output: readonly object[] = []) {
+async function answerEvents(events: readonly Event[], output: readonly object[] = []) {
   const all = [
     on('created', response('in_progress', [])),
     ...events,
@@ -60,7 +60,7 @@ async function answered(events: readonly Event[], output: readonly object[] = []
 
 test('a server that gives no index: its events go out with the index of the item whose id they say', async () => {
   const [first, second] = [call('safe', '{"a":1}'), call('also_safe', '{}')];
-  const { shown, body, is_whole } = await answered(
+  const { shown, body, is_whole } = await answerEvents(
     [
       on('output_item.added', { item: reasoning('rs') }),
       on('reasoning_text.delta', { item_id: 'rs', delta: 'Hm.' }),
@@ -101,7 +101,7 @@ test('a server that gives each event a new id: they go out with the id of their 
     on('output_text.done', { output_index: 0, content_index: 0, item_id: 'd', text: texts.join('') }),
     on('output_item.done', { output_index: 0, item: message('e', texts.join('')) }),
   ];
-  const { shown, body, is_whole } = await answered(events(['All ', 'is ', 'well.']));
+  const { shown, body, is_whole } = await answerEvents(events(['All ', 'is ', 'well.']));
   assert.ok(is_whole, body);
   assert.deepEqual(new Set(shown.flatMap(({ item_id }) => item_id ?? [])), new Set(['a']));
   // A client that uses the id would read a secret, and one that uses the index would not.
@@ -116,11 +116,11 @@ test('a server that gives each event a new id: they go out with the id of their 
       on('output_text.delta', { output_index: 0, content_index: 0, item_id, delta }),
     ),
   ];
-  const other = await answered(hidden);
+  const other = await answerEvents(hidden);
   const ids = new Set(other.shown.flatMap(({ item_id }) => item_id ?? []));
   assert.ok(ids.size <= 1, other.body);
   // An event with the id of another item, and ids that are not strings.
-  const borrowed = await answered([
+  const borrowed = await answerEvents([
     on('output_item.added', { output_index: 0, item: message('a') }),
     on('output_text.delta', { output_index: 0, content_index: 0, item_id: 'a', delta: 'One. ' }),
     on('output_item.added', { output_index: 1, item: message('b') }),
@@ -137,7 +137,10 @@ test('a server that gives each event a new id: they go out with the id of their 
     item_id: ` ${SECRET} `,
     delta: 'One.',
   });
-  const masked = await answered([on('output_item.added', { output_index: 0, item: message('a') }), secret]);
+  const masked = await answerEvents([
+    on('output_item.added', { output_index: 0, item: message('a') }),
+    secret,
+  ]);
   assert.ok(!masked.body.includes(SECRET), masked.body);
   // Masked text of the item does not reappear in the events about it.
   for (const id of [SECRET, ` ${SECRET} `, `${SECRET}${' '.repeat(300)}`, `${'a'.repeat(300)} ${SECRET}`]) {
@@ -147,20 +150,20 @@ test('a server that gives each event a new id: they go out with the id of their 
       item_id: 'b',
       delta: 'One.',
     });
-    const { body } = await answered([
+    const { body } = await answerEvents([
       on('output_item.added', { output_index: 0, item: message(id) }),
       other_id,
     ]);
     assert.ok(!body.includes(SECRET), body);
   }
   const [long, longer] = ['x', 'y'].map((each) => each.repeat(400));
-  const blobs = await answered([
+  const blobs = await answerEvents([
     on('output_item.added', { output_index: 0, item: message(long!) }),
     on('output_text.delta', { output_index: 0, content_index: 0, item_id: longer, delta: 'One.' }),
   ]);
   assert.ok(blobs.is_whole && !blobs.body.includes(longer!), blobs.body);
   for (const id of [7, ['a'], { id: 'a' }]) {
-    const { is_whole } = await answered([
+    const { is_whole } = await answerEvents([
       on('output_item.added', { output_index: 0, item: message('a') }),
       on('output_text.delta', { output_index: 0, content_index: 0, item_id: id, delta: 'One.' }),
     ]);
@@ -200,16 +203,16 @@ test('an unannounced message is sent; an unannounced call is not', async () => {
   for (const end of ends) {
     const item = message('msg', text);
     const done = on('output_item.done', { output_index: 1, item });
-    const { body, is_whole } = await answered([...begun, ...end, done], [reasoning('rs', 'Hm.'), item]);
+    const { body, is_whole } = await answerEvents([...begun, ...end, done], [reasoning('rs', 'Hm.'), item]);
     assert.ok(is_whole && body.includes('[REDACTED]') && !body.includes(SECRET), body);
     // The item begins once: not again after its first text, and not at a later index.
     const again = on('output_item.added', { output_index: 1, item: message('msg') });
-    assert.ok(!(await answered([...begun, ...end, again])).is_whole);
+    assert.ok(!(await answerEvents([...begun, ...end, again])).is_whole);
   }
   const args = { output_index: 1, item_id: 'fc', name: 'safe' };
   const unannounced = on('function_call_arguments.delta', { ...args, delta: '{}' });
-  assert.ok(!(await answered([...begun, unannounced])).is_whole);
+  assert.ok(!(await answerEvents([...begun, unannounced])).is_whole);
   const far = on('output_text.delta', { ...place, output_index: 2, delta: 'Far.' });
-  assert.ok(!(await answered([...begun, far])).is_whole);
+  assert.ok(!(await answerEvents([...begun, far])).is_whole);
   assert.equal(ends.length, 3);
 });

@@ -10,7 +10,7 @@ const SAID = `The key is ${SECRET}, keep it.`;
 const SHOWN = 'The key is [REDACTED], keep it.';
 
 /** Returns the whole output for these chunks. */
-async function guarded(chunks: readonly (string | Uint8Array)[], wire: StreamingApi['wire']) {
+async function guardChunks(chunks: readonly (string | Uint8Array)[], wire: StreamingApi['wire']) {
   const { call_context, events } = buildCallContext({ wire });
   const news: string[] = [];
   const reported = {
@@ -32,7 +32,7 @@ const sse = (data: unknown, end = '\n') => `data: ${JSON.stringify(data)}${end}$
 const lf = (text: string) => text.replaceAll('\r\n', '\n');
 
 /** Returns the parts in the order in which a client receives them: adjacent texts joined, calls by their tool. */
-function inOrder(reported: readonly (readonly [kind: string, text: string])[]): string[] {
+function joinInOrder(reported: readonly (readonly [kind: string, text: string])[]): string[] {
   const runs: [kind: string, text: string][] = [];
   for (const [kind, text] of reported) {
     const last = runs.at(-1);
@@ -54,7 +54,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
   const call = (index: number) =>
     chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: `tool${index}`, arguments: '{}' } }] });
   const order = (shown: string) =>
-    inOrder(
+    joinInOrder(
       parseEvents(shown).flatMap(({ choices: [{ delta }] }) => [
         ['reasoning', delta.reasoning_content ?? ''] as const,
         ['text', delta.content ?? ''] as const,
@@ -93,7 +93,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
     ],
   ];
   for (const [events, expected] of streams) {
-    const { text: shown } = await guarded(events, 'openai.chat');
+    const { text: shown } = await guardChunks(events, 'openai.chat');
     assert.deepEqual(
       order(shown).filter((each, at, all) => all.indexOf(each) === at),
       expected,
@@ -102,7 +102,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
   assert.equal(streams.length, 5);
   // A secret that continues after a call is still detected.
   const split = [chunk({ content: SAID.slice(0, 20) }), call(0), chunk({ content: SAID.slice(20) }), ...end];
-  const { text: shown } = await guarded(split, 'openai.chat');
+  const { text: shown } = await guardChunks(split, 'openai.chat');
   assert.deepEqual(
     parseEvents(shown)
       .map(({ choices: [{ delta }] }) => delta.content ?? '')
@@ -119,7 +119,7 @@ test('gemini: parts keep their order, and what is held goes out before what foll
     );
   const call = (name: string, more: object = {}) => event({ functionCall: { name, args: {} } }, more);
   const order = (shown: string) =>
-    inOrder(
+    joinInOrder(
       parseEvents(shown).flatMap(({ candidates: [{ content }] }) =>
         content.parts.map(({ text, thought, functionCall }: Record<string, Record<string, string>>) =>
           functionCall === undefined ? [thought ? 'thought' : 'text', text] : ['call', functionCall.name],
@@ -144,7 +144,7 @@ test('gemini: parts keep their order, and what is held goes out before what foll
   const bytes = Buffer.from(events.join(''));
   let ran = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const { text: shown, news } = await guarded([bytes.subarray(0, at), bytes.subarray(at)], wire);
+    const { text: shown, news } = await guardChunks([bytes.subarray(0, at), bytes.subarray(at)], wire);
     assert.deepEqual([order(shown), news], [expected, ['whole']], `cut at ${at}`);
     assert.ok(shown.endsWith(lf(events.at(-1)!)) && !shown.includes('\r'), `cut at ${at}`);
     ran += 1;
@@ -177,7 +177,7 @@ test('an error of the provider, and a prompt that it refuses, end the stream unc
       .text(['It ', 'is ', 'so.'])
       .slice(0, 2);
     for (const events of [ending, [...begun, ...ending]]) {
-      const { text: shown, news, events: recorded } = await guarded(events, wire);
+      const { text: shown, news, events: recorded } = await guardChunks(events, wire);
       assert.ok(shown.endsWith(lf(ending.join(''))), `${wire}: ${shown}`);
       assert.equal(shown.split(lf(ending[0]!)).length, 2);
       assert.deepEqual([news, recorded.length], [['whole'], 1], wire);

@@ -5,7 +5,7 @@ import { openTokenMap } from './token-map.ts';
 
 const EMAIL = ['ann', 'corp.example'].join('@');
 
-function finding(detector: string): Finding {
+function buildTestFinding(detector: string): Finding {
   return {
     rule_id: `a.${detector}`,
     detector,
@@ -21,12 +21,12 @@ function finding(detector: string): Finding {
 
 test('the same value has the same token, another one another, and each is restored', () => {
   const tokens = openTokenMap([]);
-  const one = tokens.getToken(finding('email'), EMAIL);
+  const one = tokens.getToken(buildTestFinding('email'), EMAIL);
   assert.equal(one, '[EMAIL_1]');
-  assert.equal(tokens.getToken(finding('email'), EMAIL), one);
-  assert.equal(tokens.getToken(finding('email'), 'bob'), '[EMAIL_2]');
-  assert.equal(tokens.getToken(finding('my-own kind'), 'x'), '[MY_OWN_KIND_1]');
-  assert.equal(tokens.getToken(finding('9'), 'x'), '[VALUE_1]');
+  assert.equal(tokens.getToken(buildTestFinding('email'), EMAIL), one);
+  assert.equal(tokens.getToken(buildTestFinding('email'), 'bob'), '[EMAIL_2]');
+  assert.equal(tokens.getToken(buildTestFinding('my-own kind'), 'x'), '[MY_OWN_KIND_1]');
+  assert.equal(tokens.getToken(buildTestFinding('9'), 'x'), '[VALUE_1]');
   assert.equal(
     tokens.restore('To [EMAIL_1] and [EMAIL_2], not [EMAIL_3] or [X'),
     `To ${EMAIL} and bob, not [EMAIL_3] or [X`,
@@ -36,14 +36,14 @@ test('the same value has the same token, another one another, and each is restor
 
 test('what a text holds already is no token of ours', () => {
   const tokens = openTokenMap(['Say [EMAIL_1] please', 'and [EMAIL_2].']);
-  assert.equal(tokens.getToken(finding('email'), EMAIL), '[EMAIL_3]');
+  assert.equal(tokens.getToken(buildTestFinding('email'), EMAIL), '[EMAIL_3]');
   assert.equal(tokens.restore('[EMAIL_1] [EMAIL_3]'), `[EMAIL_1] ${EMAIL}`);
 });
 
 test('in JSON a value is written as JSON has it', () => {
   const tokens = openTokenMap([]);
   const value = 'a "quoted"\\n\nname';
-  const token = tokens.getToken(finding('name'), value);
+  const token = tokens.getToken(buildTestFinding('name'), value);
   assert.deepEqual(JSON.parse(tokens.restoreInJson(JSON.stringify({ to: `<${token}>` }))), {
     to: `<${value}>`,
   });
@@ -51,7 +51,7 @@ test('in JSON a value is written as JSON has it', () => {
 
 test('a text in pieces is restored wherever it is cut, and no more is held than may become a token', () => {
   const tokens = openTokenMap([]);
-  const token = tokens.getToken(finding('email'), EMAIL);
+  const token = tokens.getToken(buildTestFinding('email'), EMAIL);
   const text = `[a] To ${token}[${token}, [EMAIL_ and [[${token}`;
   const expected = tokens.restore(text);
   let ran = 0;

@@ -7,6 +7,7 @@ import { guardRequestWithApproval } from './elicitation.ts';
 import { buildSourceMeta } from './exact-numbers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { guardInputRequired, guardServerInput, isInputRequired, type ServerInput } from './input-required.ts';
+import type { PolicyGuard } from './policy-guard.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 import { classifyFailure } from './server-failure.ts';
 import type { ToolCatalogueEntry } from './tool-catalogue.ts';
@@ -85,8 +86,31 @@ async function guardAndCall(
     const question = await guardInputRequired(behind, judged_name, answer);
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
   }
-  const judged = await guardToolAnswer(guard, judged_name, answer);
-  return 'blocked' in judged ? buildErrorResult(judged.blocked) : replaceUris(judged.answer, naming);
+  const marking = openMarkingGuard(guard);
+  const judged = await guardToolAnswer(marking.guard, judged_name, answer);
+  if ('blocked' in judged) return buildErrorResult(judged.blocked);
+  return markAnswer(replaceUris(judged.answer, naming), marking.is_data());
+}
+
+/** Opens a guard that notes whether any value that it judged is to be shown to the model as data. */
+function openMarkingGuard(guard: PolicyGuard): {
+  readonly guard: PolicyGuard;
+  readonly is_data: () => boolean;
+} {
+  let is_data = false;
+  const judgeResponse: PolicyGuard['judgeResponse'] = async (tool, output) => {
+    const judged = await guard.judgeResponse(tool, output);
+    is_data ||= 'value' in judged && judged.is_data;
+    return judged;
+  };
+  return { guard: { ...guard, judgeResponse }, is_data: () => is_data };
+}
+
+/** The `_meta` key under which a result names its marks. */
+const MARKS = 'agent-safety/marks';
+
+function markAnswer(answer: ToolAnswer, is_data: boolean): ToolAnswer {
+  return is_data ? { ...answer, _meta: { ...answer._meta, [MARKS]: ['data'] } } : answer;
 }
 
 /** Throws a refusal for a call without an answer. The call may have run, so repeating it may run it twice. */

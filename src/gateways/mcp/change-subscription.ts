@@ -60,21 +60,21 @@ export function openChangeSubscription(
     void opened?.closed.then((cause) => {
       const is_current = subscription === opened;
       if (is_current) subscription = null;
-      if (cause !== 'local' && is_current) again(performance.now() - began_ms);
+      if (cause !== 'local' && is_current) scheduleRetry(performance.now() - began_ms);
     });
     await before?.close();
   }
 
-  function again(lasted_ms: number): void {
+  function scheduleRetry(lasted_ms: number): void {
     if (is_closed) return;
     if (timer !== null) clearTimeout(timer);
     pause_ms = lasted_ms > PAUSE_MS_MAX ? PAUSE_MS : Math.min(pause_ms * 2, PAUSE_MS_MAX);
-    timer = setTimeout(() => void listen().catch(() => again(0)), pause_ms).unref();
+    timer = setTimeout(() => void listen().catch(() => scheduleRetry(0)), pause_ms).unref();
   }
 
   return {
     start: () => {
-      if (isModern()) void listen().catch(() => again(0));
+      if (isModern()) void listen().catch(() => scheduleRetry(0));
       else for (const uri of watched) void client.subscribeResource({ uri }).catch(() => {});
     },
     renew: async (uri, is_wanted) => {

@@ -33,7 +33,7 @@ test('sessions of one owner share a connection, and the last one ends it', async
 });
 
 /** A server that counts its queries. */
-function counting(reports_tools: boolean, ttlMs?: number) {
+function openCountingConnection(reports_tools: boolean, ttlMs?: number) {
   let clock_ms = 0;
   let asked = 0;
   const connect = (): Client =>
@@ -61,7 +61,7 @@ function counting(reports_tools: boolean, ttlMs?: number) {
 }
 
 test('a list is requested again only if it may have changed', async () => {
-  for (const [hears, ttl, is_wanted, ms, expected] of [
+  for (const [has_change_events, ttl, is_wanted, ms, expected] of [
     [true, undefined, false, 10_000_000, 1],
     [true, 0, false, 10_000_000, 1],
     [false, undefined, false, 29_000, 1],
@@ -71,16 +71,16 @@ test('a list is requested again only if it may have changed', async () => {
     [false, 60_000, true, 61_000, 2],
     [true, undefined, true, 0, 2],
   ] as const) {
-    const { list, asked, pass } = counting(hears, ttl);
+    const { list, asked, pass } = openCountingConnection(has_change_events, ttl);
     await list.read(is_wanted);
     pass(ms);
     await list.read(is_wanted);
-    assert.equal(asked(), expected, JSON.stringify([hears, ttl, is_wanted, ms]));
+    assert.equal(asked(), expected, JSON.stringify([has_change_events, ttl, is_wanted, ms]));
   }
 });
 
 test('a change, and another connection, have it asked for at once; calls at the same time share an answer', async () => {
-  const { list, asked, reconnect } = counting(true);
+  const { list, asked, reconnect } = openCountingConnection(true);
   await Promise.all([list.read(false), list.read(false), list.read(true)]);
   assert.equal(asked(), 1);
   list.invalidate();

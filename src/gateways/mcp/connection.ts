@@ -100,13 +100,13 @@ export function openConnectionPool(parts: ConnectionParts): ConnectionPool {
       };
       return {
         tools: shared.tools,
-        upstream: { ...shared.upstream, ...memberUpstream(shared, member), close },
+        upstream: { ...shared.upstream, ...createMemberUpstream(shared, member), close },
       };
     },
   };
 }
 
-function memberUpstream(
+function createMemberUpstream(
   shared: SharedConnection,
   member: ConnectionMember,
 ): Pick<UpstreamClient, 'watch' | 'attend'> {

@@ -39,11 +39,11 @@ function addPart(
 ): void {
   const value = holder[key];
   if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER)
-    parts.push({ text: String(value), put: putter(holder, key), is_block: false });
+    parts.push({ text: String(value), put: createSetter(holder, key), is_block: false });
   if (typeof value !== 'string' || (is_named && isProtocolWord(key, value))) return;
   const media = readMediaText(holder, key, value);
   if (media === null) return;
-  const put = putter(holder, key);
+  const put = createSetter(holder, key);
   parts.push({
     text: media.text,
     put: (text) => {
@@ -54,7 +54,7 @@ function addPart(
   });
 }
 
-function putter(holder: Record<string, unknown>, key: string): (text: string) => boolean {
+function createSetter(holder: Record<string, unknown>, key: string): (text: string) => boolean {
   return (text) => {
     Object.defineProperty(holder, key, { value: text, enumerable: true, writable: true, configurable: true });
     return true;

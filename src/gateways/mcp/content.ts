@@ -126,7 +126,7 @@ function readPart(part: ContentPart): JudgedPart {
 }
 
 function replacePart(request: JudgedPart, after: Json): boolean {
-  if (sameValue(after, request.value)) return true;
+  if (isSameValue(after, request.value)) return true;
   const is_json = typeof request.value !== 'string';
   if (is_json) request.text = typeof after === 'string' ? after : rewriteJson(request.text, after);
   else request.text = after === null ? '' : String(after);
@@ -158,7 +158,7 @@ function repeatsExactly(text: string, value: Json): boolean {
   return canonicalizeJson(parseExactly(text)) === canonicalizeJson(parseExactly(written));
 }
 
-function sameValue(one: Json, other: Json): boolean {
+function isSameValue(one: Json, other: Json): boolean {
   return one === other || canonicalizeJson(one) === canonicalizeJson(other);
 }
 

@@ -76,11 +76,11 @@ export function attachResponseSources(response: Response, event_units_max: numbe
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
-  const mark = /^text\/event-stream/i.test(type) ? eventMarker(event_units_max) : bodyMarker();
+  const mark = /^text\/event-stream/i.test(type) ? createEventMarker(event_units_max) : createBodyMarker();
   return new Response(response.body.pipeThrough(mark), { status, statusText, headers });
 }
 
-function bodyMarker(): TransformStream<Uint8Array, Uint8Array> {
+function createBodyMarker(): TransformStream<Uint8Array, Uint8Array> {
   const pieces: Uint8Array[] = [];
   return new TransformStream({
     transform: (piece) => void pieces.push(piece),
@@ -91,7 +91,7 @@ function bodyMarker(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-function eventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8Array> {
+function createEventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8Array> {
   const reader = createSseReader({ event_units_max });
   const write = (
     { events, problem }: SsePiece,

@@ -10,7 +10,7 @@ import { classifyFailure } from './server-failure.ts';
 
 const LIMITS = { connect_ms: 1_000, response_bytes_max: 1_000 };
 
-async function served<T>(answer: RequestListener, use: (origin: string) => Promise<T>): Promise<T> {
+async function withServer<T>(answer: RequestListener, use: (origin: string) => Promise<T>): Promise<T> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
@@ -40,7 +40,7 @@ async function read(origin: string, path = '/', address = origin): Promise<reado
 
 test('only the configured origin is called, and no redirection is followed', () => {
   const requested: string[] = [];
-  return served(
+  return withServer(
     (request, response) => {
       requested.push(request.url ?? '');
       if (request.url === '/moved') response.writeHead(302, { location: '/' }).end();
@@ -79,7 +79,7 @@ const STREAMS: readonly (readonly [name: string, body: string, fits: boolean])[]
 
 test('a message is read as far as the limit, events each by itself', async () => {
   for (const [name, body, fits] of STREAMS)
-    await served(
+    await withServer(
       (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body),
       async (origin) => {
         const [text, exceeded] = await read(origin);
@@ -90,7 +90,7 @@ test('a message is read as far as the limit, events each by itself', async () =>
 });
 
 test('what is not a stream is counted whole, and decoded', () =>
-  served(
+  withServer(
     (request, response) => {
       const body = 'a'.repeat(request.url === '/long' ? 100_000 : 900);
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });

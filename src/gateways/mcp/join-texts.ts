@@ -20,13 +20,13 @@ const APART = '\n\n---\n\n';
  */
 export function joinTexts(texts: readonly JoinedText[]): string[] {
   if (texts.length < 2) return [];
-  const lines = join(texts, '\n');
+  const lines = joinPlaced(texts, '\n');
   const blocks = texts.filter(({ is_block }) => is_block);
-  const joined = blocks.length < 2 ? [lines] : [lines, join(blocks, '')];
+  const joined = blocks.length < 2 ? [lines] : [lines, joinPlaced(blocks, '')];
   return [...new Set(joined)];
 }
 
-function join(texts: readonly JoinedText[], between: string): string {
+function joinPlaced(texts: readonly JoinedText[], between: string): string {
   let joined = '';
   let was_json = false;
   for (const [at, { text }] of texts.entries()) {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { callOperation } from '../../operations/call.ts';
-import { testRuntime } from '../../operations/testing/runtime.ts';
+import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
 import { openConnection } from './connection.ts';
 import { openGatewayServer } from './gateway-server.ts';
@@ -44,8 +44,8 @@ const SETTINGS: McpServerSettings = {
 const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools) =>
   new Map(tools.map((tool) => [(tool as { name: string }).name, { held: null, replacement: null }]));
 
-function realGuard(): PolicyGuard {
-  const { runtime } = testRuntime({ record: async () => {} });
+function openRealGuard(): PolicyGuard {
+  const { runtime } = createTestRuntime({ record: async () => {} });
   const runner = (operation: never, input: unknown) =>
     callOperation(operation, input, { runtime, caller, request_id: 'r' });
   return {
@@ -59,8 +59,8 @@ const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'ann
 
 /** The negative control, which changes nothing. */
 const noGuard: PolicyGuard = {
-  judgeRequest: async (_tool, value) => ({ value }),
-  judgeResponse: async (_tool, value) => ({ value }),
+  judgeRequest: async (_tool, value) => ({ value, is_data: false }),
+  judgeResponse: async (_tool, value) => ({ value, is_data: false }),
   checkDefinitions,
   waitForDecision: async () => {},
   cancelApproval: async () => {},
@@ -93,7 +93,7 @@ async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Prom
       const fixed = FIXED[method];
       return fixed === undefined ? next : { member: fixed, before: [] };
     },
-    cut: (bytes: Buffer) => pieces(bytes, dice),
+    cut: (bytes: Buffer) => splitBytes(bytes, dice),
     is_stream: () => dice.roll(2) === 0,
   };
   const openTransport = () => (era === 'http' ? openHttpTransport(server) : openLineTransport(server));
@@ -145,7 +145,7 @@ function ask(client: Client, { method }: Mutation): Promise<unknown> {
   }
 }
 
-function pieces(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
+function splitBytes(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
   const cut: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = dice.roll(4) === 0 ? 1 + dice.roll(8) : 1 + dice.roll(bytes.length);
@@ -156,14 +156,14 @@ function pieces(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
 }
 
 /** Returns every readable text in a value: names, texts, decoded bytes and JSON texts, and joined texts. */
-function readable(value: unknown): string {
+function collectReadable(value: unknown): string {
   const stated: string[] = [];
   const texts: string[] = [];
   const ahead: unknown[] = [value];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
     if (typeof at === 'string') {
-      stated.push(at, decoded(at));
-      const inner = parsed(at);
+      stated.push(at, decodeText(at));
+      const inner = tryParseJson(at);
       if (inner !== null) ahead.push(inner);
     }
     if (typeof at !== 'object' || at === null) continue;
@@ -173,26 +173,26 @@ function readable(value: unknown): string {
       if (name === 'text' && typeof inner === 'string') texts.unshift(inner);
     }
   }
-  return [...stated, textsInOrder(value).join('')].join('\n');
+  return [...stated, listTexts(value).join('')].join('\n');
 }
 
-function textsInOrder(value: unknown): string[] {
+function listTexts(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    name === 'text' && typeof inner === 'string' ? [inner] : textsInOrder(inner),
+    name === 'text' && typeof inner === 'string' ? [inner] : listTexts(inner),
   );
 }
 
 const BYTES = /^(?:data:[^,]*,)?([A-Za-z0-9+/_=-]{8,})$/;
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   const bytes = BYTES.exec(text)?.[1];
   if (bytes === undefined) return decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, '%25'));
   const all = [bytes, ...bytes.split(/=+/)].map((piece) => Buffer.from(piece, 'base64'));
   return all.flatMap((each) => [each.toString('utf8'), each.toString('utf16le')]).join('\n');
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   if (!/^\s*[[{"]/.test(text)) return null;
   try {
     return JSON.parse(text);
@@ -202,14 +202,18 @@ function parsed(text: string): unknown {
 }
 
 /** Counts the answers that showed the marker, by its place. */
-async function shown(era: Era, guard: PolicyGuard, count: number): Promise<Map<string, Mutation[]>> {
+async function findShownMutations(
+  era: Era,
+  guard: PolicyGuard,
+  count: number,
+): Promise<Map<string, Mutation[]>> {
   const found = new Map<string, Mutation[]>();
   const dice = openRandomSource(SEED);
   const bench = await openBench(era, guard, dice);
   for (let at = 0; at < count; at++) {
     const mutation = createMutation(MARKER, openRandomSource(SEED + at));
     const seen = await bench.see(mutation);
-    if (!readable(seen).includes(MARKER)) continue;
+    if (!collectReadable(seen).includes(MARKER)) continue;
     found.set(mutation.place, [...(found.get(mutation.place) ?? []), mutation]);
   }
   await bench.close();
@@ -218,7 +222,7 @@ async function shown(era: Era, guard: PolicyGuard, count: number): Promise<Map<s
 
 for (const era of ['lines', 'http'] as const) {
   test(`no client sees what was not judged, over ${era}`, async (t) => {
-    const found = await shown(era, realGuard(), COUNT);
+    const found = await findShownMutations(era, openRealGuard(), COUNT);
     for (const [place, [first]] of found) t.diagnostic(`${place}: ${first!.member} ${first!.before.join()}`);
     assert.deepEqual([...found.keys()], []);
     t.diagnostic(`${COUNT} answers from seed ${SEED}`);
@@ -226,7 +230,7 @@ for (const era of ['lines', 'http'] as const) {
 
   test(`without a guard the client sees it in every place, over ${era}`, async () => {
     const count = Math.min(COUNT, 1_000);
-    const found = await shown(era, noGuard, count);
+    const found = await findShownMutations(era, noGuard, count);
     const total = [...found.values()].reduce((sum, { length }) => sum + length, 0);
     assert.ok(total > count / 2, `${total} of ${count}`);
     const places = new Set(

@@ -17,7 +17,14 @@ export interface GuardSubject {
 export type RunOperation = (operation: AnyOperation, input: unknown) => Promise<unknown>;
 
 /** The judged value with its source, or the reason why it is blocked. */
-export type GuardResult = { readonly value: Json } | GuardBlock;
+export type GuardResult = JudgedValue | GuardBlock;
+
+/** A value that may pass. */
+export interface JudgedValue {
+  readonly value: Json;
+  /** `true` if the value contains text that reads like instructions, and is to be shown to the model as data. */
+  readonly is_data: boolean;
+}
 
 /** The reason of a block, as a sentence for the agent. */
 export interface GuardBlock {
@@ -115,13 +122,14 @@ function throwUnavailable(error: unknown): never {
 }
 
 function readReply(reply: Reply, before: Json, after: Json | undefined): GuardResult {
+  const is_data = reply.marks?.includes('data') ?? false;
   switch (reply.decision) {
     case 'allow':
-      return { value: before };
+      return { value: before, is_data };
     case 'modify':
       return after === undefined
         ? { blocked: 'The policy modifies it, but gave no new value.' }
-        : { value: after };
+        : { value: after, is_data };
     default:
       return buildBlock(reply);
   }

@@ -13,7 +13,7 @@ const dead: Answer = async () => {
   throw new ServerFailure('unreachable');
 };
 
-function asking(answers: Readonly<Record<string, Answer>>, failing: readonly string[] = []) {
+function createQueryParts(answers: Readonly<Record<string, Answer>>, failing: readonly string[] = []) {
   const report: string[] = [];
   const servers = Object.keys(answers).map(
     (name) => ({ name, upstream: { is_failing: () => failing.includes(name) } }) as unknown as UpstreamServer,
@@ -35,7 +35,7 @@ test('a slow server is left out, and reported when it answers', async () => {
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { answers, told: report } = asking({ one: fast, slow, dead });
+  const { answers, told: report } = createQueryParts({ one: fast, slow, dead });
   assert.deepEqual(await answers, ['one']);
   assert.deepEqual(report, ['dead failed']);
   answer('slow');
@@ -44,12 +44,12 @@ test('a slow server is left out, and reported when it answers', async () => {
 });
 
 test('a server that failed before causes no wait, and one that answers is included', async () => {
-  assert.deepEqual(await asking({ one: fast, two: never }, ['two']).answers, ['one']);
-  assert.deepEqual(await asking({ one: dead, two: fast }, ['one', 'two']).answers, ['two']);
-  assert.deepEqual(await asking({ one: dead, two: dead }).answers, []);
-  assert.deepEqual(await asking({}).answers, []);
+  assert.deepEqual(await createQueryParts({ one: fast, two: never }, ['two']).answers, ['one']);
+  assert.deepEqual(await createQueryParts({ one: dead, two: fast }, ['one', 'two']).answers, ['two']);
+  assert.deepEqual(await createQueryParts({ one: dead, two: dead }).answers, []);
+  assert.deepEqual(await createQueryParts({}).answers, []);
 });
 
 test('the failure of a single server is reported', async () => {
-  await assert.rejects(asking({ one: dead }).answers, ServerFailure);
+  await assert.rejects(createQueryParts({ one: dead }).answers, ServerFailure);
 });

@@ -88,7 +88,7 @@ export function openChangeNotifier(
 ) {
   const waiting = new Map<string, NodeJS.Timeout>();
   return {
-    told: (behind: UpstreamServer, change: ServerChange) => {
+    report: (behind: UpstreamServer, change: ServerChange) => {
       const notice = buildNotice(behind, change);
       const key = JSON.stringify([behind.name, notice]);
       if (waiting.has(key)) return;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../operations/operation.ts';
-import { testRuntime } from '../../operations/testing/runtime.ts';
+import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
 import { type ClientIdentity, openSessionPool } from './session-pool.ts';
 
@@ -14,8 +14,8 @@ const GUEST: ClientIdentity = {
   caller,
 };
 
-function rooms(sessions_max: number) {
-  const { runtime } = testRuntime();
+function openTestPool(sessions_max: number) {
+  const { runtime } = createTestRuntime();
   return openSessionPool({
     runtime,
     servers: [],
@@ -26,7 +26,7 @@ function rooms(sessions_max: number) {
 }
 
 test('no session is shared between tenants, agents, users, sessions or credentials', async () => {
-  const all = rooms(10);
+  const all = openTestPool(10);
   const { session } = all.acquire(GUEST);
   assert.equal(all.acquire({ ...GUEST }).session, session);
   const others: readonly Partial<ClientIdentity>[] = [
@@ -47,7 +47,7 @@ test('no session is shared between tenants, agents, users, sessions or credentia
 });
 
 test('a full pool closes the longest idle session, and no active one', async () => {
-  const all = rooms(2);
+  const all = openTestPool(2);
   const first = all.acquire(GUEST);
   const second = all.acquire({ ...GUEST, agent_id: 'b' });
   assert.throws(

@@ -147,7 +147,7 @@ function openSession(
     // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },
   );
-  const notifier = openChangeNotifier((notice) => publish(handler, notice), logFailure);
+  const notifier = openChangeNotifier((notice) => publishNotice(handler, notice), logFailure);
   const servers = settings_list
     .filter(
       ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
@@ -155,12 +155,12 @@ function openSession(
     .map((settings) =>
       openConfiguredServer(settings, (reported) => pool.join(settings, buildOwnerKey(identity), reported), {
         guard,
-        onChange: notifier.told,
+        onChange: notifier.report,
       }),
     );
   const watching = openResourceWatcher(servers);
   const title = 'service gateway';
-  const onLateList: GatewayParts['onLateList'] = (one, list) => notifier.told(one, { list });
+  const onLateList: GatewayParts['onLateList'] = (one, list) => notifier.report(one, { list });
   // Clients of earlier protocol revisions send independent requests here, so they cannot receive change notifications.
   const handler = createMcpHandler(
     ({ era, authInfo }) =>
@@ -192,7 +192,7 @@ function openSession(
   return kept;
 }
 
-function publish({ notify }: McpHttpHandler, { method, params }: ClientNotice): void {
+function publishNotice({ notify }: McpHttpHandler, { method, params }: ClientNotice): void {
   if (method === 'notifications/tools/list_changed') notify.toolsChanged();
   else if (method === 'notifications/resources/list_changed') notify.resourcesChanged();
   else if (method === 'notifications/prompts/list_changed') notify.promptsChanged();

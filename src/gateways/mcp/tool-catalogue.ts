@@ -44,7 +44,7 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
   const key = randomBytes(32);
   let checked: { mac: string; until_ms: number; list: readonly ToolCatalogueEntry[] } | null = null;
 
-  async function standing(is_wanted: boolean, is_fresh: boolean): Promise<readonly ToolCatalogueEntry[]> {
+  async function readEntries(is_wanted: boolean, is_fresh: boolean): Promise<readonly ToolCatalogueEntry[]> {
     const tools = (await parts.list.read(is_wanted)).filter(({ name }) => parts.offers(name));
     const mac = createHmac('sha256', key).update(JSON.stringify(tools)).digest('base64');
     const is_known = checked !== null && checked.mac === mac && performance.now() < checked.until_ms;
@@ -60,10 +60,10 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
 
   return {
     listShown: async () =>
-      (await standing(true, true)).filter(({ held }) => held === null).map(({ shown }) => shown),
+      (await readEntries(true, true)).filter(({ held }) => held === null).map(({ shown }) => shown),
     findTools: async (is_meant) => {
       const those = async (is_wanted: boolean, is_fresh: boolean) =>
-        (await standing(is_wanted, is_fresh)).filter(({ tool }) => is_meant(tool.name));
+        (await readEntries(is_wanted, is_fresh)).filter(({ tool }) => is_meant(tool.name));
       const list = await those(false, false);
       // The tool may be newer than the list.
       if (list.length === 0) return those(true, true);

@@ -14,7 +14,7 @@ interface Ways {
 }
 
 /** An upstream in this process; `server` controls whether it is reachable. */
-function opened(
+function openTestClient(
   is_there: () => boolean,
   wait_ms = 0,
   now_ms = () => performance.now(),
@@ -62,7 +62,7 @@ const outcome = (upstream: UpstreamClient) =>
 
 test('a server that cannot be reached is left alone for pauses that double up to 30 seconds', async () => {
   let clock_ms = 0;
-  const { upstream, ways } = opened(
+  const { upstream, ways } = openTestClient(
     () => false,
     0,
     () => clock_ms,
@@ -94,7 +94,7 @@ const REASONS: readonly (readonly [ServerFailureCode, ServerFailureCode])[] = [
 test('a server whose configuration is wrong says so during a pause too, until a try fails otherwise', async () => {
   let clock_ms = 0;
   let code: ServerFailureCode = 'metadata';
-  const { upstream, ways } = opened(
+  const { upstream, ways } = openTestClient(
     () => false,
     0,
     () => clock_ms,
@@ -111,7 +111,7 @@ test('a server whose configuration is wrong says so during a pause too, until a 
 
 test('callers that may wait are served by a server that came back', async () => {
   let is_there = false;
-  const { upstream } = opened(() => is_there, 10_000);
+  const { upstream } = openTestClient(() => is_there, 10_000);
   assert.equal(await outcome(upstream), 'unreachable');
   is_there = true;
   assert.equal(await outcome(upstream), 'listed');
@@ -119,7 +119,7 @@ test('callers that may wait are served by a server that came back', async () => 
 });
 
 test('all share one connection, which is left and closed once', async () => {
-  const { upstream, ways } = opened(() => true);
+  const { upstream, ways } = openTestClient(() => true);
   assert.deepEqual(await Promise.all([outcome(upstream), outcome(upstream)]), ['listed', 'listed']);
   await upstream.close();
   assert.deepEqual(ways, { opened: 1, left: 1, closed: 1 });
@@ -131,7 +131,7 @@ test('a server stays connected while a client subscribes to changes, and is reco
   timeout: 60_000,
 }, async () => {
   let connection: { close: () => Promise<void> } | null = null;
-  const { upstream, ways } = opened(() => true, 10_000);
+  const { upstream, ways } = openTestClient(() => true, 10_000);
   upstream.attend(true);
   await upstream.use(async (client) => {
     connection = client;

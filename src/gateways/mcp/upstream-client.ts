@@ -66,10 +66,10 @@ export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClie
   let is_attended = false;
   let timer: NodeJS.Timeout | null = null;
 
-  async function connected(): Promise<ActiveConnection> {
+  async function openConnection(): Promise<ActiveConnection> {
     await pauses.wait();
     if (is_closed) throw new ServerFailure('unreachable');
-    return connect(options, watched, now_ms, {
+    return connectClient(options, watched, now_ms, {
       connected: pauses.connected,
       refused: pauses.refused,
       over: (began_ms) => {
@@ -81,11 +81,11 @@ export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClie
   }
 
   function keepConnected(): void {
-    if (is_attended && !is_closed) connection().catch(() => {});
+    if (is_attended && !is_closed) getConnection().catch(() => {});
   }
 
-  function connection(): Promise<ActiveConnection> {
-    current ??= connected().catch((error: unknown) => {
+  function getConnection(): Promise<ActiveConnection> {
+    current ??= openConnection().catch((error: unknown) => {
       current = null;
       throw error;
     });
@@ -93,13 +93,13 @@ export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClie
   }
 
   return {
-    use: (work) => runOnce(work, connection),
+    use: (work) => runOnce(work, getConnection),
     is_failing: pauses.is_failing,
     watch: async (uri, is_wanted) => {
       if (is_wanted === watched.has(uri)) return;
       if (is_wanted) watched.add(uri);
       else watched.delete(uri);
-      if (is_wanted || current !== null) await (await connection()).subscription.renew(uri, is_wanted);
+      if (is_wanted || current !== null) await (await getConnection()).subscription.renew(uri, is_wanted);
     },
     attend: (is_wanted) => {
       is_attended = is_wanted;
@@ -139,7 +139,7 @@ interface ConnectionEvents {
   readonly over: (began_ms: number | null) => void;
 }
 
-async function connect(
+async function connectClient(
   { openTransport, version, connect_ms, onChange }: UpstreamClientOptions,
   watched: ReadonlySet<string>,
   now_ms: () => number,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCircuitBreaker } from './circuit-breaker.ts';
 
-function breaking() {
+function createTestBreaker() {
   const clock = { ms: 0 };
   const breaker = openCircuitBreaker({ failures: 3, window_seconds: 10, open_seconds: 5 }, () => clock.ms);
   const fail = () => breaker.acquire('a')!.failed();
@@ -15,7 +15,7 @@ function breaking() {
 }
 
 test('a provider that keeps failing is left alone, and then one call finds out', () => {
-  const { clock, breaker, fail, lets } = breaking();
+  const { clock, breaker, fail, lets } = createTestBreaker();
   fail();
   fail();
   assert.equal(lets('a'), true);
@@ -39,7 +39,7 @@ test('a provider that keeps failing is left alone, and then one call finds out',
 });
 
 test('an aborted probe leaves the state unchanged, and the next call probes again', () => {
-  const { clock, breaker, fail, lets } = breaking();
+  const { clock, breaker, fail, lets } = createTestBreaker();
   for (let count = 0; count < 3; count += 1) fail();
   clock.ms = 5_000;
   const probe = breaker.acquire('a')!;
@@ -53,7 +53,7 @@ test('an aborted probe leaves the state unchanged, and the next call probes agai
 });
 
 test('failures count together within the window only', () => {
-  const { clock, fail, lets } = breaking();
+  const { clock, fail, lets } = createTestBreaker();
   for (const at of [0, 6_000, 12_000, 18_000, 24_000]) {
     clock.ms = at;
     fail();
@@ -65,7 +65,7 @@ test('failures count together within the window only', () => {
 });
 
 test('what was under way when it opened does not keep it open for longer', () => {
-  const { clock, breaker, fail, lets } = breaking();
+  const { clock, breaker, fail, lets } = createTestBreaker();
   const slow = breaker.acquire('a')!;
   for (let count = 0; count < 3; count += 1) fail();
   clock.ms = 4_999;
@@ -75,7 +75,7 @@ test('what was under way when it opened does not keep it open for longer', () =>
 });
 
 test('an answer that breaks off after it had begun counts', () => {
-  const { breaker, fail, lets } = breaking();
+  const { breaker, fail, lets } = createTestBreaker();
   fail();
   fail();
   const passage = breaker.acquire('a')!;
@@ -99,7 +99,7 @@ test('failures open it only as a share of all calls', () => {
 });
 
 test('the only provider of a call is used even while its circuit breaker is open', () => {
-  const { breaker, fail } = breaking();
+  const { breaker, fail } = createTestBreaker();
   for (let count = 0; count < 3; count += 1) fail();
   assert.equal(breaker.acquire('a'), null);
   const passage = breaker.acquire('a', true);

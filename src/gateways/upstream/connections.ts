@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 
 /** The connect timeout, and the maximum number of connections per origin. */
 export interface UpstreamConnectionSettings {
@@ -26,7 +26,7 @@ export function openUpstreamConnections({
   connections_max,
 }: UpstreamConnectionSettings): UpstreamConnections {
   const pools = new Map<string, Dispatcher>();
-  const library = lazy(() => import('undici'));
+  const library = createLazyValue(() => import('undici'));
   const poolOf = ({ Pool }: typeof import('undici'), origin: string): Dispatcher => {
     const known = pools.get(origin);
     if (known !== undefined) return known;

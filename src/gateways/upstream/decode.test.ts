@@ -12,7 +12,7 @@ const TEXT = 'data: é\n\n'.repeat(10_000);
 /** Builds an answer with a body in pieces, and records whether it was cut. */
 function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
   const seen = { read: 0, cut: null as UpstreamFailure | null };
-  async function* pieces() {
+  async function* streamPieces() {
     for (let at = 0; at < bytes.length; at += piece_bytes) {
       seen.read += 1;
       yield bytes.subarray(at, at + piece_bytes);
@@ -21,7 +21,7 @@ function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
   const incoming: UpstreamHttpAnswer = {
     status: 200,
     headers: ['Content-Encoding', encoding, 'X-Ok', '1'],
-    body: pieces(),
+    body: streamPieces(),
     cut: (reason) => {
       seen.cut = reason;
     },
@@ -78,12 +78,12 @@ test('a small answer that decodes to a huge one is decoded only as far as it is 
 test('a connection failure is passed on unchanged', async () => {
   const failure = new UpstreamFailure('upstream_timeout', 'late');
   const { incoming } = answer('gzip', gzipSync(TEXT), 10);
-  async function* breaking() {
+  async function* streamThenFail() {
     yield gzipSync(TEXT).subarray(0, 20);
     throw failure;
   }
   assert.equal(
-    await expectUpstreamFailure(readBodyText(decodeAnswer({ ...incoming, body: breaking() }))),
+    await expectUpstreamFailure(readBodyText(decodeAnswer({ ...incoming, body: streamThenFail() }))),
     failure,
   );
 });

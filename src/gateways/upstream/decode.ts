@@ -30,10 +30,10 @@ export function decodeAnswer(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
     throw failure;
   }
   const headers = removeHeader(incoming.headers, 'content-encoding');
-  return { ...incoming, headers, body: { [Symbol.asyncIterator]: () => decode(incoming, decoder()) } };
+  return { ...incoming, headers, body: { [Symbol.asyncIterator]: () => decodeBody(incoming, decoder()) } };
 }
 
-async function* decode(incoming: UpstreamHttpAnswer, decoder: Transform): AsyncGenerator<Uint8Array> {
+async function* decodeBody(incoming: UpstreamHttpAnswer, decoder: Transform): AsyncGenerator<Uint8Array> {
   // The pipeline forwards errors to the decoder, which the loop below reads.
   pipeline(Readable.from(incoming.body, { objectMode: false, highWaterMark: 65_536 }), decoder, () => {});
   try {

@@ -92,11 +92,11 @@ export function exchangeHttp(
       onResponseEnd: () => void end('whole'),
       onResponseError: (_, fault) => void end(classifyFault(fault)),
     };
-    dispatch(dispatcher, outgoing, handler, (fault) => void end(classifyFault(fault)));
+    dispatchRequest(dispatcher, outgoing, handler, (fault) => void end(classifyFault(fault)));
   });
 }
 
-function dispatch(
+function dispatchRequest(
   dispatcher: Dispatcher,
   { method, path, headers, body }: UpstreamHttpRequest,
   handler: Dispatcher.DispatchHandler,

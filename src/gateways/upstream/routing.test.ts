@@ -23,7 +23,7 @@ const statuses =
     response.writeHead(status, headers).end(`status ${status}`);
   };
 
-async function closedPort(): Promise<string> {
+async function findClosedPort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as { port: number };
@@ -95,7 +95,7 @@ test('what is no answer is a failure with words of ours', async (t) => {
     assert.match(failure.message, /^(?:The|What the) /);
   }
   const refused = await expectUpstreamFailure(
-    openTestUpstreams(t, { target: await closedPort(), ...once }).send(buildUpstreamRequest()),
+    openTestUpstreams(t, { target: await findClosedPort(), ...once }).send(buildUpstreamRequest()),
   );
   assert.deepEqual([refused.code, refused.attempts], ['upstream_unreachable', 1]);
   assert.equal(rows.length, 4);
@@ -116,7 +116,7 @@ test('an aborted wait ends the call', async (t) => {
 
 test('when a provider fails, the next one gets the call at once with its own key', async (t) => {
   const [down, limited, up] = [
-    await closedPort(),
+    await findClosedPort(),
     await startTestProvider(t, statuses([429])),
     await startTestProvider(t, ok),
   ];

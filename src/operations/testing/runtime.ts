@@ -75,8 +75,8 @@ const SECRETS_WORLD = {
 };
 
 /** Creates a runtime in memory: the real compiler and the real enforcement, with a list as the journal. */
-export function testRuntime(options: TestOptions = {}): TestRuntime {
-  const policy = policyOf(options);
+export function createTestRuntime(options: TestOptions = {}): TestRuntime {
+  const policy = compileTestPolicy(options);
   const events: AuditEvent[] = [];
   const endpoints = new Set<string>();
   let count = 0;
@@ -151,7 +151,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     resetSession: async () => 0,
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
-    queryAudit: async (filter) => query(events, filter),
+    queryAudit: async (filter) => queryEvents(events, filter),
     findEventCallers: async (event_ids) => findCallers(events, event_ids),
     countEvents: async () => [],
     listAuditSessions: async () => [],
@@ -170,7 +170,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
   return { runtime, events, endpoints };
 }
 
-function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOptions): Policy {
+function compileTestPolicy({ rules = [], tenants = {}, documents = [], settings }: TestOptions): Policy {
   const { policy, problems } = compilePolicy({
     inline_rules: [
       { file: 'service.yaml', path: 'policies', tenant_id: null, rules: [...rules] },
@@ -194,7 +194,7 @@ function findCallers(events: readonly AuditEvent[], event_ids: readonly string[]
 }
 
 /** Applies the filters that tests use, by plain equality. The index itself has its own test. */
-function query(events: readonly AuditEvent[], filter: AuditFilter) {
+function queryEvents(events: readonly AuditEvent[], filter: AuditFilter) {
   const { equal, limit } = parseFilter(filter, NOW_MS);
   const { phase, ...fields } = equal;
   const found = events.filter(

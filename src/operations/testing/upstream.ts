@@ -6,7 +6,7 @@ import { startTestProvider } from '../../gateways/upstream/testing/test-provider
 import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
 
 /** Parses settings with a `proxy.target` that answers the example of `proxy_forward` as documented. */
-export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof parseProxySettings>> {
+export async function startExampleTarget(t: TestContext): Promise<ReturnType<typeof parseProxySettings>> {
   const shown = proxyForward.answer!;
   const { url } = await startTestProvider(t, (response) => {
     response.sendDate = false;
@@ -17,7 +17,7 @@ export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof p
 }
 
 /** Opens the LLM proxy that guards model calls to that target. */
-export function exampleLlm(t: TestContext): () => Promise<LlmProxy> {
+export function openExampleLlm(t: TestContext): () => Promise<LlmProxy> {
   const llm = openTestLlm();
   t.after(() => llm.close());
   return async () => llm;

@@ -1,6 +1,6 @@
 import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { isMetadataName } from '../../core/detect/facts/metadata-addresses.ts';
-import { lazy } from '../lazy.ts';
+import { createLazyValue } from '../lazy.ts';
 import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from './guarded-lookup.ts';
 
 /** Environment variables by name. */
@@ -61,7 +61,7 @@ const CONNECT_MS_MAX = 30_000;
 
 /** Opens a client that uses the proxy of the environment, if there is one for the address. */
 export function openHttpClient({ env, allow_link_local = false }: HttpClientOptions): HttpClient {
-  const agent = lazy(async (): Promise<EnvHttpProxyAgent> => {
+  const agent = createLazyValue(async (): Promise<EnvHttpProxyAgent> => {
     const library = await import('undici');
     return new library.EnvHttpProxyAgent({
       httpProxy: readVariable(env, 'http_proxy'),

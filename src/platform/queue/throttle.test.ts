@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openThrottle } from './throttle.ts';
 
 /** Makes clocks that a test advances by the duration and the CPU time of a piece of work. */
-function clocks() {
+function createClocks() {
   const at = { now_ms: 1_000, cpu_ms: 50 };
   const work = (took_ms: number, used_ms: number): void => {
     at.now_ms += took_ms;
@@ -32,7 +32,7 @@ test('work pauses only when other work used the processor', async () => {
   ];
   let ran = 0;
   for (const { name, took_ms, used_ms, rests } of cases) {
-    const time = clocks();
+    const time = createClocks();
     const pace = openThrottle(time);
     const next = pace.begin();
     time.work(took_ms, used_ms);
@@ -47,7 +47,7 @@ test('work pauses only when other work used the processor', async () => {
 });
 
 test('no work pauses while a caller waits, and paused work continues', async () => {
-  const time = clocks();
+  const time = createClocks();
   const pace = openThrottle(time);
   const next = pace.begin();
   time.work(60_000, 1);

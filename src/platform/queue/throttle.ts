@@ -39,7 +39,7 @@ export function openThrottle(
   const resting = new Set<() => void>();
   let hurried = 0;
 
-  function rest(ms: number): Promise<void> {
+  function pauseFor(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
@@ -58,7 +58,7 @@ export function openThrottle(
         const used_ms = clocks.cpu_ms() - since.cpu_ms;
         const stood_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
         const rest_ms = Math.min(restMsMax(), Math.floor(REST_FACTOR * stood_ms));
-        if (hurried === 0 && rest_ms > 0) await rest(rest_ms);
+        if (hurried === 0 && rest_ms > 0) await pauseFor(rest_ms);
         else await nextTurn();
         since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       };

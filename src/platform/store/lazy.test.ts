@@ -5,7 +5,7 @@ import { openLazyStore } from './lazy.ts';
 import type { Store } from './open.ts';
 
 /** Makes a log that keeps its lines. */
-function keptLog() {
+function createKeptLog() {
   const lines: string[] = [];
   const keep =
     (level: string) =>
@@ -17,7 +17,7 @@ function keptLog() {
 const fault = new StoreFailure('store_unavailable', 'It is gone.', 'ECONNREFUSED');
 
 test('it is opened once, by the first that asks, and again only where that failed', async () => {
-  const { log, lines } = keptLog();
+  const { log, lines } = createKeptLog();
   let openings = 0;
   const store = { isThere: async () => true, close: async () => {} } as Store;
   const lazy = openLazyStore(async () => {
@@ -39,7 +39,7 @@ test('it is opened once, by the first that asks, and again only where that faile
 });
 
 test('an outage and its end are reported once each', async () => {
-  const { log, lines } = keptLog();
+  const { log, lines } = createKeptLog();
   const answers = [true, false, false, true, true];
   const store = { isThere: async () => answers.shift()!, close: async () => {} } as Store;
   const lazy = openLazyStore(async () => store, log);
@@ -51,7 +51,7 @@ test('an outage and its end are reported once each', async () => {
 });
 
 test('closed, it is opened no more', async () => {
-  const { log } = keptLog();
+  const { log } = createKeptLog();
   const closed: string[] = [];
   const store = { isThere: async () => true, close: async () => void closed.push('closed') } as Store;
   const lazy = openLazyStore(async () => store, log);

@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { createLazyValue } from '../lazy.ts';
 import { describeFault, type Log } from '../log.ts';
 import { StoreFailure } from './failure.ts';
 import type { Store } from './open.ts';
@@ -26,7 +26,7 @@ export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'err
     reported_ms = performance.now();
     log.error('the store cannot be opened, and what needs it is refused', describeStoreFault(fault));
   };
-  const store = lazy(() =>
+  const store = createLazyValue(() =>
     openNow().catch((fault: unknown) => {
       report(fault);
       throw fault;

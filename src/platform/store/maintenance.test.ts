@@ -6,7 +6,7 @@ import { startMaintenance } from './maintenance.ts';
 const SOON_MS = 1;
 
 /** Waits until the list has this many entries. */
-async function until(list: readonly unknown[], length: number): Promise<void> {
+async function waitForLength(list: readonly unknown[], length: number): Promise<void> {
   while (list.length < length) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
@@ -23,7 +23,7 @@ test('a job is done again and again, in batches while there is more', async () =
     },
   };
   const housekeeping = startMaintenance([job], { error: () => assert.fail() });
-  await until(done, 5);
+  await waitForLength(done, 5);
   await housekeeping.close();
   assert.deepEqual(done.slice(0, 5), [3, 2, 1, 0, 0]);
 });
@@ -45,7 +45,7 @@ test('jobs never run at the same time', async () => {
   });
   const report: unknown[] = [];
   const housekeeping = startMaintenance([job('a'), job('b')], { error: (...line) => report.push(line) });
-  await until(began, 6);
+  await waitForLength(began, 6);
   await housekeeping.close();
   assert.deepEqual(report, []);
   assert.deepEqual(new Set(began), new Set(['a', 'b']));
@@ -63,8 +63,8 @@ test('a failed job is reported and tried again, and delays no other', async () =
   };
   const working = { name: 'works', every_ms: SOON_MS, run: async () => done.push('x') < 0 };
   const housekeeping = startMaintenance([failing, working], { error: (...line) => report.push(line) });
-  await until(report, 2);
-  await until(done, 2);
+  await waitForLength(report, 2);
+  await waitForLength(done, 2);
   await housekeeping.close();
   assert.deepEqual(report[0], [
     'a maintenance job failed and will be tried again',

@@ -17,7 +17,7 @@ export async function applyMigrations(
   kind: StoreSettings['kind'],
   migrations: Migrations,
 ): Promise<void> {
-  refuseNewer(await namesOfMade(db, kind), migrations);
+  refuseNewer(await readMigrationNames(db, kind), migrations);
   const { Migrator } = await import('kysely/migration');
   const schema = kind === 'postgres' ? { migrationTableSchema: await getSchema(db) } : {};
   const migrator = new Migrator({
@@ -39,7 +39,7 @@ export async function checkMigrations(
   kind: StoreSettings['kind'],
   migrations: Migrations,
 ): Promise<void> {
-  const made = await namesOfMade(db, kind);
+  const made = await readMigrationNames(db, kind);
   refuseNewer(made, migrations);
   if (made !== null && Object.keys(migrations).every((name) => made.includes(name))) return;
   throw new StoreFailure(
@@ -57,7 +57,10 @@ function refuseNewer(made: readonly string[] | null, migrations: Migrations): vo
 }
 
 /** Returns the names of the applied migrations; `null` in a store without our tables. */
-async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind']): Promise<string[] | null> {
+async function readMigrationNames(
+  db: Kysely<StoreTables>,
+  kind: StoreSettings['kind'],
+): Promise<string[] | null> {
   const found =
     kind === 'postgres'
       ? await sql<{ name: string | null }>`select to_regclass(${TABLE})::text as name`.execute(db)

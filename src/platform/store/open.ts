@@ -55,7 +55,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions):
   const db = await connect(settings);
   try {
     await checkMigrations(db, settings.kind, migrations);
-    return storeOver(db, settings.kind, options.transaction_ms_max ?? TRANSACTION_MS_MAX);
+    return createStore(db, settings.kind, options.transaction_ms_max ?? TRANSACTION_MS_MAX);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -69,7 +69,7 @@ const TRANSACTION_MS_MAX = 30_000;
 /** Marks code inside a transaction, which must not request another connection: it would deadlock with itself. */
 const inside = new AsyncLocalStorage<{ readonly db: unknown; is_over: boolean }>();
 
-function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_max: number): Store {
+function createStore(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_max: number): Store {
   let closed: Promise<void> | null = null;
   const attempt: Store['transaction'] = async (work) => {
     const around = { db, is_over: false };
@@ -78,7 +78,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_
       kind === 'postgres' ? db.transaction().setIsolationLevel('read committed') : db.transaction();
     try {
       return await builder.execute((trx) =>
-        inTime(transaction_ms_max, () => inside.run(around, () => work(trx))),
+        limitTime(transaction_ms_max, () => inside.run(around, () => work(trx))),
       );
     } finally {
       around.is_over = true;
@@ -99,7 +99,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_
     },
     transaction: async (work) => {
       opened();
-      return withoutConflict(() => attempt(work));
+      return retryOnConflict(() => attempt(work));
     },
     isThere: () => isThere(db),
     close: () => {
@@ -110,7 +110,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_
 }
 
 /** Limits the duration of a transaction, because one that hangs would block all other writers. */
-async function inTime<Result>(ms_max: number, work: () => Promise<Result>): Promise<Result> {
+async function limitTime<Result>(ms_max: number, work: () => Promise<Result>): Promise<Result> {
   const over = new AbortController();
   const late = sleep(ms_max, null, { signal: over.signal }).then(() => {
     throw new StoreFailure(
@@ -130,7 +130,7 @@ const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 250;
 
 /** Repeats a transaction after a conflict, which has rolled it back. */
-async function withoutConflict<Result>(attempt: () => Promise<Result>): Promise<Result> {
+async function retryOnConflict<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();

@@ -9,19 +9,21 @@ import { type TestContext, test } from 'node:test';
 import { openServiceStore } from '../../server/store.ts';
 import { type Store, StoreFailure, type StoreSettings } from './index.ts';
 import { openBadLine } from './testing/bad-line.ts';
-import { lawTables, migrations } from './testing/law-tables.ts';
+import { migrations, withLawTables } from './testing/law-tables.ts';
 import { explainMissingPostgres, startPostgres } from './testing/postgres-server.ts';
-import { sharedServer } from './testing/stores.ts';
+import { getSharedServer } from './testing/stores.ts';
 
 const skip = explainMissingPostgres() ?? false;
 /** Far shorter than a caller's timeout, and far longer than a query takes. */
 const PATIENCE_MS = 1_000;
+/** Far longer than any test. */
+const HOUR_MS = 3_600_000;
 
-const count = (store: Store) => lawTables(store.db).selectFrom('counts').select('id').execute();
+const count = (store: Store) => withLawTables(store.db).selectFrom('counts').select('id').execute();
 const write = (store: Store, id: string) =>
-  store.transaction((trx) => lawTables(trx).insertInto('counts').values({ id, amount: 1 }).execute());
+  store.transaction((trx) => withLawTables(trx).insertInto('counts').values({ id, amount: 1 }).execute());
 
-async function refuses(store: Store, code: StoreFailure['code']): Promise<void> {
+async function assertRefuses(store: Store, code: StoreFailure['code']): Promise<void> {
   for (const question of [() => count(store), () => write(store, 'refused')]) {
     await assert.rejects(question(), (error) => {
       assert.ok(error instanceof StoreFailure, `${error}`);
@@ -32,8 +34,8 @@ async function refuses(store: Store, code: StoreFailure['code']): Promise<void> 
   assert.equal(await store.isThere(), false);
 }
 
-async function recovers(store: Store): Promise<void> {
-  for (let tries = 0; tries < 100 && !(await store.isThere()); tries++)
+async function assertRecovers(store: Store): Promise<void> {
+  for (let tries = 0; tries < 1_200 && !(await store.isThere()); tries++)
     await new Promise((resolve) => setTimeout(resolve, 50));
   await write(store, 'recovered');
   assert.ok((await count(store)).some(({ id }) => id === 'recovered'));
@@ -48,51 +50,71 @@ test('PostgreSQL stops and is started again', { skip }, async (t) => {
   t.after(store.close);
   await write(store, 'before');
   await server.stop();
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   await assert.rejects(openServiceStore(settings, { migrations }), { code: 'store_unavailable' });
   await server.start();
-  await recovers(store);
+  await assertRecovers(store);
   assert.equal((await count(store)).length, 2);
 });
 
 test('PostgreSQL does not answer any more, or the line to it is cut', { skip }, async (t) => {
-  const server = await sharedServer();
+  const server = await getSharedServer();
   const line = await openBadLine(await server.makeDatabase());
   t.after(line.close);
   const settings: StoreSettings = { kind: 'postgres', url: line.url, patience_ms: PATIENCE_MS };
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);
   line.goSilent();
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   line.cut();
-  await recovers(store);
+  await assertRecovers(store);
   const within = store.transaction(async (trx) => {
-    await lawTables(trx).insertInto('counts').values({ id: 'refused', amount: 1 }).execute();
+    await withLawTables(trx).insertInto('counts').values({ id: 'refused', amount: 1 }).execute();
     line.cut();
-    await lawTables(trx).insertInto('counts').values({ id: 'never', amount: 1 }).execute();
+    await withLawTables(trx).insertInto('counts').values({ id: 'never', amount: 1 }).execute();
   });
   await assert.rejects(within, { code: 'store_unavailable' });
   assert.deepEqual(await count(store), [{ id: 'recovered' }]);
 });
 
+test('closing the store ends a statement that PostgreSQL does not answer', { skip }, async (t) => {
+  const server = await getSharedServer();
+  const line = await openBadLine(await server.makeDatabase());
+  t.after(line.close);
+  const settings: StoreSettings = { kind: 'postgres', url: line.url, patience_ms: HOUR_MS };
+  const store = await openServiceStore(settings, { migrate: true, migrations });
+  const sent = Promise.withResolvers<void>();
+  const unanswered = store.transaction(async (trx) => {
+    await withLawTables(trx).insertInto('counts').values({ id: 'before', amount: 1 }).execute();
+    line.goSilent();
+    const answer = withLawTables(trx).selectFrom('counts').select('id').execute();
+    sent.resolve();
+    await answer;
+  });
+  const refused = assert.rejects(unanswered, { code: 'store_unavailable' });
+  await sent.promise;
+  await store.close();
+  await refused;
+});
+
 test('the database is dropped, and another is made in its place', { skip }, async (t) => {
-  const server = await sharedServer();
+  const server = await getSharedServer();
   const url = await server.makeDatabase();
   const settings: StoreSettings = { kind: 'postgres', url };
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);
   await server.run(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   await server.run(`create database ${new URL(url).pathname.slice(1)}`);
-  await refuses(store, 'store_older');
+  await assertRefuses(store, 'store_older');
   await (await openServiceStore(settings, { migrate: true, migrations })).close();
-  await recovers(store);
+  await assertRecovers(store);
 });
 
 test('two services share a database, each in a schema of its own; one without a schema or UTF-8 is refused', {
   skip,
 }, async (t) => {
-  const server = await sharedServer();
+  const server = await getSharedServer();
   const url = await server.makeDatabase();
   const opened: Store[] = [];
   for (const schema of ['one', 'two']) {
@@ -136,9 +158,9 @@ test('the file is moved away and back, and another that is put in its place is n
   t.after(store.close);
   await write(store, 'before');
   renameSync(path, `${path}.away`);
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   renameSync(`${path}.away`, path);
-  await recovers(store);
+  await assertRecovers(store);
 
   const other = `${path}.other`;
   const second = await openServiceStore({ kind: 'sqlite', path: other }, { migrate: true, migrations });
@@ -146,7 +168,7 @@ test('the file is moved away and back, and another that is put in its place is n
   await second.close();
   const before = readFileSync(other);
   renameSync(other, path);
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   await store.close();
   assert.deepEqual(readFileSync(path), before);
 });
@@ -156,12 +178,12 @@ test('a file that is taken away while a transaction thinks takes nothing of it a
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);
   const writing = store.transaction(async (trx) => {
-    await lawTables(trx).insertInto('counts').values({ id: 'refused', amount: 1 }).execute();
+    await withLawTables(trx).insertInto('counts').values({ id: 'refused', amount: 1 }).execute();
     renameSync(path, `${path}.away`);
   });
   await assert.rejects(writing, { code: 'store_unavailable' });
   renameSync(`${path}.away`, path);
-  await recovers(store);
+  await assertRecovers(store);
 });
 
 test('the file is removed: nothing is written to the unlinked one, and a start creates a new one', async (t) => {
@@ -171,7 +193,7 @@ test('the file is removed: nothing is written to the unlinked one, and a start c
   await write(store, 'before');
   assert.ok(existsSync(`${path}-wal`));
   rmSync(path);
-  await refuses(store, 'store_unavailable');
+  await assertRefuses(store, 'store_unavailable');
   await store.close();
   // The write-ahead log of the deleted database remains, and must not be applied to the new one.
   assert.ok(existsSync(`${path}-wal`));
@@ -212,15 +234,15 @@ async function fill(
   makeRoom: () => void,
 ): Promise<FilledTable[]> {
   child.send?.(settings);
-  const hear = async (): Promise<FilledTable> => {
+  const readMessage = async (): Promise<FilledTable> => {
     const gone = once(child, 'exit').then(() => assert.fail('the process that writes has ended'));
     return (await Promise.race([once(child, 'message'), gone]))[0] as FilledTable;
   };
   try {
-    const full = await hear();
+    const full = await readMessage();
     makeRoom();
     child.send?.('room');
-    return [full, await hear()];
+    return [full, await readMessage()];
   } finally {
     child.kill('SIGKILL');
   }
@@ -258,7 +280,7 @@ async function checkFilled(
   assert.ok(full!.written > 10, JSON.stringify(full));
   assert.ok(codes.includes(full!.code!), JSON.stringify(full));
   assert.deepEqual(after, { written: full!.written + 1, code: null });
-  const values = await lawTables(store.db).selectFrom('values').select('id').execute();
+  const values = await withLawTables(store.db).selectFrom('values').select('id').execute();
   const counts = await count(store);
   assert.deepEqual([values.length, counts.length], [after!.written, after!.written]);
 }
@@ -270,8 +292,8 @@ test('a file at its size limit reports a full disk', async (t) => {
   t.after(store.close);
   await sql`pragma max_page_count = 1`.execute(store.db);
   const row = { id: 'big', amount: 1, note: 'x'.repeat(1_000_000), bytes: null };
-  const inserted = store.transaction((trx) => lawTables(trx).insertInto('values').values(row).execute());
+  const inserted = store.transaction((trx) => withLawTables(trx).insertInto('values').values(row).execute());
   await assert.rejects(inserted, { code: 'store_full' });
   await sql`pragma max_page_count = 100000`.execute(store.db);
-  await recovers(store);
+  await assertRecovers(store);
 });

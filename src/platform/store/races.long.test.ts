@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { lawTables, migrations } from './testing/law-tables.ts';
-import { races } from './testing/races.ts';
+import { migrations, withLawTables } from './testing/law-tables.ts';
+import { runRace } from './testing/races.ts';
 import { withStores } from './testing/stores.ts';
 
 const ROWS = 1_000;
@@ -10,11 +10,11 @@ withStores(
   (law) => {
     law('1,000 rows that all claim at once have one owner each', async ({ store, settings }) => {
       const ids = Array.from({ length: ROWS }, (_, at) => at);
-      await lawTables(store.db)
+      await withLawTables(store.db)
         .insertInto('claims')
         .values(ids.map((id) => ({ id, owner: null })))
         .execute();
-      const won = await races<number[], number[]>({
+      const won = await runRace<number[], number[]>({
         settings,
         work: new URL('./testing/claim-rows.ts', import.meta.url),
         input: ids,
@@ -24,7 +24,7 @@ withStores(
         won.flat().sort((a, b) => a - b),
         ids,
       );
-      const rows = await lawTables(store.db).selectFrom('claims').selectAll().execute();
+      const rows = await withLawTables(store.db).selectFrom('claims').selectAll().execute();
       assert.equal(rows.length, ROWS);
       for (const { id, owner } of rows) assert.ok(won[owner!]!.includes(id), `row ${id}`);
       // A race that one process won alone would prove nothing.

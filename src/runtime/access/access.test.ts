@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { PERSON_PERMISSIONS } from '../config/permissions.ts';
 import { type AuthenticatorSettings, needsAgentToken, openAuthenticator } from './index.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
+import { CREDENTIAL_PERMISSIONS } from './testing/credential-permissions.ts';
 import { createApiKey, ensureToken, getTokenPath, hashToken, readToken, rotateToken } from './tokens.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'access-'));
@@ -15,7 +16,7 @@ const NO_AUTH: AuthSettings = { required: false, trusted_proxies: [], api_keys: 
 
 type AccessOptions = Partial<Omit<AuthenticatorSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
 
-function settings({ auth, ...others }: AccessOptions = {}): AuthenticatorSettings {
+function buildSettings({ auth, ...others }: AccessOptions = {}): AuthenticatorSettings {
   return {
     auth: { ...NO_AUTH, ...auth },
     host: '127.0.0.1',
@@ -181,7 +182,7 @@ const loopbackCases: readonly LoopbackCase[] = [
 test('loopback is trusted only where the request comes from this machine and was meant for it', async () => {
   let ran = 0;
   for (const { name, trusted, address, headers, settings: requested } of loopbackCases) {
-    const id = await getId(settings(requested), headers ?? {}, address);
+    const id = await getId(buildSettings(requested), headers ?? {}, address);
     assert.equal(id, trusted ? 'loopback' : 'unauthenticated', name);
     ran++;
   }
@@ -195,7 +196,7 @@ test('who is refused on loopback learns what made it so', async () => {
     headers: Record<string, string>,
     address = '127.0.0.1',
   ) => {
-    const outcome = await openAuthenticator(settings(requested))({
+    const outcome = await openAuthenticator(buildSettings(requested))({
       address,
       headers: { host: 'localhost', ...headers },
     });
@@ -206,13 +207,13 @@ test('who is refused on loopback learns what made it so', async () => {
   assert.match(await reasonFor({ auth: { required: true } }, {}), /^A credential is needed/);
 });
 
-function key(entry: Partial<ApiKey> = {}): { key: string; entry: ApiKey } {
+function createTestKey(entry: Partial<ApiKey> = {}): { key: string; entry: ApiKey } {
   const made = createApiKey('ci');
   return { key: made.key, entry: { ...made.entry, ...entry } };
 }
 
 test('a wrong credential is refused, also on loopback', async () => {
-  const access = settings();
+  const access = buildSettings();
   ensureToken(access.state_dir, 'operator');
   const wrong = [
     { authorization: 'Bearer nonsense' },
@@ -235,7 +236,7 @@ test('a wrong credential is refused, also on loopback', async () => {
 });
 
 test('the operator token makes a person, from anywhere', async () => {
-  const access = settings();
+  const access = buildSettings();
   const { token, created } = ensureToken(access.state_dir, 'operator');
   assert.ok(created);
   assert.match(token, /^svc_operator_[A-Za-z0-9_-]{43}$/);
@@ -252,7 +253,7 @@ test('the operator token makes a person, from anywhere', async () => {
 
 test('a rotated token is followed within a second, and the old one refused', async () => {
   let now_ms = 0;
-  const access = settings({ now_ms: () => now_ms });
+  const access = buildSettings({ now_ms: () => now_ms });
   const old = ensureToken(access.state_dir, 'operator').token;
   const authenticate = openAuthenticator(access);
   const idFor = async (token: string) => {
@@ -285,7 +286,7 @@ test('a token file is private, and one that holds something else is replaced', (
 });
 
 test('an agent token is needed where others call and no authentication is configured', () => {
-  const withKey = { ...NO_AUTH, api_keys: [key().entry] };
+  const withKey = { ...NO_AUTH, api_keys: [createTestKey().entry] };
   const cases: readonly [AuthSettings, string, boolean][] = [
     [NO_AUTH, '127.0.0.1', false],
     [NO_AUTH, 'localhost', false],
@@ -304,7 +305,7 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   const state_dir = mkdtempSync(join(scratch, 'state-'));
   const { token } = ensureToken(state_dir, 'agent');
   const headers = { 'x-service-key': token };
-  const caller = await openAuthenticator(settings({ state_dir, host: '0.0.0.0' }))({
+  const caller = await openAuthenticator(buildSettings({ state_dir, host: '0.0.0.0' }))({
     address: '203.0.113.9',
     headers,
   });
@@ -312,39 +313,34 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   assert.equal(caller.kind, 'agent');
   assert.ok(caller.permissions.includes('check'));
   for (const decides of PERSON_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
-  const keyed = settings({ state_dir, auth: { api_keys: [key().entry] } });
+  const keyed = buildSettings({ state_dir, auth: { api_keys: [createTestKey().entry] } });
   assert.equal(await getId(keyed, headers, '203.0.113.9'), 'unauthenticated');
 });
 
 test('API keys: scope, permissions, expiry, overlap', async () => {
-  const plain = key();
-  const scoped = key({
+  const plain = createTestKey();
+  const scoped = createTestKey({
     id: 'scoped',
     tenants: ['acme'],
     agents: ['a', 'b'],
     permissions: ['check', 'policy:reload', 'memory:purge'],
   });
-  const expired = key({ id: 'expired', expires_at: '2025-12-31T23:59:59Z' });
-  const lasting = key({ id: 'expired', expires_at: '2026-06-01T00:00:00Z' });
-  const unreadable = key({ id: 'unreadable', expires_at: 'tomorrow' });
-  const reading = key({ id: 'reading', permissions: ['audit:read', 'approvals:read', 'approvals:decide'] });
+  const expired = createTestKey({ id: 'expired', expires_at: '2025-12-31T23:59:59Z' });
+  const lasting = createTestKey({ id: 'expired', expires_at: '2026-06-01T00:00:00Z' });
+  const unreadable = createTestKey({ id: 'unreadable', expires_at: 'tomorrow' });
+  const reading = createTestKey({
+    id: 'reading',
+    permissions: ['audit:read', 'approvals:read', 'approvals:decide'],
+  });
   const all = [plain, scoped, reading, expired, lasting, unreadable];
-  const access = settings({ auth: { api_keys: all.map(({ entry }) => entry) } });
+  const access = buildSettings({ auth: { api_keys: all.map(({ entry }) => entry) } });
   const authenticate = openAuthenticator(access);
   const callerOf = (credential: string) =>
     authenticate({ address: '203.0.113.9', headers: { authorization: `bearer ${credential}` } });
   assert.deepEqual(await callerOf(plain.key), {
     id: 'key:ci',
     kind: 'agent',
-    permissions: [
-      'check',
-      'memory:use',
-      'policy:read',
-      'audit:import',
-      'audit:read_own',
-      'approvals:own',
-      'costs:own',
-    ],
+    permissions: CREDENTIAL_PERMISSIONS,
     tenants: '*',
     agents: '*',
   });
@@ -398,8 +394,11 @@ test('a proxy says for whom it asks only where it is configured to, and may do n
     ['a program on this machine', vouching, { 'x-service-user': 'ann' }, '127.0.0.1', 'loopback'],
   ];
   for (const [name, requested, headers, address, expected] of rows)
-    assert.equal(await getId(settings(requested), headers, address), expected, name);
+    assert.equal(await getId(buildSettings(requested), headers, address), expected, name);
   assert.equal(rows.length, 7);
-  const outcome = await openAuthenticator(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
+  const outcome = await openAuthenticator(buildSettings(vouching))({
+    address: '10.1.2.3',
+    headers: forwarded,
+  });
   assert.ok('permissions' in outcome && outcome.permissions.length === 0);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type AgentEvidence, findAgentAncestor } from './agent-ancestor.ts';
 import { type ProcessLineage, parseLineage, readLineage } from './lineage.ts';
 
-function lineage(has_terminal: boolean, ...commands: readonly string[]): ProcessLineage {
+function buildLineage(has_terminal: boolean, ...commands: readonly string[]): ProcessLineage {
   const ancestors = commands.map((command, at) => ({
     pid: at === commands.length - 1 ? 1 : 100 - at,
     words: command.split(' '),
@@ -16,27 +16,31 @@ const CASES: readonly (readonly [
   Readonly<Record<string, string>>,
   AgentEvidence['kind'] | null,
 ])[] = [
-  [lineage(true, 'bash', 'gnome-terminal', 'systemd --user', 'systemd'), {}, null],
-  [lineage(true, '-zsh', 'sshd: ada', 'sshd', 'systemd'), {}, null],
-  [lineage(false, 'sh -c x', 'cron', 'systemd'), {}, null],
-  [lineage(false, 'node test.js', 'npm test', 'actions-runner', 'systemd'), {}, null],
-  [lineage(true, 'bash', 'vim claude.md', 'bash', 'tmux', 'systemd'), {}, null],
-  [lineage(true, 'bash', 'code', 'systemd'), { CODEX_HOME: '/x', CLAUDE_CODE_USE_BEDROCK: '1' }, null],
-  [lineage(true, 'bash', 'bash'), {}, null],
-  [lineage(true, 'bash -c x', 'claude', 'zsh', 'tmux', 'systemd'), {}, 'process'],
-  [lineage(false, 'bash', 'MainThread node /usr/bin/gemini', 'zsh', 'systemd'), {}, 'process'],
-  [lineage(false, 'bash', 'codex codex exec', 'systemd'), {}, 'process'],
-  [lineage(false, 'sh', 'node /x/node_modules/@anthropic-ai/claude-code/cli.js', 'systemd'), {}, 'process'],
-  [lineage(true, 'script -qc x', 'bash', 'cursor-agent', 'systemd'), {}, 'process'],
-  [lineage(true, 'bash', '/opt/Cursor.app/Contents/MacOS/Cursor', 'launchd'), {}, 'process'],
-  [lineage(true, 'bash', 'python3 /home/ada/.local/bin/aider', 'systemd'), {}, 'process'],
-  [lineage(true, 'bash', 'systemd'), { CLAUDECODE: '1' }, 'variable'],
-  [lineage(true, 'bash', 'systemd'), { CODEX_SANDBOX: 'seatbelt' }, 'variable'],
-  [lineage(true, 'bash', 'systemd'), { GEMINI_CLI: '1' }, 'variable'],
-  [lineage(true, 'bash', 'systemd'), { CURSOR_TRACE_ID: 'x' }, 'variable'],
-  [lineage(false, 'systemd'), {}, 'orphan'],
-  [lineage(false, 'sh -c x', 'systemd --user', 'systemd'), {}, 'orphan'],
-  [lineage(false, 'setsid service', 'process_api'), {}, 'orphan'],
+  [buildLineage(true, 'bash', 'gnome-terminal', 'systemd --user', 'systemd'), {}, null],
+  [buildLineage(true, '-zsh', 'sshd: ada', 'sshd', 'systemd'), {}, null],
+  [buildLineage(false, 'sh -c x', 'cron', 'systemd'), {}, null],
+  [buildLineage(false, 'node test.js', 'npm test', 'actions-runner', 'systemd'), {}, null],
+  [buildLineage(true, 'bash', 'vim claude.md', 'bash', 'tmux', 'systemd'), {}, null],
+  [buildLineage(true, 'bash', 'code', 'systemd'), { CODEX_HOME: '/x', CLAUDE_CODE_USE_BEDROCK: '1' }, null],
+  [buildLineage(true, 'bash', 'bash'), {}, null],
+  [buildLineage(true, 'bash -c x', 'claude', 'zsh', 'tmux', 'systemd'), {}, 'process'],
+  [buildLineage(false, 'bash', 'MainThread node /usr/bin/gemini', 'zsh', 'systemd'), {}, 'process'],
+  [buildLineage(false, 'bash', 'codex codex exec', 'systemd'), {}, 'process'],
+  [
+    buildLineage(false, 'sh', 'node /x/node_modules/@anthropic-ai/claude-code/cli.js', 'systemd'),
+    {},
+    'process',
+  ],
+  [buildLineage(true, 'script -qc x', 'bash', 'cursor-agent', 'systemd'), {}, 'process'],
+  [buildLineage(true, 'bash', '/opt/Cursor.app/Contents/MacOS/Cursor', 'launchd'), {}, 'process'],
+  [buildLineage(true, 'bash', 'python3 /home/ada/.local/bin/aider', 'systemd'), {}, 'process'],
+  [buildLineage(true, 'bash', 'systemd'), { CLAUDECODE: '1' }, 'variable'],
+  [buildLineage(true, 'bash', 'systemd'), { CODEX_SANDBOX: 'seatbelt' }, 'variable'],
+  [buildLineage(true, 'bash', 'systemd'), { GEMINI_CLI: '1' }, 'variable'],
+  [buildLineage(true, 'bash', 'systemd'), { CURSOR_TRACE_ID: 'x' }, 'variable'],
+  [buildLineage(false, 'systemd'), {}, 'orphan'],
+  [buildLineage(false, 'sh -c x', 'systemd --user', 'systemd'), {}, 'orphan'],
+  [buildLineage(false, 'setsid service', 'process_api'), {}, 'orphan'],
   [null, {}, 'unknown'],
 ];
 

@@ -48,7 +48,7 @@ export function findAgentAncestor(
 }
 
 function getAgent(words: readonly string[]): string | null {
-  const names = words.map(baseName);
+  const names = words.map(getBaseName);
   const first = names.slice(0, 2).find((name) => PROGRAMS.test(name));
   if (first !== undefined) return first;
   if (!names.slice(0, 2).some((name) => INTERPRETERS.test(name)))
@@ -72,14 +72,15 @@ function isPackage(word: string): boolean {
   return PACKAGES.test(word);
 }
 
-function baseName(word: string): string {
+function getBaseName(word: string): string {
   return word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
 }
 
 function isOrphan(ancestors: readonly AncestorProcess[]): boolean {
-  const others = ancestors.filter(({ words }) => !NEUTRAL.test(baseName(words[0] ?? '')));
+  const others = ancestors.filter(({ words }) => !NEUTRAL.test(getBaseName(words[0] ?? '')));
   // Process 1 of a container is any program. A shell there was started by the person who entered the container.
   return (
-    ancestors.length > 0 && others.every(({ pid, words }) => pid === 1 || INIT.test(baseName(words[0] ?? '')))
+    ancestors.length > 0 &&
+    others.every(({ pid, words }) => pid === 1 || INIT.test(getBaseName(words[0] ?? '')))
   );
 }

@@ -74,12 +74,12 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
     settings.proxy_identity === true && peer.headers['x-service-user'] !== undefined && isProxy(peer);
   const keyOf = getKeys(api_keys, now_ms);
   const verify = auth.jwt === null ? null : openJwtVerifier(auth.jwt, now_ms);
-  const operator = tokenFile(settings.state_dir, 'operator', now_ms);
-  const agentToken = tokenFile(settings.state_dir, 'agent', now_ms);
+  const operator = watchTokenFile(settings.state_dir, 'operator', now_ms);
+  const agentToken = watchTokenFile(settings.state_dir, 'agent', now_ms);
   const takesAgentToken = (): boolean =>
     auth.jwt === null && !api_keys.current().some(({ is_stored }) => is_stored !== true);
 
-  function known(
+  function identifyCredential(
     credential: string,
   ): Caller | AuthenticationFailure | Promise<Caller | AuthenticationFailure> {
     if (operator(credential)) return OPERATOR;
@@ -96,7 +96,7 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
   return (peer) => {
     const credential = getCredential(peer.headers);
     // A wrong credential is never treated as none, because its sender claims an identity.
-    if (credential !== null) return credential === '' ? WRONG : known(credential);
+    if (credential !== null) return credential === '' ? WRONG : identifyCredential(credential);
     const user = settings.sessions === undefined ? null : findUser(peer, settings.sessions);
     if (user !== null) return user;
     if (!auth.required && isLocal(peer)) return LOOPBACK_CALLER;
@@ -201,7 +201,7 @@ function getTable(keys: readonly ApiKey[]): KeyTable {
 const REREAD_AFTER_MS = 1_000;
 
 /** Compares with a token file in constant time. A rotation takes effect within a second. */
-function tokenFile(
+function watchTokenFile(
   state_dir: string,
   kind: TokenKind,
   now_ms: () => number,

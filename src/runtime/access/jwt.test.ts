@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { exportJWK, SignJWT } from 'jose';
 import { openAuthenticator } from './index.ts';
 import type { JwtSettings } from './settings.ts';
+import { CREDENTIAL_PERMISSIONS } from './testing/credential-permissions.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'jwt-'));
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -66,15 +67,7 @@ test('a good token gives what its claims say, and the defaults where they are si
   assert.deepEqual(await answer(await sign(GOOD)), {
     id: 'jwt:worker-7',
     kind: 'agent',
-    permissions: [
-      'check',
-      'memory:use',
-      'policy:read',
-      'audit:import',
-      'audit:read_own',
-      'approvals:own',
-      'costs:own',
-    ],
+    permissions: CREDENTIAL_PERMISSIONS,
     tenants: '*',
     agents: '*',
   });
@@ -94,7 +87,7 @@ test('a good token gives what its claims say, and the defaults where they are si
   });
 });
 
-function unsigned(claims: object): string {
+function buildUnsignedToken(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'none' })}.${part(claims)}.AA`;
 }
@@ -122,7 +115,7 @@ test('every other token is refused', async () => {
     'the public key used as a shared one': await new SignJWT(GOOD)
       .setProtectedHeader({ alg: 'HS256' })
       .sign(hmac),
-    unsigned: unsigned(GOOD),
+    unsigned: buildUnsignedToken(GOOD),
     'a changed signature': `${good.slice(0, -4)}AAAA`,
     'cut off': good.slice(0, -20),
     'longer than any': `${good}${'A'.repeat(20_000)}`,

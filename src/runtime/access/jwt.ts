@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import { JWT_ALGORITHMS } from '../config/schema-auth.ts';
 import { buildAgentCaller, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
@@ -26,7 +26,7 @@ export function openJwtVerifier(
   settings: JwtSettings,
   now_ms: () => number,
 ): (token: string) => Promise<Caller | null> {
-  const opened = lazy(() => open(settings));
+  const opened = createLazyValue(() => openVerifier(settings));
   return async (token) => {
     const verify = await opened.open();
     const claims = await verify(token, new Date(now_ms()));
@@ -37,7 +37,7 @@ export function openJwtVerifier(
 type Verify = (token: string, currentDate: Date) => Promise<JWTPayload | null>;
 
 /** The library is imported with the first token, not at startup. */
-async function open(settings: JwtSettings): Promise<Verify> {
+async function openVerifier(settings: JwtSettings): Promise<Verify> {
   const jose = await import('jose');
   const keys = await getKeys(settings, jose);
   const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.includes(name));
@@ -94,10 +94,10 @@ function getCaller(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const names = settings.claims ?? {};
   const subject = claims.sub;
   if (typeof subject !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(subject)) return null;
-  const tenants = listed(getClaim(claims, names.tenants ?? 'tenant_id'));
-  const agents = listed(getClaim(claims, names.agents ?? 'agent_id'));
+  const tenants = parseNameList(getClaim(claims, names.tenants ?? 'tenant_id'));
+  const agents = parseNameList(getClaim(claims, names.agents ?? 'agent_id'));
   const granted = getClaim(claims, names.permissions ?? 'permissions');
-  const permissions = listed(typeof granted === 'string' ? granted.split(' ') : granted);
+  const permissions = parseNameList(typeof granted === 'string' ? granted.split(' ') : granted);
   if (tenants === null || agents === null || permissions === null) return null;
   return buildAgentCaller(
     `jwt:${subject}`,
@@ -118,7 +118,7 @@ function getClaim(claims: JWTPayload, name: string): unknown {
 }
 
 /** `null`: the claim exists but cannot be read, which must not widen the scope of the bearer. */
-function listed(claim: unknown): readonly string[] | 'absent' | null {
+function parseNameList(claim: unknown): readonly string[] | 'absent' | null {
   if (claim === undefined) return 'absent';
   if (typeof claim === 'string') return [claim];
   if (!Array.isArray(claim) || claim.length > NAMES_MAX) return null;

@@ -21,13 +21,13 @@ const LIST_BYTES_MAX = 16 * 1024 * 1024;
 /** Lists the ancestors of this process; `null` if the system does not provide them. */
 export function readLineage(): ProcessLineage | null {
   try {
-    return process.platform === 'linux' ? linuxLineage() : listedLineage();
+    return process.platform === 'linux' ? readLinuxLineage() : readListedLineage();
   } catch {
     return null;
   }
 }
 
-function linuxLineage(): ProcessLineage {
+function readLinuxLineage(): ProcessLineage {
   const own = getStat(process.pid);
   const ancestors: AncestorProcess[] = [];
   for (let pid = own.parent; pid > 0 && ancestors.length < ANCESTORS_MAX; pid = getStat(pid).parent) {
@@ -57,7 +57,7 @@ const LISTS: Readonly<Record<'windows' | 'other', readonly [string, readonly str
   other: ['ps', ['-A', '-o', 'pid=,ppid=,tty=,command=']],
 };
 
-function listedLineage(): ProcessLineage {
+function readListedLineage(): ProcessLineage {
   const is_windows = process.platform === 'win32';
   const [program, words] = LISTS[is_windows ? 'windows' : 'other'];
   const text = execFileSync(program, words, {

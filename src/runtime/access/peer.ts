@@ -24,11 +24,11 @@ export interface LocalitySettings {
  * the user's browser (`Origin`), also under its own name if it controls its DNS (`Host`).
  */
 export function buildLocalityCheck(settings: LocalitySettings): (peer: Peer) => boolean {
-  const proxies = blockList(settings.trusted_proxies);
+  const proxies = buildBlockList(settings.trusted_proxies);
   const isOurOrigin = buildOriginCheck(settings.cors_origins);
   return ({ address, headers }) => {
     if (address === undefined) return false;
-    const clients = isForwarded(headers) ? clientsBehind(address, headers, proxies) : [address];
+    const clients = isForwarded(headers) ? listClients(address, headers, proxies) : [address];
     if (clients.length === 0 || !clients.every(isLoopback)) return false;
     return isOurHost(headers.host, settings.host) && isOurOrigin(headers.origin);
   };
@@ -53,7 +53,7 @@ export function buildOriginCheck(
 export function buildProxyCheck(
   trusted_proxies: readonly string[],
 ): (peer: Pick<Peer, 'address'>) => boolean {
-  const proxies = blockList(trusted_proxies);
+  const proxies = buildBlockList(trusted_proxies);
   return ({ address }) => address !== undefined && isListed(proxies, address);
 }
 
@@ -97,9 +97,9 @@ function isForwarded(headers: Peer['headers']): boolean {
  * Returns the clients for which a trusted proxy acts; empty if that cannot be determined. Each header must show
  * it by itself, because a proxy that writes one header may pass another through as the client sent it.
  */
-function clientsBehind(proxy: string, headers: Peer['headers'], proxies: BlockList): readonly string[] {
+function listClients(proxy: string, headers: Peer['headers'], proxies: BlockList): readonly string[] {
   if (!isListed(proxies, proxy)) return [];
-  return chains(headers).map((chain) => {
+  return parseChains(headers).map((chain) => {
     const stranger = chain.findLast((address) => isIP(address) === 0 || !isListed(proxies, address));
     return stranger ?? chain[0] ?? '';
   });
@@ -112,20 +112,20 @@ export function findClientAddress(
 ): string | null {
   if (address === undefined) return null;
   if (!isForwarded(headers)) return address;
-  const client = clientsBehind(address, headers, blockList(trusted_proxies))[0];
+  const client = listClients(address, headers, buildBlockList(trusted_proxies))[0];
   return client !== undefined && isIP(client) !== 0 ? client : address;
 }
 
-function chains(headers: Peer['headers']): string[][] {
+function parseChains(headers: Peer['headers']): string[][] {
   const [standard, common, single] = ['forwarded', 'x-forwarded-for', 'x-real-ip'].map((name) =>
     headers[name] === undefined ? null : [headers[name]].flat().join(',').split(','),
   );
   const named = standard?.map((part) => /(?:^|;)\s*for=("?)([^";]*)\1/i.exec(part)?.[2] ?? '');
-  return [named, common, single].filter((chain) => chain != null).map((chain) => chain.map(bare));
+  return [named, common, single].filter((chain) => chain != null).map((chain) => chain.map(stripPort));
 }
 
 /** Removes port and brackets: `[::1]:80`, `1.2.3.4:80` and `"::1"`. */
-function bare(address: string): string {
+function stripPort(address: string): string {
   const trimmed = address.trim();
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed);
   if (bracketed) return bracketed[1] ?? '';
@@ -134,22 +134,22 @@ function bare(address: string): string {
 
 function isOurHost(header: string | string[] | undefined, configured: string): boolean {
   if (typeof header !== 'string') return false;
-  const host = hostName(header);
+  const host = parseHostName(header);
   return host !== null && (host === configured.toLowerCase() || isLoopbackHost(host));
 }
 
 function isLoopbackAuthority(authority: string): boolean {
-  const host = hostName(authority);
+  const host = parseHostName(authority);
   return host !== null && isLoopbackHost(host);
 }
 
 /** Returns the name in `name:port` in lower case, without brackets around IPv6; `null` for anything else. */
-function hostName(authority: string): string | null {
+function parseHostName(authority: string): string | null {
   const match = /^(?:\[([\da-f:.]+)\]|([^:@/\\?#\s]+))(?::\d{1,5})?$/i.exec(authority);
   return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;
 }
 
-function blockList(entries: readonly string[]): BlockList {
+function buildBlockList(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');

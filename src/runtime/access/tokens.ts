@@ -36,7 +36,7 @@ export function ensureToken(state_dir: string, kind: TokenKind): { token: string
     restrictMode(getTokenPath(state_dir, kind));
     return { token: present, created: false };
   }
-  const token = newToken(kind);
+  const token = createToken(kind);
   const path = getTokenPath(state_dir, kind);
   // A file that holds no token is replaced.
   if (readToken(state_dir, kind) === null) rmSync(path, { force: true });
@@ -46,14 +46,14 @@ export function ensureToken(state_dir: string, kind: TokenKind): { token: string
 
 /** Replaces the token. The old one is refused within a second, without a restart. */
 export function rotateToken(state_dir: string, kind: TokenKind): string {
-  const token = newToken(kind);
+  const token = createToken(kind);
   writePrivateFile(getTokenPath(state_dir, kind), token, 'replace');
   return token;
 }
 
 /** Creates an API key: the key, which is shown once, and its entry for the configuration. */
 export function createApiKey(id: string): { key: string; entry: { id: string; sha256: string } } {
-  const key = newToken('key');
+  const key = createToken('key');
   return { key, entry: { id, sha256: hashToken(key) } };
 }
 
@@ -62,6 +62,6 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
 
-function newToken(kind: TokenKind | 'key'): string {
+function createToken(kind: TokenKind | 'key'): string {
   return `svc_${kind}_${randomBytes(32).toString('base64url')}`;
 }

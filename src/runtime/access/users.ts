@@ -68,7 +68,7 @@ export function identifyUser(
   const tenants: Caller['tenants'] = user.tenants.includes('*') ? '*' : user.tenants;
   const own = { permissions: findReadPermissions(user.role, tenants), tenants };
   const isTrusted = caller.kind === 'person' || caller === LOOPBACK_CALLER || caller === PROXY_CALLER;
-  const lent = isTrusted ? own : narrowed(own, caller);
+  const lent = isTrusted ? own : narrowRights(own, caller);
   return { id: `user:${user.user_id}`, kind: 'anonymous', ...lent, agents: caller.agents };
 }
 
@@ -84,7 +84,7 @@ const UNKNOWN: UserRejection = {
 type Lent = Pick<Caller, 'permissions' | 'tenants'>;
 
 /** Returns the permissions that both have. */
-function narrowed(user: Lent, caller: Lent): Lent {
+function narrowRights(user: Lent, caller: Lent): Lent {
   const { tenants } = caller;
   return {
     permissions: user.permissions.filter((one) => caller.permissions.includes(one)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
 import type { Store } from '../../platform/store/index.ts';
-import { races } from '../../platform/store/testing/races.ts';
+import { runRace } from '../../platform/store/testing/races.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
 import { deleteStaleSignIns } from './jobs.ts';
@@ -74,7 +74,7 @@ withStores('accounts', (law) => {
       const links: string[] = [];
       for (let at = 0; at < 8; at += 1) links.push((await accounts.createFirstLink())!);
       const work = new URL('testing/first-link-racer.ts', import.meta.url);
-      const outcomes = await races<string, readonly string[]>({
+      const outcomes = await runRace<string, readonly string[]>({
         settings: world.settings,
         work,
         input: links,

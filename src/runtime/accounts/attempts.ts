@@ -32,7 +32,7 @@ export async function countAttempt(
   ];
   const counts = [];
   for (const { subject, max } of limits) {
-    const row = await increment(db, subject, now_ms, settings.attempts_window_ms);
+    const row = await incrementAttempts(db, subject, now_ms, settings.attempts_window_ms);
     counts.push({ ...row, over: row.attempts - max });
   }
   const over = counts.filter((row) => row.over > 0);
@@ -53,7 +53,7 @@ export async function countAttempt(
 }
 
 /** Adds one to a counter, which starts again after the window. */
-async function increment(
+async function incrementAttempts(
   db: Kysely<StoreTables>,
   subject: string,
   now_ms: number,

@@ -1,4 +1,4 @@
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../access/types.ts';
 import { findRolePermissions } from '../access/users.ts';
@@ -43,7 +43,7 @@ export function openAccounts(parts: AccountParts) {
         () => null,
       ),
     hasAdministrator: async () => hasAdministrator((await parts.store()).db),
-    identify: bind(identify),
+    identify: bind(identifyUserOfSession),
     signOut: bind(signOut),
     listSessions: bind(listSessions),
     signInWithPassword: bind(sign_in.signInWithPassword),
@@ -76,7 +76,7 @@ const UNREACHABLE = 'The OpenID provider cannot be reached at the moment.';
 
 /** Opens the provider with the first sign-in there. Rejects with `Unavailable` if it cannot be reached. */
 function openProviderOnDemand({ settings: { oidc } }: AccountParts): () => Promise<OpenIdProvider> {
-  const opened = lazy(async () => {
+  const opened = createLazyValue(async () => {
     if (oidc === null) throw new Error('no OpenID provider is configured');
     return openOpenIdProvider(oidc);
   });
@@ -88,7 +88,10 @@ function openProviderOnDemand({ settings: { oidc } }: AccountParts): () => Promi
 }
 
 /** Finds the user of a session cookie; `null` if the session is not valid, or the user is disabled. */
-async function identify(parts: AccountParts, session_token: string): Promise<SignedInUser | null> {
+async function identifyUserOfSession(
+  parts: AccountParts,
+  session_token: string,
+): Promise<SignedInUser | null> {
   const session = await findSession(parts, session_token);
   if (session === null) return null;
   const account = await users.findAccount(parts, session.user_id);

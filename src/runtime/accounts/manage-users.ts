@@ -33,7 +33,7 @@ export async function addUser(
   const user_id = normalizeUserId(added.user_id);
   const { roles, tenants } = added;
   if ((await findUserRow(db, user_id)) !== null) return null;
-  await record(parts, 'user_add', user_id, caller_id, 'A user was added.', { roles, tenants });
+  await recordUserChange(parts, 'user_add', user_id, caller_id, 'A user was added.', { roles, tenants });
   const user = { user_id, name: added.name ?? user_id, roles, tenants, created_by: caller_id };
   if (!(await insertUser(db, parts.ports().now_ms(), user))) return null;
   const link = await linkFor(parts, db, user_id);
@@ -74,10 +74,17 @@ export async function changeUser(
   const user_id = normalizeUserId(name);
   if ((await findUserRow(db, user_id)) === null) return null;
   const { roles, tenants } = change;
-  await record(parts, 'user_change', user_id, caller_id, 'The roles or tenants of a user were changed.', {
-    ...(roles && { roles }),
-    ...(tenants && { tenants }),
-  });
+  await recordUserChange(
+    parts,
+    'user_change',
+    user_id,
+    caller_id,
+    'The roles or tenants of a user were changed.',
+    {
+      ...(roles && { roles }),
+      ...(tenants && { tenants }),
+    },
+  );
   await db
     .updateTable('users')
     .set({
@@ -100,7 +107,13 @@ export async function setUserDisabled(
   const user_id = normalizeUserId(name);
   if ((await findUserRow(db, user_id)) === null) return null;
   const phase = is_disabled ? 'user_disable' : 'user_enable';
-  await record(parts, phase, user_id, caller_id, `A user was ${is_disabled ? 'disabled' : 'enabled'}.`);
+  await recordUserChange(
+    parts,
+    phase,
+    user_id,
+    caller_id,
+    `A user was ${is_disabled ? 'disabled' : 'enabled'}.`,
+  );
   const disabled_ms = is_disabled ? parts.ports().now_ms() : null;
   await db.updateTable('users').set({ disabled_ms }).where('user_id', '=', user_id).execute();
   if (is_disabled) await endAccess(db, user_id);
@@ -117,7 +130,7 @@ export async function resetUser(
   const user_id = normalizeUserId(name);
   if ((await findUserRow(db, user_id)) === null) return null;
   const reason = 'The password and the second factors of a user were removed.';
-  await record(parts, 'user_reset', user_id, caller_id, reason);
+  await recordUserChange(parts, 'user_reset', user_id, caller_id, reason);
   await db
     .updateTable('users')
     .set({ password_hash: null, totp_secret: null, totp_confirmed: 0, totp_step: 0 })
@@ -144,7 +157,9 @@ export async function endUserSessions(
   const user_id = normalizeUserId(name);
   const count = await revokeSessions(db, user_id, session_id === null ? {} : { session_id });
   if (count > 0)
-    await record(parts, 'session_revoke', user_id, caller_id, 'Sessions of a user were ended.', { count });
+    await recordUserChange(parts, 'session_revoke', user_id, caller_id, 'Sessions of a user were ended.', {
+      count,
+    });
   return count;
 }
 
@@ -172,7 +187,7 @@ async function endAccess(db: Kysely<StoreTables>, user_id: string): Promise<void
   await db.deleteFrom('sign_in_challenges').where('user_id', '=', user_id).execute();
 }
 
-async function record(
+async function recordUserChange(
   { ports }: AccountParts,
   phase: AccountPhase,
   user_id: string,

@@ -73,22 +73,22 @@ export async function finishOidc(
   const challenge = state === undefined ? null : await takeChallenge(parts, 'oidc', state);
   const started = challenge === null ? null : (JSON.parse(challenge.data) as OidcSignInState);
   if (started === null || binding === null || hashToken(binding) !== started.binding_sha256)
-    return fail(parts, null, origin, 'refused');
+    return failSignIn(parts, null, origin, 'refused');
   const url = new URL(started.redirect_uri);
   for (const [name, value] of Object.entries(answer))
     if (value !== undefined) url.searchParams.set(name, value);
   const proved = await provider.finish(url, { ...started, state: state! }).catch(() => null);
-  if (proved === null) return fail(parts, null, origin, 'refused');
+  if (proved === null) return failSignIn(parts, null, origin, 'refused');
   const user = await keepUser(parts, parts.settings.oidc!, proved);
-  if (typeof user === 'string') return fail(parts, null, origin, user);
-  if (user.disabled_ms !== null) return fail(parts, user, origin, 'disabled');
+  if (typeof user === 'string') return failSignIn(parts, null, origin, user);
+  if (user.disabled_ms !== null) return failSignIn(parts, user, origin, 'disabled');
   const has_second_factor = readNames(proved.claims, 'amr').includes('mfa');
   const result = await beginSession(parts, user, 'oidc', has_second_factor, origin);
-  if (result.outcome !== 'signed_in') return fail(parts, user, origin, 'refused');
+  if (result.outcome !== 'signed_in') return failSignIn(parts, user, origin, 'refused');
   return { ...result, return_to: started.return_to };
 }
 
-async function fail(
+async function failSignIn(
   parts: AccountParts,
   user: UserRow | null,
   origin: SignInOrigin,

@@ -38,8 +38,8 @@ const TIMEOUT_SECONDS = 10;
 
 /** Reads the provider's discovery document. Rejects if the provider cannot be reached. */
 export async function openOpenIdProvider(settings: OidcSettings): Promise<OpenIdProvider> {
-  const library = await load();
-  const config = await discover(library, settings);
+  const library = await loadLibrary();
+  const config = await discoverProvider(library, settings);
   return {
     begin: async (redirect_uri) => {
       const state = library.randomState();
@@ -69,7 +69,7 @@ export async function openOpenIdProvider(settings: OidcSettings): Promise<OpenId
   };
 }
 
-async function discover(library: Library, settings: OidcSettings): Promise<Configuration> {
+async function discoverProvider(library: Library, settings: OidcSettings): Promise<Configuration> {
   const { issuer, client_id, client_secret, clock_tolerance_seconds } = settings;
   const is_local = issuer.startsWith('http:');
   return library.discovery(
@@ -95,7 +95,7 @@ function authenticateClient(library: Library, secret: string): ReturnType<Librar
 }
 
 /** Loads the library, which is an optional dependency. */
-async function load(): Promise<Library> {
+async function loadLibrary(): Promise<Library> {
   try {
     return await import('openid-client');
   } catch (fault) {

@@ -37,7 +37,7 @@ export async function changePassword(
   await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
   await db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();
   await revokeSessions(db, user_id, { except: session_id });
-  return finish(await rotateSession(db, session_id));
+  return finishRotation(await rotateSession(db, session_id));
 }
 
 /** Proves the second factor again with a code, for a decision that asks for it. */
@@ -65,7 +65,7 @@ export async function markSecondFactor(
     metadata: { method },
   });
   const second_factor_ms = parts.ports().now_ms();
-  return finish(await rotateSession((await parts.store()).db, session_id, { second_factor_ms }));
+  return finishRotation(await rotateSession((await parts.store()).db, session_id, { second_factor_ms }));
 }
 
 /** Begins the set-up of an authenticator app. Returns `null` if the user has one already. */
@@ -124,7 +124,7 @@ export async function removeTotp(
     .set({ totp_secret: null, totp_confirmed: 0, totp_step: 0 })
     .where('user_id', '=', user_id)
     .execute();
-  return finish(await rotateSession(db, session_id));
+  return finishRotation(await rotateSession(db, session_id));
 }
 
 async function requireUser({ store }: AccountParts, user_id: string): Promise<UserRow> {
@@ -133,6 +133,6 @@ async function requireUser({ store }: AccountParts, user_id: string): Promise<Us
   return user;
 }
 
-function finish(session_token: string | null): RotatedSession {
+function finishRotation(session_token: string | null): RotatedSession {
   return session_token === null ? REFUSED : { outcome: 'done', session_token };
 }

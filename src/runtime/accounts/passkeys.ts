@@ -35,7 +35,7 @@ export async function startPasskeyRegistration(
   user_id: string,
   { origin }: PasskeyOrigin,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-  const { generateRegistrationOptions } = await load();
+  const { generateRegistrationOptions } = await loadLibrary();
   const present = await listRows(parts, user_id);
   const options = await generateRegistrationOptions({
     rpName: RP_NAME,
@@ -61,7 +61,7 @@ export async function addPasskey(
   const begun = await takeChallenge(parts, 'passkey_registration', challenge);
   if (begun?.user_id !== user_id) return { outcome: 'refused' };
   if ((await listRows(parts, user_id)).length >= PASSKEYS_MAX) return { outcome: 'refused' };
-  const { verifyRegistrationResponse } = await load();
+  const { verifyRegistrationResponse } = await loadLibrary();
   const verified = await verifyRegistrationResponse({
     response: asked.response,
     expectedChallenge: challenge,
@@ -131,7 +131,7 @@ export async function startPasskeyUse(
   const begun = ticket === null ? null : await tryChallenge(parts, 'second_factor', ticket);
   const known = user_id ?? begun?.user_id ?? null;
   const rows = known === null ? [] : await listRows(parts, known);
-  const { generateAuthenticationOptions } = await load();
+  const { generateAuthenticationOptions } = await loadLibrary();
   const options = await generateAuthenticationOptions({
     rpID: new URL(origin).hostname,
     allowCredentials: rows.map(({ credential_id }) => ({ id: credential_id })),
@@ -185,7 +185,7 @@ async function verifyPasskey(
     .where('credential_id', '=', String(response.id))
     .executeTakeFirst();
   if (row === undefined || (begun.user_id !== null && begun.user_id !== row.user_id)) return null;
-  const { verifyAuthenticationResponse } = await load();
+  const { verifyAuthenticationResponse } = await loadLibrary();
   const verified = await verifyAuthenticationResponse({
     response,
     expectedChallenge: challenge,
@@ -229,7 +229,7 @@ async function listRows({ store }: AccountParts, user_id: string) {
 }
 
 /** Loads the library, which is an optional dependency. */
-async function load(): Promise<Library> {
+async function loadLibrary(): Promise<Library> {
   try {
     return await import('@simplewebauthn/server');
   } catch (fault) {

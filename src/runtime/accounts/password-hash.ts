@@ -18,7 +18,7 @@ export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
   const tag = await deriveTag(password, nonce, PARAMETERS);
   const { memory, passes, parallelism } = PARAMETERS;
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(nonce)}$${encode(tag)}`;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encodeBytes(nonce)}$${encodeBytes(tag)}`;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function hashPassword(password: string): Promise<string> {
  * which accounts exist.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const parsed = stored === null ? null : parse(stored);
+  const parsed = stored === null ? null : parseHash(stored);
   const { nonce, tag, parameters } = parsed ?? ABSENT;
   const derived = await deriveTag(password, nonce, parameters);
   return timingSafeEqual(derived, tag) && parsed !== null;
@@ -49,7 +49,7 @@ const ABSENT: ParsedHash = {
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-function parse(stored: string): ParsedHash | null {
+function parseHash(stored: string): ParsedHash | null {
   const [, memory, passes, parallelism, nonce, tag] = PHC.exec(stored) ?? [];
   if (nonce === undefined || tag === undefined) return null;
   const parameters = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
@@ -74,6 +74,6 @@ async function deriveTag(password: string, nonce: Buffer, parameters: Parameters
   });
 }
 
-function encode(bytes: Buffer): string {
+function encodeBytes(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }

@@ -22,7 +22,7 @@ export interface NewSession {
 /** Begins a session, and ends the one that the browser had. Returns the value of the cookie, of which only the hash is stored. */
 export async function insertSession(db: Db, now_ms: number, session: NewSession): Promise<string> {
   const { user_id, method, has_second_factor, origin } = session;
-  const token = newSessionToken();
+  const token = createSessionToken();
   if (origin.session_token !== null) await deleteSession(db, origin.session_token);
   await db
     .insertInto('user_sessions')
@@ -113,7 +113,7 @@ export async function rotateSession(
   session_id: string,
   change: { readonly second_factor_ms?: number } = {},
 ): Promise<string | null> {
-  const token = newSessionToken();
+  const token = createSessionToken();
   const { numUpdatedRows } = await db
     .updateTable('user_sessions')
     .set({ token_sha256: hashToken(token), ...change })
@@ -122,7 +122,7 @@ export async function rotateSession(
   return numUpdatedRows > 0n ? token : null;
 }
 
-function newSessionToken(): string {
+function createSessionToken(): string {
   return randomBytes(32).toString('base64url');
 }
 

@@ -17,12 +17,12 @@ export function readAccountSettings(
     link_ms: parseDurationMs(sign_in.link_ttl),
     totp_key: { state_dir, key: sign_in.totp_key ?? null },
     oidc,
-    public_url: server.public_url ?? `http://${hostFor(server.host)}:${port}`,
+    public_url: server.public_url ?? `http://${toUrlHost(server.host)}:${port}`,
   };
 }
 
 /** Returns the name that a browser on this machine uses. Passkeys need a name, so that it is no IP address. */
-function hostFor(host: string): string {
+function toUrlHost(host: string): string {
   const is_here = isLoopbackHost(host) || host === '0.0.0.0' || host === '::';
   if (is_here) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -14,7 +14,7 @@ const WINDOW_STEPS = 1;
 /** Creates a secret, and the URI that an app reads from a QR code. */
 export function createTotpSecret(user_id: string): { readonly secret: string; readonly uri: string } {
   const secret = new Secret({ size: SECRET_BYTES });
-  return { secret: secret.base32, uri: build(secret.base32, user_id).toString() };
+  return { secret: secret.base32, uri: buildTotp(secret.base32, user_id).toString() };
 }
 
 /**
@@ -23,11 +23,11 @@ export function createTotpSecret(user_id: string): { readonly secret: string; re
  */
 export function findTotpStep(secret: string, code: string, now_ms: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
-  const delta = build(secret, '').validate({ token: code, timestamp: now_ms, window: WINDOW_STEPS });
+  const delta = buildTotp(secret, '').validate({ token: code, timestamp: now_ms, window: WINDOW_STEPS });
   return delta === null ? null : Math.floor(now_ms / 1_000 / PERIOD_SECONDS) + delta;
 }
 
-function build(secret: string, label: string): TOTP {
+function buildTotp(secret: string, label: string): TOTP {
   return new TOTP({
     issuer: ISSUER,
     label,

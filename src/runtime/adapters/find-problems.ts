@@ -30,7 +30,7 @@ export function findDialectProblems(
   steps: readonly PathStep[],
 ): DocumentProblem[] {
   const isSilent = ({ stdout = '', code = 0 }: DialectReply) => stdout === '' && code !== 2;
-  return protocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
+  return findProtocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
 }
 
 /** Returns the problems of an HTTP adapter beyond its shape. Runs its examples. */
@@ -39,7 +39,7 @@ export function findAdapterProblems(
   from: string,
   steps: readonly PathStep[],
 ): DocumentProblem[] {
-  return protocolProblems(
+  return findProtocolProblems(
     written,
     { kind: 'adapters', pass: written.pass, isSilent: () => false },
     from,
@@ -47,7 +47,7 @@ export function findAdapterProblems(
   );
 }
 
-function protocolProblems<Reply>(
+function findProtocolProblems<Reply>(
   written: AdapterProtocol<Reply>,
   way: Way<Reply>,
   from: string,

@@ -108,13 +108,13 @@ test('the event and whom it is about are read', () => {
   assert.deepEqual(readEventName(by_place, { e: 'a' }, 'b'), { ok: true, value: 'b' });
   assert.equal(readEventName(by_place, {}, null).ok, false);
   assert.equal(readEventName(by_place, { e: { a: 1 } }, null).ok, false);
-  assert.equal(readEventName({ events }, {}, null).ok, false, 'two, and nobody says which');
+  assert.equal(readEventName({ events }, {}, null).ok, false, 'two events, and no setting names one');
   assert.deepEqual(readEventName({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
   const subject = { session_id: '{/s}', tenant_id: '{/t}' };
-  const nobody = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
+  const no_names = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
   assert.deepEqual(readPayloadSubject({ subject }, { s: 's1', t: '' }), {
     ok: true,
-    value: { ...nobody, session_id: 's1' },
+    value: { ...no_names, session_id: 's1' },
   });
   assert.equal(readPayloadSubject({ subject }, { s: { a: 1 } }).ok, false);
   assert.equal(readPayloadSubject({ subject }, { s: 'a\u0000' }).ok, false);

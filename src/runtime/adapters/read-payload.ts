@@ -36,7 +36,9 @@ export function readEventName(
   if (request !== null) return { ok: true, value: request };
   const names = Object.keys(events);
   if (event === undefined)
-    return names.length === 1 ? { ok: true, value: names[0]! } : wrong('does not say what event it is of');
+    return names.length === 1
+      ? { ok: true, value: names[0]! }
+      : buildFailedResult('does not say what event it is of');
   return getName(event, payload as Json, 'event');
 }
 
@@ -56,7 +58,7 @@ export function readPayloadSubject(
     if (template === undefined) continue;
     const { value, missing } = fillTemplate(template, buildPlaceLookup(payload as Json));
     if (missing.length > 0 || value === null || value === '') continue;
-    if (!isName(value)) return wrong(`has no name as \`${key}\``);
+    if (!isName(value)) return buildFailedResult(`has no name as \`${key}\``);
     found[key] = value;
   }
   return { ok: true, value: found };
@@ -72,45 +74,47 @@ export function readPayloadChecks(
     const items = getItems(check, payload as Json);
     if (!items.ok) return items;
     if (found.length + items.value.length > CHECKS_MAX)
-      return wrong(`holds more than ${CHECKS_MAX} things to judge`);
+      return buildFailedResult(`holds more than ${CHECKS_MAX} things to judge`);
     for (const item of items.value) {
-      const one = checkIn(check, item);
+      const one = readCheck(check, item);
       if (!one.ok) return one;
       if (one.value !== null) found.push(one.value);
     }
   }
-  return found.length === 0 ? wrong('holds nothing that could be judged') : { ok: true, value: found };
+  return found.length === 0
+    ? buildFailedResult('holds nothing that could be judged')
+    : { ok: true, value: found };
 }
 
 function getItems({ each, optional = false }: CheckSpec, payload: Json): PayloadResult<readonly Json[]> {
   if (each === undefined) return { ok: true, value: [payload] };
   const list = buildPlaceLookup(payload)(each);
   if (optional && (list === undefined || list === null)) return { ok: true, value: [] };
-  return Array.isArray(list) ? { ok: true, value: list } : wrong(`has no list at \`${each}\``);
+  return Array.isArray(list) ? { ok: true, value: list } : buildFailedResult(`has no list at \`${each}\``);
 }
 
-function checkIn(
+function readCheck(
   { kind, tool, content, json = false, optional = false }: CheckSpec,
   item: Json,
 ): PayloadResult<FoundCheck | null> {
   const filled = fillTemplate(content, buildPlaceLookup(item));
   if (optional && (filled.missing.length > 0 || filled.value === null)) return { ok: true, value: null };
-  if (filled.missing.length > 0) return lacking(filled.missing);
-  const value = json ? parsed(filled.value) : filled.value;
+  if (filled.missing.length > 0) return buildLackingResult(filled.missing);
+  const value = json ? parseContent(filled.value) : filled.value;
   if (tool === undefined) return { ok: true, value: { kind, content: value } };
   const name = getName(tool, item, 'tool');
   return name.ok ? { ok: true, value: { kind, tool: name.value, content: value } } : name;
 }
 
 /** Text that is not valid JSON, or whose objects have duplicate members, stays text. */
-function parsed(value: Json): Json {
+function parseContent(value: Json): Json {
   return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
 function getName(template: string, root: Json, what: string): PayloadResult<string> {
   const { value, missing } = fillTemplate(template, buildPlaceLookup(root));
-  if (missing.length > 0) return lacking(missing);
-  return isName(value) ? { ok: true, value } : wrong(`has no name as its ${what}`);
+  if (missing.length > 0) return buildLackingResult(missing);
+  return isName(value) ? { ok: true, value } : buildFailedResult(`has no name as its ${what}`);
 }
 
 function isName(value: Json): value is string {
@@ -122,11 +126,11 @@ function isName(value: Json): value is string {
   );
 }
 
-function lacking([place = '']: readonly string[]): { readonly ok: false; readonly why: string } {
-  return wrong(`lacks \`${place}\``);
+function buildLackingResult([place = '']: readonly string[]): { readonly ok: false; readonly why: string } {
+  return buildFailedResult(`lacks \`${place}\``);
 }
 
-function wrong(why: string): { readonly ok: false; readonly why: string } {
+function buildFailedResult(why: string): { readonly ok: false; readonly why: string } {
   return { ok: false, why };
 }
 

@@ -63,7 +63,7 @@ const dialectReply = {
   properties: { stdout: {}, stderr: text, code: { enum: [0, 1, 2] } },
 } as const;
 
-function protocol(reply: object, more: object, required: readonly string[]) {
+function buildProtocolSchema(reply: object, more: object, required: readonly string[]) {
   return {
     type: 'array',
     maxItems: 20,
@@ -106,10 +106,10 @@ function protocol(reply: object, more: object, required: readonly string[]) {
 }
 
 /** The schema of dialects, the protocols in which coding agents call a hook. */
-export const dialectsSchema = protocol(dialectReply, { ask: dialectReply }, []);
+export const dialectsSchema = buildProtocolSchema(dialectReply, { ask: dialectReply }, []);
 
 /**
  * The schema of adapters, the protocols in which gateways and frameworks call over HTTP. They have no `ask`
  * reply, because no user can answer there.
  */
-export const adaptersSchema = protocol({ type: 'object' }, {}, ['pass']);
+export const adaptersSchema = buildProtocolSchema({ type: 'object' }, {}, ['pass']);

@@ -11,11 +11,11 @@ import {
   type AuditLog,
   appendRange,
   countFiles,
-  eventually,
   makeAuditLog,
   readFiles,
   START_MS,
   sampleEvent,
+  waitUntil,
 } from './testing/audit-log.ts';
 import type { AuditEvent, AuditFilter } from './types.ts';
 
@@ -157,7 +157,7 @@ test('a synced index sees every event that was durable before, of all writers, o
     await Promise.all([indexer.sync(), indexer.sync(), indexer.sync()]);
     assert.equal((await ids({ limit: 10_000 })).length, from + 40);
   }
-  await eventually(async () => (await countFiles(trail, 'gzip')) > 0);
+  await waitUntil(async () => (await countFiles(trail, 'gzip')) > 0);
   assert.equal(await indexer.sync(), 0);
 });
 

@@ -33,7 +33,7 @@ async function openFile(path: string, read_only: boolean, rebuilt: boolean): Pro
   const db = await sqlite.open<IndexTables>({ path, read_only });
   try {
     if (read_only) await checkTables(db);
-    else await migrate(db);
+    else await migrateIndex(db);
     return { db, rebuilt, close: () => db.destroy() };
   } catch (error) {
     await db.destroy();
@@ -48,7 +48,7 @@ function isDamaged(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-async function migrate(db: Kysely<IndexTables>): Promise<void> {
+async function migrateIndex(db: Kysely<IndexTables>): Promise<void> {
   const { Migrator } = await import('kysely/migration');
   await refuseNewer(db);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });

@@ -39,7 +39,7 @@ export async function publishHead(
   { seq, record_hash }: ChainHead,
 ): Promise<void> {
   const head = { writer, seq, record_hash };
-  const signature = signMessage(headMessage(head), signing_key);
+  const signature = signMessage(formatHeadMessage(head), signing_key);
   const path = join(writer_dir, HEAD_FILE);
   const temporary = buildTemporaryName(path);
   try {
@@ -69,7 +69,7 @@ export async function readPublishedHeads(
     if (published === null || published.writer !== writer) continue;
     const { seq, record_hash, signature } = published;
     const head = { writer, seq, record_hash };
-    if (isSigned(headMessage(head), signature, public_key)) heads.push(head);
+    if (isSigned(formatHeadMessage(head), signature, public_key)) heads.push(head);
   }
   return heads;
 }
@@ -105,7 +105,7 @@ export function isWriterHead(value: unknown): value is WriterHead {
   );
 }
 
-function headMessage({ writer, seq, record_hash }: WriterHead): string {
+function formatHeadMessage({ writer, seq, record_hash }: WriterHead): string {
   return `agent-safety journal head 1\n${writer}\n${seq}\n${record_hash}`;
 }
 

@@ -8,6 +8,7 @@ import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadPublicKeys } from './keys.ts';
 import { FROM_START, readChain } from './reader.ts';
+import { waitUntil } from './testing/audit-log.ts';
 import { type VerifyReport, verifyJournal } from './verify.ts';
 
 const PROGRAM = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
@@ -25,7 +26,7 @@ async function verify(state: string): Promise<VerifyReport> {
   });
 }
 
-async function recordedIds(state: string): Promise<Set<string>> {
+async function readRecordedIdSet(state: string): Promise<Set<string>> {
   const ids = new Set<string>();
   for await (const { records } of readChain(join(state, 'journal', 'worker-1'), FROM_START)) {
     for (const { record } of records) if (record.kind === 'event') ids.add(record.event.event_id);
@@ -43,12 +44,6 @@ function startLoad(command: readonly string[]): { child: ChildProcess; said: () 
   return { child, said: () => output.split('\n').slice(0, -1) };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds() && tries < 2_000; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(holds(), 'it did not happen in ten seconds');
-}
-
 test('SIGKILL at any moment under load loses nothing acknowledged, and the journal opens and verifies', async (t) => {
   const state = await makeState(t);
   const ROUNDS = 25;
@@ -62,14 +57,14 @@ test('SIGKILL at any moment under load loses nothing acknowledged, and the journ
       String(round),
       String(waiters),
     ]);
-    await until(() => stated().length > 1);
+    await waitUntil(() => stated().length > 1);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 25));
     child.kill('SIGKILL');
     await once(child, 'close');
     acknowledged.push(...stated().filter((line) => line.startsWith('evt_')));
     if (round % 5 === 0) assert.equal((await verify(state)).broken, null);
   }
-  const recorded = await recordedIds(state);
+  const recorded = await readRecordedIdSet(state);
   assert.deepEqual(
     acknowledged.filter((id) => !recorded.has(id)),
     [],
@@ -88,16 +83,16 @@ test('a full disk refuses every event, loses no acknowledged one, and recovers o
   const limit = (bytes: number | string): void => {
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
   };
-  await until(() => stated().length > 0);
+  await waitUntil(() => stated().length > 0);
   limit(LIMIT_BYTES);
-  await until(() => refused().length > 100);
+  await waitUntil(() => refused().length > 100);
   limit('unlimited');
   const before = acknowledged().length;
-  await until(() => acknowledged().length > before + 200);
+  await waitUntil(() => acknowledged().length > before + 200);
   child.kill('SIGKILL');
   await once(child, 'close');
   assert.deepEqual([...new Set(refused())], ['!journal_write_failed']);
-  const recorded = await recordedIds(state);
+  const recorded = await readRecordedIdSet(state);
   assert.deepEqual(
     acknowledged().filter((id) => !recorded.has(id)),
     [],

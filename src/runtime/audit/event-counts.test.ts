@@ -37,7 +37,7 @@ function countPlainly(events: readonly AuditEvent[], request: EventCountQuery): 
     const is_inside = request.since_ms === null || (ms >= request.since_ms && ms < request.until_ms);
     const is_scoped = request.tenants === '*' || request.tenants.includes(event.tenant_id);
     if (!is_inside || !is_scoped) continue;
-    for (const value of plainValues(request.by, event)) {
+    for (const value of listPlainValues(request.by, event)) {
       const bucket = request.bucket_ms ? Math.floor(ms / request.bucket_ms) * request.bucket_ms : null;
       const key = JSON.stringify([value, bucket, event.decision]);
       sums[key] = (sums[key] ?? 0) + 1;
@@ -46,7 +46,7 @@ function countPlainly(events: readonly AuditEvent[], request: EventCountQuery): 
   return sums;
 }
 
-function plainValues(by: CountField, event: AuditEvent): readonly string[] {
+function listPlainValues(by: CountField, event: AuditEvent): readonly string[] {
   if (by === 'agent') return [event.agent_id];
   if (by === 'tenant') return [event.tenant_id];
   if (by === 'tool') return event.tool_name === null ? [] : [event.tool_name];

@@ -22,10 +22,10 @@ export function createEventId(now_ms: number): string {
     used = 0;
   }
   used += RANDOM_BYTES;
-  return `evt_${timeDigits(now_ms)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
+  return `evt_${formatTimeDigits(now_ms)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
 }
 
-function timeDigits(now_ms: number): string {
+function formatTimeDigits(now_ms: number): string {
   if (now_ms !== last_ms) {
     last_time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
     last_ms = now_ms;

@@ -52,7 +52,7 @@ export async function addToCounts(
 
 /** Returns the values of a field under which an event is counted. Those of approval events have a mark. */
 export function listCountedValues(field: TallyField, event: AuditEvent): readonly string[] {
-  const values = rawValues(field, event);
+  const values = listRawValues(field, event);
   if (values.length === 0) return values;
   const kept = [...new Set(values.slice(0, VALUES_MAX))].filter((value) => value.length <= VALUE_CHARS_MAX);
   return isApprovalEvent(event) ? kept.map((value) => APPROVAL_MARK + value) : kept;
@@ -63,7 +63,7 @@ function isApprovalEvent({ metadata }: AuditEvent): boolean {
   return typeof metadata.phase === 'string' && metadata.phase.startsWith('approval_');
 }
 
-function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
+function listRawValues(field: TallyField, event: AuditEvent): readonly string[] {
   const { metadata } = event;
   switch (field) {
     case 'boundary':
@@ -77,11 +77,11 @@ function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
     case 'tag_family':
       return [...listTagFamilies(event.data_tags)];
     case 'detector':
-      return namesIn(metadata.rule_ids).map((id) => `${event.boundary}/${id}`);
+      return readNames(metadata.rule_ids).map((id) => `${event.boundary}/${id}`);
     case 'monitored':
-      return namesIn(metadata.monitored);
+      return readNames(metadata.monitored);
     case 'allowlisted':
-      return namesIn(metadata.allowlisted_fingerprints);
+      return readNames(metadata.allowlisted_fingerprints);
     case 'model':
       return typeof metadata.model === 'string' ? [metadata.model] : [];
     case 'hook':
@@ -91,7 +91,7 @@ function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
   }
 }
 
-function namesIn(list: AuditEvent['metadata'][string] | undefined): readonly string[] {
+function readNames(list: AuditEvent['metadata'][string] | undefined): readonly string[] {
   return Array.isArray(list) ? list : [];
 }
 
@@ -136,7 +136,7 @@ function sumPeriods(rows: readonly CountRow[]): CountRow[] {
   return [...sums.values()];
 }
 
-function widened(row: { event_count: number; first_ms: number; last_ms: number }, ms: number) {
+function widenRow(row: { event_count: number; first_ms: number; last_ms: number }, ms: number) {
   return {
     event_count: row.event_count + 1,
     first_ms: Math.min(row.first_ms, ms),
@@ -164,7 +164,7 @@ function addToSession(
       first_ms: ms,
       last_ms: ms,
     });
-  else Object.assign(row, widened(row, ms), { block_count: row.block_count + blocked });
+  else Object.assign(row, widenRow(row, ms), { block_count: row.block_count + blocked });
 }
 
 function addToPolicy(policies: Map<string, PolicyRow>, policy_hash: string, ms: number): void {
@@ -173,7 +173,7 @@ function addToPolicy(policies: Map<string, PolicyRow>, policy_hash: string, ms: 
   const row = policies.get(key);
   if (row === undefined)
     policies.set(key, { bucket_ms, policy_hash, event_count: 1, first_ms: ms, last_ms: ms });
-  else Object.assign(row, widened(row, ms));
+  else Object.assign(row, widenRow(row, ms));
 }
 
 /** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */

@@ -34,7 +34,7 @@ export function isWriterName(name: string): boolean {
 
 /** Returns the writers that have a folder, sorted; none if the journal does not exist. */
 export async function listWriters(journal_dir: string): Promise<string[]> {
-  const entries = await readdir(journal_dir, { withFileTypes: true }).catch(nothingThere);
+  const entries = await readdir(journal_dir, { withFileTypes: true }).catch(ignoreMissing);
   return entries
     .filter((entry) => entry.isDirectory() && isWriterName(entry.name))
     .map((entry) => entry.name)
@@ -46,7 +46,7 @@ export async function listWriters(journal_dir: string): Promise<string[]> {
  * steps), returns the plain one, because the compressed one may be incomplete.
  */
 export async function listSegments(writer_dir: string): Promise<SegmentFile[]> {
-  const entries = await readdir(writer_dir, { withFileTypes: true }).catch(nothingThere);
+  const entries = await readdir(writer_dir, { withFileTypes: true }).catch(ignoreMissing);
   const by_seq = new Map<number, SegmentFile>();
   for (const { name } of entries) {
     const match = SEGMENT_NAME.exec(name);
@@ -71,7 +71,7 @@ export async function countJournalBytes(journal_dir: string): Promise<number> {
   return bytes;
 }
 
-function nothingThere(error: NodeJS.ErrnoException): [] {
+function ignoreMissing(error: NodeJS.ErrnoException): [] {
   if (error.code === 'ENOENT') return [];
   throw error;
 }

@@ -98,14 +98,14 @@ const WORDS: Partial<Record<EqualField, readonly string[]>> = {
 export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
   const equal: Partial<Record<EqualField, string>> = {};
   for (const field of EQUAL_FIELDS) {
-    const value = text(filter, field);
+    const value = readText(filter, field);
     if (value === null) continue;
     const words = WORDS[field];
     if (words !== undefined && !words.includes(value))
       throw new AuditFilterError(field, `is one of ${words.join(', ')}`);
     equal[field] = value;
   }
-  const last_ms = filter.last === undefined ? null : parseDuration(text(filter, 'last')!);
+  const last_ms = filter.last === undefined ? null : parseDuration(readText(filter, 'last')!);
   if (filter.last !== undefined && last_ms === null)
     throw new AuditFilterError('last', `is a duration, ${DURATIONS}`);
   return {
@@ -115,9 +115,9 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     without_self_tests: filter.without_self_tests ?? false,
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
-    monitored: text(filter, 'monitored'),
-    since_ms: last_ms === null ? time(filter, 'since', now_ms) : now_ms - last_ms,
-    until_ms: last_ms === null ? time(filter, 'until', now_ms) : now_ms,
+    monitored: readText(filter, 'monitored'),
+    since_ms: last_ms === null ? readTime(filter, 'since', now_ms) : now_ms - last_ms,
+    until_ms: last_ms === null ? readTime(filter, 'until', now_ms) : now_ms,
     limit: parseLimit(filter),
     newest_first: filter.newest_first ?? true,
     cursor: parseCursor(filter),
@@ -179,8 +179,8 @@ export function parseDuration(value: string): number | null {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-function time(filter: AuditFilter, field: 'since' | 'until', now_ms: number): number | null {
-  const value = text(filter, field)?.trim();
+function readTime(filter: AuditFilter, field: 'since' | 'until', now_ms: number): number | null {
+  const value = readText(filter, field)?.trim();
   if (value === undefined) return null;
   const ago_ms = parseDuration(value);
   if (ago_ms !== null) return now_ms - ago_ms;
@@ -205,15 +205,15 @@ function getIso(value: string, match: RegExpExecArray, zone: string): string {
 }
 
 function parseTag(filter: AuditFilter): string | null {
-  const tag = text(filter, 'data_tag')?.trim().toLowerCase();
+  const tag = readText(filter, 'data_tag')?.trim().toLowerCase();
   if (tag === undefined) return null;
   if (/^[a-z][a-z0-9_.-]{0,127}$/.test(tag)) return tag;
   throw new AuditFilterError('data_tag', 'is a dotted name such as `personal.pii`');
 }
 
 function parseMetadata(filter: AuditFilter): ParsedFilter['metadata'] {
-  const key = text(filter, 'metadata_key');
-  const value = text(filter, 'metadata_value');
+  const key = readText(filter, 'metadata_key');
+  const value = readText(filter, 'metadata_value');
   if (key === null && value !== null) throw new AuditFilterError('metadata_value', 'needs `metadata_key`');
   return key === null ? null : { key, value };
 }
@@ -225,7 +225,7 @@ function parseLimit(filter: AuditFilter): number {
 }
 
 /** Returns the text of a field; `null` if the field is absent. */
-function text(filter: AuditFilter, field: keyof AuditFilter): string | null {
+function readText(filter: AuditFilter, field: keyof AuditFilter): string | null {
   const value = filter[field];
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX) return value;

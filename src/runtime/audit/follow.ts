@@ -32,8 +32,8 @@ const POLL_MS = 200;
 export async function* followJournal(options: FollowOptions): AsyncGenerator<FollowedEvent> {
   const positions = await startPositions(options);
   while (!options.signal.aborted) {
-    const found = await look(options, positions);
-    yield* found.sort(byTime);
+    const found = await readNewEvents(options, positions);
+    yield* found.sort(compareTimes);
     if (found.length > 0) continue;
     await sleep(options.poll_ms ?? POLL_MS, undefined, { signal: options.signal }).catch(() => {});
   }
@@ -48,7 +48,10 @@ async function startPositions(options: FollowOptions): Promise<Map<string, Chain
  * Reads what is new since the last poll. Reads at most one block per writer, so that a long journal does not fill
  * memory.
  */
-async function look(options: FollowOptions, positions: Map<string, ChainPosition>): Promise<FollowedEvent[]> {
+async function readNewEvents(
+  options: FollowOptions,
+  positions: Map<string, ChainPosition>,
+): Promise<FollowedEvent[]> {
   const found: FollowedEvent[] = [];
   for (const writer of await listWriters(options.dir)) {
     for await (const block of readChain(join(options.dir, writer), positions.get(writer) ?? FROM_START)) {
@@ -62,6 +65,6 @@ async function look(options: FollowOptions, positions: Map<string, ChainPosition
   return found;
 }
 
-function byTime(a: FollowedEvent, b: FollowedEvent): number {
+function compareTimes(a: FollowedEvent, b: FollowedEvent): number {
   return Date.parse(a.event.timestamp) - Date.parse(b.event.timestamp);
 }

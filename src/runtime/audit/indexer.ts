@@ -69,7 +69,7 @@ export function openIndexer(options: {
       waiting ??= runAfter(running ?? Promise.resolve(0));
       return waiting;
     },
-    prune: (before_ms) => prune(index, before_ms),
+    prune: (before_ms) => pruneIndex(index, before_ms),
   };
 }
 
@@ -182,9 +182,9 @@ async function insertBlock(
     before = await readLastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
     const all = [...events.values()];
-    const own = all_new ? all : await ownEntries(transaction, writer, all);
-    await insertNew(transaction, 'audit_event_tags', own.flatMap(tagRows), inserts);
-    const added = all_new ? all : await newEntries(transaction, before, all);
+    const own = all_new ? all : await selectOwnEntries(transaction, writer, all);
+    await insertNew(transaction, 'audit_event_tags', own.flatMap(buildTagRows), inserts);
+    const added = all_new ? all : await selectNewEntries(transaction, before, all);
     await addToCounts(
       transaction,
       added.map(({ record }) => record.event),
@@ -253,7 +253,7 @@ function getRow(record: EventRecord, timestamp_ms: number, json: string): EventR
   };
 }
 
-function tagRows(entry: Entry): TagRow[] {
+function buildTagRows(entry: Entry): TagRow[] {
   const { timestamp_ms, seq, event_id } = entry.row;
   return [...listTagFamilies(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
 }
@@ -286,7 +286,7 @@ async function insertNew(
 /**
  * Returns the entries whose event is indexed under their own number. An event that was appended twice is indexed once.
  */
-async function ownEntries(
+async function selectOwnEntries(
   transaction: Transaction<IndexTables>,
   writer: string,
   entries: readonly Entry[],
@@ -299,7 +299,7 @@ async function ownEntries(
 }
 
 /** Returns the entries whose events were inserted after a position, so that no event is counted twice. */
-async function newEntries(
+async function selectNewEntries(
   transaction: Transaction<IndexTables>,
   position: number,
   entries: readonly Entry[],
@@ -329,7 +329,7 @@ function compileInsert(
 
 const PRUNE_ROWS = 1_000;
 
-async function prune(index: AuditIndex, before_ms: number): Promise<number> {
+async function pruneIndex(index: AuditIndex, before_ms: number): Promise<number> {
   let pruned = 0;
   for (;;) {
     const old = await index.db

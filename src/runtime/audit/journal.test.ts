@@ -13,12 +13,12 @@ import { maintainIdleWriters } from './retention.ts';
 import {
   appendRange,
   countFiles,
-  eventually,
   makeAuditLog,
   readFiles,
-  recordedIds,
+  readRecordedIds,
   START_MS,
   sampleEvent,
+  waitUntil,
 } from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,10 +28,10 @@ test('an event is in the file when append resolves, and the chain verifies', asy
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await journal.append(sampleEvent(0));
-  assert.deepEqual(await recordedIds(trail), [id(0)]);
+  assert.deepEqual(await readRecordedIds(trail), [id(0)]);
   await appendRange(journal, 1, 300);
   assert.deepEqual(
-    await recordedIds(trail),
+    await readRecordedIds(trail),
     Array.from({ length: 300 }, (_, index) => id(index)),
   );
   const report = await trail.verify();
@@ -66,7 +66,7 @@ test('closing signs the end; opening goes on in the same file', async (t) => {
     assert.equal((await trail.verify()).writers[0]?.unsigned_tail, 0);
   }
   assert.equal((await readFiles(trail)).length, 1);
-  assert.equal((await recordedIds(trail)).length, 30);
+  assert.equal((await readRecordedIds(trail)).length, 30);
 });
 
 test('an event is refused while the file is not in its place, and recorded once it is back', async (t) => {
@@ -77,13 +77,13 @@ test('an event is refused while the file is not in its place, and recorded once 
   await assert.rejects(journal.append(sampleEvent(1)), { code: 'journal_write_failed', message: /ENOENT/ });
   await rename(`${trail.dir}-away`, trail.dir);
   await journal.append(sampleEvent(2));
-  assert.deepEqual(await recordedIds(trail), [id(0), id(2)]);
+  assert.deepEqual(await readRecordedIds(trail), [id(0), id(2)]);
   assert.equal((await trail.verify()).broken, null);
   await rm(trail.dir, { recursive: true });
   await assert.rejects(journal.append(sampleEvent(3)), { code: 'journal_write_failed' });
   await assert.rejects(journal.close());
   await (await trail.open()).append(sampleEvent(4));
-  assert.deepEqual(await recordedIds(trail), [id(4)]);
+  assert.deepEqual(await readRecordedIds(trail), [id(4)]);
 });
 
 test('files and folders are the owner’s alone', async (t) => {
@@ -107,7 +107,7 @@ test('the end is signed by itself: after many records, and after a while', async
   const journal = await trail.open({ checkpoint_ms: 20 });
   await appendRange(journal, 0, 5_000);
   assert.ok(journal.head().unsigned_records < 4_096);
-  await eventually(() => journal.head().unsigned_records === 0);
+  await waitUntil(() => journal.head().unsigned_records === 0);
   const report = await trail.verify();
   assert.deepEqual([report.intact, report.writers[0]?.unsigned_tail], [true, 0]);
   assert.ok(report.writers[0]!.checkpoints >= 2);
@@ -117,13 +117,13 @@ test('a file that has grown to its size is signed, closed and compressed, and th
   const trail = await makeAuditLog(t, { max_size_bytes: 10_000, compress_rotated: true });
   const journal = await trail.open();
   for (let index = 0; index < 100; index++) await journal.append(sampleEvent(index));
-  await eventually(async () => (await countFiles(trail, 'plain')) === 1);
+  await waitUntil(async () => (await countFiles(trail, 'plain')) === 1);
   await journal.close();
   const files = await readFiles(trail);
   assert.ok(files.length > 5);
   assert.ok((await stat(files[0]!.path)).size < 5_000);
   for (const { lines } of files) assert.equal(JSON.parse(lines.at(-1)!).kind, 'checkpoint');
-  assert.equal((await recordedIds(trail)).length, 100);
+  assert.equal((await readRecordedIds(trail)).length, 100);
   assert.equal((await trail.verify()).intact, true);
   assert.deepEqual(
     (await readdir(join(trail.dir, 'worker-1'))).filter((name) => name.endsWith('.tmp')),
@@ -138,8 +138,8 @@ test('closed files past their age are deleted, and the rest still verifies', asy
     trail.clock.now_ms = START_MS + index * DAY_MS;
     await journal.append(sampleEvent(index));
   }
-  await eventually(async () => (await recordedIds(trail)).length < 15);
-  const ids = await recordedIds(trail);
+  await waitUntil(async () => (await readRecordedIds(trail)).length < 15);
+  const ids = await readRecordedIds(trail);
   assert.ok(ids.length >= 10, `${ids.length} events are left`);
   assert.equal(ids.at(-1), id(19));
   const report = await trail.verify();
@@ -159,7 +159,7 @@ test('a clock that is set forward deletes nothing, until it has run on for hours
       await journal.append(sampleEvent(index++));
     }
     await journal.append(sampleEvent(index++));
-    return (await recordedIds(trail)).length;
+    return (await readRecordedIds(trail)).length;
   };
   const set = (days: number): void => {
     trail.clock.now_ms += days * DAY_MS;
@@ -174,8 +174,8 @@ test('a clock that is set forward deletes nothing, until it has run on for hours
   assert.equal(await pass(5), index, 'hours on either side of a change do not add up');
   const before = index;
   await pass(3);
-  await eventually(async () => (await recordedIds(trail)).length < before);
-  const left = await recordedIds(trail);
+  await waitUntil(async () => (await readRecordedIds(trail)).length < before);
+  const left = await readRecordedIds(trail);
   assert.equal(left.at(-1), id(index - 1));
   assert.ok(left.length > 3);
   assert.equal((await trail.verify()).intact, true);
@@ -215,10 +215,10 @@ test('a stop between compressing and deleting leaves one journal, not two', asyn
   const [first] = await readFiles(trail);
   await writeFile(`${first!.path}.gz`, gzipSync(await readFile(first!.path)));
   await writeFile(`${first!.path}.gz.0123.tmp`, 'half');
-  assert.equal((await recordedIds(trail)).length, 10);
+  assert.equal((await readRecordedIds(trail)).length, 10);
   await trail.open({ compress_rotated: true });
-  await eventually(async () => (await countFiles(trail, 'plain')) === 1);
-  assert.equal((await recordedIds(trail)).length, 10);
+  await waitUntil(async () => (await countFiles(trail, 'plain')) === 1);
+  assert.equal((await readRecordedIds(trail)).length, 10);
   assert.equal((await trail.verify()).intact, true);
   assert.equal(
     (await readdir(join(trail.dir, 'worker-1'))).filter((name) => name.endsWith('.tmp')).length,
@@ -240,7 +240,7 @@ test('a torn last line is cut at opening, the cut is recorded, and whole lines s
     const lines = (await readFiles(trail))[0]!.lines.map((line) => JSON.parse(line));
     const cut = lines.find((line) => line.kind === 'cut')?.cut;
     assert.deepEqual([cut.reason, cut.bytes, cut.set_aside], ['torn_line', piece.length, null]);
-    assert.equal((await recordedIds(trail)).length, 7);
+    assert.equal((await readRecordedIds(trail)).length, 7);
     assert.equal((await trail.verify()).intact, true);
   }
 });
@@ -400,14 +400,14 @@ test('a disk that neither writes nor fails: every wait ends, and no refused even
   for (const refused of [writing, waiting]) await assert.rejects(refused, { code: 'journal_hangs' });
   await assert.rejects(journal.append(sampleEvent(3)), { code: 'journal_hangs' });
   await disk.release();
-  await eventually(() =>
+  await waitUntil(() =>
     journal.append(sampleEvent(4)).then(
       () => true,
       () => false,
     ),
   );
   await journal.close();
-  assert.deepEqual(await recordedIds(trail), [id(0), id(4)]);
+  assert.deepEqual(await readRecordedIds(trail), [id(0), id(4)]);
   assert.equal((await trail.verify()).intact, true);
   const cut = (await readFiles(trail))[0]!.lines
     .map((line) => JSON.parse(line))

@@ -141,15 +141,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   try {
     lock = await waitForChain(options, writer_dir);
     const chain = await openChain(options, writer_dir, lock);
-    maintain(chain);
+    scheduleMaintenance(chain);
     return {
-      append: (event) => append(chain, event),
+      append: (event) => appendEvent(chain, event),
       head: () => ({ ...chain.head, unsigned_records: chain.unsigned_records }),
-      close: () => close(chain),
+      close: () => closeChain(chain),
     };
   } catch (error) {
     lock?.release();
-    throw error instanceof AuditFailure ? error : unwritable(error);
+    throw error instanceof AuditFailure ? error : buildWriteFailure(error);
   }
 }
 
@@ -176,11 +176,11 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     steady_now_ms: openSteadyClock(options),
     maintenance: Promise.resolve(),
     maintenance_timer: null,
-    retention: openRetention(options, (event) => append(chain, event)),
+    retention: openRetention(options, (event) => appendEvent(chain, event)),
     stopping: new AbortController(),
   };
   try {
-    if (cut !== null) await commit(chain, []);
+    if (cut !== null) await commitBatch(chain, []);
   } catch (error) {
     await closeSegment(segment).catch(() => {});
     throw error;
@@ -207,20 +207,20 @@ function openRetention(
   };
 }
 
-function append(chain: Chain, event: AuditEvent): Promise<void> {
-  if (chain.stopping.signal.aborted) return Promise.reject(refused('journal_closed'));
+function appendEvent(chain: Chain, event: AuditEvent): Promise<void> {
+  if (chain.stopping.signal.aborted) return Promise.reject(buildFailure('journal_closed'));
   const event_json = JSON.stringify(event);
   if (
     event_json.length * 3 > JOURNAL_LINE_BYTES_MAX &&
     Buffer.byteLength(event_json) > JOURNAL_LINE_BYTES_MAX - 1_024
   ) {
-    return Promise.reject(refused('event_too_large'));
+    return Promise.reject(buildFailure('event_too_large'));
   }
   if (chain.hanging !== null) {
     chain.hanging += 1;
-    return Promise.reject(refused('journal_hangs'));
+    return Promise.reject(buildFailure('journal_hangs'));
   }
-  if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(refused('journal_busy'));
+  if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(buildFailure('journal_busy'));
   return new Promise((resolve, reject) => {
     chain.pending.push({ event_json, resolve, reject });
     chain.pending_bytes += event_json.length;
@@ -236,7 +236,7 @@ const SENTENCES = {
   journal_busy: 'The disk is too slow for the journal: 64 MB of events wait. Try again.',
 } as const;
 
-function refused(code: keyof typeof SENTENCES): AuditFailure {
+function buildFailure(code: keyof typeof SENTENCES): AuditFailure {
   return new AuditFailure(code, SENTENCES[code]);
 }
 
@@ -257,8 +257,8 @@ async function writeBatch(chain: Chain): Promise<void> {
   const watch = setTimeout(() => tellHanging(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
   try {
     if (chain.loose) await cutLoose(chain);
-    if (chain.segment.bytes >= chain.options.max_size_bytes) await rotate(chain);
-    await commit(chain, batch);
+    if (chain.segment.bytes >= chain.options.max_size_bytes) await rotateSegment(chain);
+    await commitBatch(chain, batch);
     for (const waiting of batch) waiting.resolve();
   } catch (error) {
     await giveUp(chain, batch, error);
@@ -271,7 +271,7 @@ async function writeBatch(chain: Chain): Promise<void> {
 /** Rejects all waiting callers while the write is still running. `giveUp` truncates its bytes when it has ended. */
 function tellHanging(chain: Chain, batch: readonly PendingWrite[]): void {
   chain.hanging = chain.pending.length;
-  for (const waiting of [...batch, ...chain.pending]) waiting.reject(refused('journal_hangs'));
+  for (const waiting of [...batch, ...chain.pending]) waiting.reject(buildFailure('journal_hangs'));
   chain.pending = [];
   chain.pending_bytes = 0;
 }
@@ -290,7 +290,7 @@ function takeBatch(chain: Chain): PendingWrite[] {
 }
 
 /** Writes the lines of a group: a cut before them and a checkpoint after them, if due. */
-async function commit(chain: Chain, batch: readonly PendingWrite[]): Promise<void> {
+async function commitBatch(chain: Chain, batch: readonly PendingWrite[]): Promise<void> {
   const { heads, options } = chain;
   let text = '';
   let head = chain.head;
@@ -314,7 +314,7 @@ async function commit(chain: Chain, batch: readonly PendingWrite[]): Promise<voi
   chain.cut = null;
   chain.checkpoint_due = false;
   chain.unsigned_records = signs ? 0 : unsigned;
-  if (signs) publish(chain, heads);
+  if (signs) publishHeads(chain, heads);
 }
 
 function hasNewHeads({ options, heads, signed_heads }: Chain): boolean {
@@ -322,7 +322,7 @@ function hasNewHeads({ options, heads, signed_heads }: Chain): boolean {
 }
 
 /** Publishes the durable checkpoint to other writers, in the background. After a failure they name the previous one. */
-function publish(chain: Chain, heads: readonly WriterHead[]): void {
+function publishHeads(chain: Chain, heads: readonly WriterHead[]): void {
   const { options, writer_dir, head } = chain;
   chain.signed_heads = heads;
   chain.publishing = chain.publishing.then(() => publishHead(writer_dir, options, head)).catch(() => {});
@@ -334,16 +334,16 @@ async function refreshHeads(chain: Chain): Promise<void> {
 }
 
 /** Signs the end of the file and continues in a new one. Keeps writing to the old file until the new one exists. */
-async function rotate(chain: Chain): Promise<void> {
+async function rotateSegment(chain: Chain): Promise<void> {
   chain.checkpoint_due = true;
-  await commit(chain, []);
+  await commitBatch(chain, []);
   const old = chain.segment;
   const begun = await createSegment(chain.options, chain.writer_dir, chain.head);
   chain.segment = begun.segment;
   chain.head = begun.head;
   chain.unsigned_records = 1;
   await closeSegment(old).catch(() => {});
-  maintain(chain);
+  scheduleMaintenance(chain);
 }
 
 /** Rejects all waiting callers and truncates the incomplete write. */
@@ -352,21 +352,21 @@ async function giveUp(chain: Chain, batch: readonly PendingWrite[], error: unkno
   chain.pending = [];
   chain.pending_bytes = 0;
   chain.checkpoint_due = false;
-  const failure = unwritable(error);
+  const failure = buildWriteFailure(error);
   // Reject first, because a disk that hangs would delay what follows.
   for (const waiting of failed) waiting.reject(failure);
   const before = chain.cut;
   chain.cut = {
     timestamp: new Date(chain.options.now_ms()).toISOString(),
     reason: before?.reason ?? 'write_failed',
-    bytes: (before?.bytes ?? 0) + (chain.loose ? await looseBytes(chain) : 0),
+    bytes: (before?.bytes ?? 0) + (chain.loose ? await measureLooseBytes(chain) : 0),
     events_rejected: (before?.events_rejected ?? 0) + failed.length + (chain.hanging ?? 0),
     set_aside: before?.set_aside ?? null,
   };
   if (chain.loose) await cutLoose(chain).catch(() => {});
 }
 
-function unwritable(error: unknown): AuditFailure {
+function buildWriteFailure(error: unknown): AuditFailure {
   const code = getSystemCode(error);
   const disk = code === 'ENOENT' ? null : findDiskProblem(error);
   const why = disk === null ? `(${code})` : `(${code}: ${disk.what})`;
@@ -385,7 +385,7 @@ async function cutLoose(chain: Chain): Promise<void> {
   chain.loose = false;
 }
 
-async function looseBytes(chain: Chain): Promise<number> {
+async function measureLooseBytes(chain: Chain): Promise<number> {
   const { size } = await stat(chain.segment.path).catch(() => ({ size: chain.segment.bytes }));
   return Math.max(0, size - chain.segment.bytes);
 }
@@ -404,9 +404,9 @@ function armCheckpoint(chain: Chain): void {
 }
 
 /** Compresses and deletes closed files in the background, one round at a time. Schedules the next round in an hour. */
-function maintain(chain: Chain, others = false): void {
+function scheduleMaintenance(chain: Chain, others = false): void {
   clearTimeout(chain.maintenance_timer ?? undefined);
-  chain.maintenance_timer = setTimeout(() => maintain(chain, true), HOUR_MS).unref();
+  chain.maintenance_timer = setTimeout(() => scheduleMaintenance(chain, true), HOUR_MS).unref();
   const { retention, writer_dir, steady_now_ms } = chain;
   const { retention: _, ...options } = chain.options;
   const round = {
@@ -421,7 +421,7 @@ function maintain(chain: Chain, others = false): void {
     });
 }
 
-async function close(chain: Chain): Promise<void> {
+async function closeChain(chain: Chain): Promise<void> {
   if (chain.stopping.signal.aborted) return;
   chain.stopping.abort();
   clearTimeout(chain.checkpoint_timer ?? undefined);
@@ -432,7 +432,7 @@ async function close(chain: Chain): Promise<void> {
     if (chain.loose) await cutLoose(chain);
     await refreshHeads(chain);
     chain.checkpoint_due = true;
-    await commit(chain, []);
+    await commitBatch(chain, []);
     await chain.publishing;
   } finally {
     await closeSegment(chain.segment).catch(() => {});

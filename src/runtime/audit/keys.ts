@@ -31,7 +31,7 @@ export interface PublicKeyRecord {
   readonly public_key: string;
   readonly created_at: string;
   readonly endorsed_by: string | null;
-  /** Ed25519 by `endorsed_by` over `endorsementMessage`, base64. */
+  /** Ed25519 by `endorsed_by` over `formatEndorsementMessage`, base64. */
   readonly endorsement: string | null;
   /** Ed25519 by the key itself over all fields above, base64; absent in keys of earlier versions. */
   readonly self_signature?: string;
@@ -61,7 +61,7 @@ export async function rotateSigningKey(options: { dir: string; now_ms: () => num
   const old = await openSigningKey(options);
   const key = await createKey(options.dir, old, options.now_ms());
   await writeFileDurably(join(options.dir, CURRENT), `${key.key_id}\n`);
-  await rm(privatePath(options.dir, old.key_id), { force: true });
+  await rm(buildPrivatePath(options.dir, old.key_id), { force: true });
   await syncDir(options.dir);
   return key;
 }
@@ -94,12 +94,12 @@ export function trustKeys(
   const roots = records.filter((record) =>
     trusted_key_id === null ? record.endorsed_by === null : record.key_id === trusted_key_id,
   );
-  const keys = new Map(roots.map((record) => [record.key_id, publicKey(record)]));
+  const keys = new Map(roots.map((record) => [record.key_id, decodePublicKey(record)]));
   for (let grew = true; grew; ) {
     grew = false;
     for (const record of records) {
       if (keys.has(record.key_id) || !isEndorsed(record, keys)) continue;
-      keys.set(record.key_id, publicKey(record));
+      keys.set(record.key_id, decodePublicKey(record));
       grew = true;
     }
   }
@@ -108,7 +108,9 @@ export function trustKeys(
 
 function isEndorsed(record: PublicKeyRecord, keys: ReadonlyMap<string, KeyObject>): boolean {
   const endorser = keys.get(record.endorsed_by ?? '');
-  return endorser !== undefined && isSigned(endorsementMessage(record), record.endorsement ?? '', endorser);
+  return (
+    endorser !== undefined && isSigned(formatEndorsementMessage(record), record.endorsement ?? '', endorser)
+  );
 }
 
 /**
@@ -139,11 +141,11 @@ export function buildCheckpointMessage(
   return own + others.join('');
 }
 
-function endorsementMessage(record: PublicKeyRecord): string {
+function formatEndorsementMessage(record: PublicKeyRecord): string {
   return `agent-safety journal key 1\n${record.key_id}\n${record.public_key}\n${record.created_at}\n${record.endorsed_by}`;
 }
 
-function selfMessage(record: PublicKeyRecord): string {
+function formatSelfMessage(record: PublicKeyRecord): string {
   const { key_id, algorithm, public_key, created_at, endorsed_by, endorsement } = record;
   const fields = [key_id, algorithm, public_key, created_at, endorsed_by, endorsement];
   return `agent-safety journal public key 1\n${JSON.stringify(fields)}`;
@@ -153,29 +155,29 @@ async function createKey(dir: string, endorser: SigningKey | null, now_ms: numbe
   const pair = generateKeyPairSync('ed25519');
   const public_der = pair.publicKey.export({ type: 'spki', format: 'der' });
   const unsigned: PublicKeyRecord = {
-    key_id: keyId(public_der),
+    key_id: computeKeyId(public_der),
     algorithm: 'ed25519',
     public_key: public_der.toString('base64'),
     created_at: new Date(now_ms).toISOString(),
     endorsed_by: endorser?.key_id ?? null,
     endorsement: null,
   };
-  const endorsement = endorser === null ? null : signMessage(endorsementMessage(unsigned), endorser);
+  const endorsement = endorser === null ? null : signMessage(formatEndorsementMessage(unsigned), endorser);
   const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' });
-  await writeFileDurably(privatePath(dir, unsigned.key_id), String(pem));
+  await writeFileDurably(buildPrivatePath(dir, unsigned.key_id), String(pem));
   const key = { key_id: unsigned.key_id, private_key: pair.privateKey };
   const endorsed = { ...unsigned, endorsement };
-  const self_signature = signMessage(selfMessage(endorsed), key);
+  const self_signature = signMessage(formatSelfMessage(endorsed), key);
   await writeFileDurably(
-    publicPath(dir, key.key_id),
+    buildPublicPath(dir, key.key_id),
     `${JSON.stringify({ ...endorsed, self_signature }, null, 2)}\n`,
   );
   return key;
 }
 
 async function removeKey(dir: string, key_id: string): Promise<void> {
-  await rm(privatePath(dir, key_id), { force: true });
-  await rm(publicPath(dir, key_id), { force: true });
+  await rm(buildPrivatePath(dir, key_id), { force: true });
+  await rm(buildPublicPath(dir, key_id), { force: true });
 }
 
 /** Activates the first key, unless another process was faster. Creating a link is atomic. */
@@ -209,17 +211,17 @@ async function readCurrent(dir: string): Promise<string | null> {
 
 async function loadPrivateKey(dir: string, key_id: string): Promise<SigningKey> {
   try {
-    const private_key = createPrivateKey(await readFile(privatePath(dir, key_id), 'utf8'));
+    const private_key = createPrivateKey(await readFile(buildPrivatePath(dir, key_id), 'utf8'));
     const public_der = createPublicKey(private_key).export({ type: 'spki', format: 'der' });
-    if (private_key.asymmetricKeyType === 'ed25519' && keyId(public_der) === key_id)
+    if (private_key.asymmetricKeyType === 'ed25519' && computeKeyId(public_der) === key_id)
       return { key_id, private_key };
   } catch (error) {
-    if (getSystemCode(error) === 'EACCES') throw unusable('may not be read by this user');
+    if (getSystemCode(error) === 'EACCES') throw buildUnusableKeyFailure('may not be read by this user');
   }
-  throw unusable('is missing or is not the key that `current` names');
+  throw buildUnusableKeyFailure('is missing or is not the key that `current` names');
 }
 
-function unusable(what: string): AuditFailure {
+function buildUnusableKeyFailure(what: string): AuditFailure {
   return new AuditFailure(
     'signing_key_unusable',
     `The journal's signing key ${what}. Restore the \`keys\` folder from a backup, or delete its \`current\` file to start with a new key.`,
@@ -229,29 +231,29 @@ function unusable(what: string): AuditFailure {
 function parsePublicKey(text: string): PublicKeyRecord | null {
   try {
     const record = JSON.parse(text) as PublicKeyRecord;
-    const key = publicKey(record);
-    const fits = keyId(key.export({ type: 'spki', format: 'der' })) === record.key_id;
+    const key = decodePublicKey(record);
+    const fits = computeKeyId(key.export({ type: 'spki', format: 'der' })) === record.key_id;
     const is_ed25519 = key.asymmetricKeyType === 'ed25519' && record.algorithm === 'ed25519';
     const { self_signature } = record;
-    const is_whole = self_signature === undefined || isSigned(selfMessage(record), self_signature, key);
+    const is_whole = self_signature === undefined || isSigned(formatSelfMessage(record), self_signature, key);
     return fits && is_ed25519 && is_whole ? record : null;
   } catch {
     return null;
   }
 }
 
-function publicKey(record: PublicKeyRecord): KeyObject {
+function decodePublicKey(record: PublicKeyRecord): KeyObject {
   return createPublicKey({ key: Buffer.from(record.public_key, 'base64'), type: 'spki', format: 'der' });
 }
 
-function keyId(public_der: Buffer): string {
+function computeKeyId(public_der: Buffer): string {
   return createHash('sha256').update(public_der).digest('hex').slice(0, 32);
 }
 
-function privatePath(dir: string, key_id: string): string {
+function buildPrivatePath(dir: string, key_id: string): string {
   return join(dir, `${key_id}.private.pem`);
 }
 
-function publicPath(dir: string, key_id: string): string {
+function buildPublicPath(dir: string, key_id: string): string {
   return join(dir, `${key_id}.json`);
 }

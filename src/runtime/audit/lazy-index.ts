@@ -1,4 +1,4 @@
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
 import type { AuditIndex } from './audit-index.ts';
 
 /** The audit index, opened on first use. */
@@ -9,6 +9,8 @@ export interface LazyIndex {
 
 /** Opens a read-only connection of this process to the index, on the first query. */
 export function openLazyIndex(path: string): LazyIndex {
-  const index = lazy(async () => (await import('./audit-index.ts')).openIndex({ path, read_only: true }));
+  const index = createLazyValue(async () =>
+    (await import('./audit-index.ts')).openIndex({ path, read_only: true }),
+  );
   return { open: index.open, close: () => index.ifOpened(({ close }) => close()) };
 }

@@ -36,7 +36,7 @@ const BELIEVED_MS = 3_600_000;
 /** An unchanged copy is written again after this time. */
 const REFRESH_MS = 300_000;
 
-function holdPath(state_dir: string): string {
+function getHoldPath(state_dir: string): string {
   return join(state_dir, 'legal-holds.json');
 }
 
@@ -47,7 +47,7 @@ export function writeLegalHolds(state_dir: string, holds: readonly LegalHold[], 
   const age_ms = now_ms - (present?.checked_ms ?? 0);
   if (is_equal && age_ms >= 0 && age_ms < REFRESH_MS) return;
   const file: HoldFile = { format: 1, checked_ms: now_ms, holds };
-  writePrivateFile(holdPath(state_dir), JSON.stringify(file), 'replace');
+  writePrivateFile(getHoldPath(state_dir), JSON.stringify(file), 'replace');
 }
 
 /**
@@ -62,7 +62,7 @@ export function readLegalHolds(state_dir: string, now_ms: number): readonly Lega
 
 function readFile(state_dir: string): HoldFile | null {
   try {
-    const file = JSON.parse(readFileSync(holdPath(state_dir), 'utf8')) as HoldFile;
+    const file = JSON.parse(readFileSync(getHoldPath(state_dir), 'utf8')) as HoldFile;
     const is_valid =
       file.format === 1 &&
       Number.isFinite(file.checked_ms) &&

@@ -35,8 +35,8 @@ export function openAuditLog(parts: AuditLogParts): AuditLog {
       countEvents: (request) => countEvents(parts, index, request),
       listAuditSessions: (request) => listAuditedSessions(parts, index, request),
       auditWindow: buildWindowQueries(parts.journal_dir, async () => {
-        if (parts.journal === null) throw disabled();
-        await upToDate(parts);
+        if (parts.journal === null) throw buildDisabledFailure();
+        await updateIndex(parts);
         return index.open();
       }),
     },
@@ -47,12 +47,12 @@ export function openAuditLog(parts: AuditLogParts): AuditLog {
 
 /** Queries the index after it has every event that was durable before the call. */
 async function queryAudit(parts: AuditLogParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
-  if (parts.journal === null) throw disabled();
+  if (parts.journal === null) throw buildDisabledFailure();
   const { now_ms } = parts;
   const [{ parseFilter }, { queryIndex }] = await Promise.all([import('./filter.ts'), import('./query.ts')]);
   // Reject an invalid filter before the sync, which is the expensive part.
   parseFilter(filter, now_ms());
-  await upToDate(parts);
+  await updateIndex(parts);
   return queryIndex(await index.open(), filter, { now_ms });
 }
 
@@ -62,9 +62,9 @@ async function findCallers(
   index: LazyIndex,
   event_ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (parts.journal === null) throw disabled();
+  if (parts.journal === null) throw buildDisabledFailure();
   const { findEventCallers } = await import('./find-callers.ts');
-  await upToDate(parts);
+  await updateIndex(parts);
   return findEventCallers(await index.open(), event_ids);
 }
 
@@ -74,9 +74,9 @@ async function countEvents(
   index: LazyIndex,
   request: EventCountQuery,
 ): Promise<readonly EventCount[]> {
-  if (parts.journal === null) throw disabled();
+  if (parts.journal === null) throw buildDisabledFailure();
   const { countEventsBy } = await import('./event-counts.ts');
-  await upToDate(parts);
+  await updateIndex(parts);
   return countEventsBy(await index.open(), request);
 }
 
@@ -86,17 +86,17 @@ async function listAuditedSessions(
   index: LazyIndex,
   request: SessionListQuery,
 ): Promise<readonly SessionSummary[]> {
-  if (parts.journal === null) throw disabled();
+  if (parts.journal === null) throw buildDisabledFailure();
   const { listAuditSessions } = await import('./session-list.ts');
-  await upToDate(parts);
+  await updateIndex(parts);
   return listAuditSessions(await index.open(), request);
 }
 
-function disabled(): AuditFailure {
+function buildDisabledFailure(): AuditFailure {
   return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
-function upToDate({ coordinator, log }: AuditLogParts): Promise<void> {
+function updateIndex({ coordinator, log }: AuditLogParts): Promise<void> {
   return requireAnswer(
     coordinator.syncIndex(),
     log,

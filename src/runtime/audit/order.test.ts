@@ -10,7 +10,7 @@ import { findStepsToRead } from './reorder.ts';
 import { type AuditLog, appendRange, makeAuditLog, sampleEvent } from './testing/audit-log.ts';
 
 /** Opens an index that `sync` fills and that can be rebuilt from nothing. */
-async function staged(t: TestContext) {
+async function openStage(t: TestContext) {
   const trail = await makeAuditLog(t, { max_size_bytes: 8_000 });
   const path = join(trail.state, 'index.db');
   const order = join(trail.dir, 'order');
@@ -33,7 +33,7 @@ async function staged(t: TestContext) {
 }
 
 /** Returns the events in the order of the stream. */
-async function streamed(index: AuditIndex): Promise<string[]> {
+async function readStreamed(index: AuditIndex): Promise<string[]> {
   const rows = await index.db
     .selectFrom('audit_events')
     .select('event_id')
@@ -58,40 +58,40 @@ async function writeInTurns(trail: AuditLog, sync: () => Promise<number>, first 
 }
 
 test('an index that is made again has its events in the order of the one before', async (t) => {
-  const { trail, order, index, sync, remake, reopen } = await staged(t);
+  const { trail, order, index, sync, remake, reopen } = await openStage(t);
   await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
-  const before = await streamed(index());
+  const before = await readStreamed(index());
   assert.equal(before.length, written);
   const by_time = before.toSorted();
   assert.notDeepEqual(before, by_time, 'the order is none that the events tell by themselves');
   await remake();
-  assert.deepEqual(await streamed(index()), before);
+  assert.deepEqual(await readStreamed(index()), before);
   const after = await writeInTurns(trail, sync, written);
   await reopen();
-  const grown = await streamed(index());
+  const grown = await readStreamed(index());
   assert.equal(grown.length, after);
   await remake();
-  assert.deepEqual(await streamed(index()), grown, 'it is kept on behind an index that was made again');
+  assert.deepEqual(await readStreamed(index()), grown, 'it is kept on behind an index that was made again');
   assert.equal((await findStreamPosition(index(), before[0]!))?.position, 1);
   assert.equal(statSync(order).mode & 0o777, 0o600);
 });
 
 test('a stop between the index and its order costs nothing', async (t) => {
-  const { trail, order, index, sync, remake, reopen } = await staged(t);
+  const { trail, order, index, sync, remake, reopen } = await openStage(t);
   await createOrder(trail.dir);
   await writeInTurns(trail, sync);
-  const before = await streamed(index());
+  const before = await readStreamed(index());
   const lines = readFileSync(order, 'utf8').trimEnd().split('\n');
   // The index has a step that the order file lacks.
   writeFileSync(order, `${lines.slice(0, -1).join('\n')}\n`);
   await reopen();
   await remake();
-  assert.deepEqual(await streamed(index()), before);
+  assert.deepEqual(await readStreamed(index()), before);
 });
 
 test('an index that lost its end reads it again in the order of before', async (t) => {
-  const { trail, index, sync, reopen } = await staged(t);
+  const { trail, index, sync, reopen } = await openStage(t);
   await createOrder(trail.dir);
   const [one, two] = [await trail.open({ writer: 'a' }), await trail.open({ writer: 'b' })];
   await appendRange(one, 0, 3);
@@ -101,25 +101,25 @@ test('an index that lost its end reads it again in the order of before', async (
   await sync();
   await appendRange(one, 6, 9);
   await sync();
-  const before = await streamed(index());
+  const before = await readStreamed(index());
   const { db } = index();
   await db.deleteFrom('audit_events').where('event_id', '>', sampleEvent(2).event_id).execute();
   await db.deleteFrom('journal_positions').execute();
   await db.insertInto('journal_positions').values(positions).execute();
   await reopen();
-  assert.deepEqual(await streamed(index()), before);
+  assert.deepEqual(await readStreamed(index()), before);
   assert.equal(before.length, 9);
 });
 
 test('after the order is lost, no reader continues from its old positions', async (t) => {
-  const { trail, order, index, sync, remake } = await staged(t);
+  const { trail, order, index, sync, remake } = await openStage(t);
   await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
-  const known = await streamed(index());
+  const known = await readStreamed(index());
   assert.notEqual(await findStreamPosition(index(), known[5]!), null);
   rmSync(order);
   await remake();
-  assert.equal((await streamed(index())).length, written);
+  assert.equal((await readStreamed(index())).length, written);
   for (const event_id of known) assert.equal(await findStreamPosition(index(), event_id), null);
   const journal = await trail.open({ writer: 'worker-1' });
   await appendRange(journal, written, written + 2);
@@ -131,33 +131,33 @@ test('after the order is lost, no reader continues from its old positions', asyn
 });
 
 test('a stop in the middle of reading without an order makes none up', async (t) => {
-  const { trail, order, index, sync, remake } = await staged(t);
+  const { trail, order, index, sync, remake } = await openStage(t);
   await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
   rmSync(order);
   // Does what a process does that is stopped before it reads anything.
   assert.equal((await findStepsToRead(openArrivalOrder(trail.dir), trail.dir, new Map())).length, 3);
   await remake();
-  const all = await streamed(index());
+  const all = await readStreamed(index());
   assert.equal(all.length, written);
   for (const event_id of all) assert.equal(await findStreamPosition(index(), event_id), null);
 });
 
 test('an index from before the order was kept keeps its own', async (t) => {
-  const { trail, order, index, sync, reopen, remake } = await staged(t);
+  const { trail, order, index, sync, reopen, remake } = await openStage(t);
   await createOrder(trail.dir);
   await writeInTurns(trail, sync);
-  const before = await streamed(index());
+  const before = await readStreamed(index());
   rmSync(order);
   await reopen();
-  assert.deepEqual(await streamed(index()), before);
+  assert.deepEqual(await readStreamed(index()), before);
   assert.notEqual(await findStreamPosition(index(), before[5]!), null);
   await remake();
   assert.equal(await findStreamPosition(index(), before[5]!), null);
 });
 
 test('one writer alone has its own order, whatever was kept', async (t) => {
-  const { trail, order, index, sync, remake } = await staged(t);
+  const { trail, order, index, sync, remake } = await openStage(t);
   const journal = await trail.open({ writer: 'parent' });
   await appendRange(journal, 0, 20);
   await sync();
@@ -167,7 +167,7 @@ test('one writer alone has its own order, whatever was kept', async (t) => {
 });
 
 test('lines that were taken back have no place in the order', async (t) => {
-  const { trail } = await staged(t);
+  const { trail } = await openStage(t);
   mkdirSync(trail.dir, { recursive: true });
   const order = openArrivalOrder(trail.dir);
   assert.equal(order.kept, null);
@@ -184,7 +184,7 @@ test('lines that were taken back have no place in the order', async (t) => {
 });
 
 test('what is kept has a bound, and what is no line of it is passed over', async (t) => {
-  const { trail, order } = await staged(t);
+  const { trail, order } = await openStage(t);
   mkdirSync(trail.dir, { recursive: true });
   const bounded = openArrivalOrder(trail.dir, 100);
   for (let seq = 1; seq <= 1_000; seq++) bounded.note({ writer: `w-${seq % 2}`, seq, ordered: true });
@@ -202,8 +202,8 @@ test('what is kept has a bound, and what is no line of it is passed over', async
 });
 
 test('an order that cannot be written stops nothing', async (t) => {
-  const { trail, order, sync, index } = await staged(t);
+  const { trail, order, sync, index } = await openStage(t);
   mkdirSync(order, { recursive: true });
   await writeInTurns(trail, sync);
-  assert.equal((await streamed(index())).length, 763);
+  assert.equal((await readStreamed(index())).length, 763);
 });

@@ -47,7 +47,7 @@ export async function createOrder(journal_dir: string): Promise<void> {
 export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOrder {
   const path = join(journal_dir, FILE_NAME);
   const text = readText(path);
-  const kept = text === null ? null : stepsIn(text);
+  const kept = text === null ? null : parseSteps(text);
   const last = new Map((kept ?? []).map(({ writer, seq }) => [writer, seq]));
   let bytes = text?.length ?? 0;
   // The next line would be appended to an unfinished one.
@@ -88,21 +88,21 @@ function readText(path: string): string | null {
   }
 }
 
-function stepsIn(text: string): ArrivalStep[] {
+function parseSteps(text: string): ArrivalStep[] {
   const steps: ArrivalStep[] = [];
   const last = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, digits = '', writer = '', unordered] = LINE.exec(line) ?? [];
     if (!isWriterName(writer)) continue;
     const seq = Number(digits);
-    if (seq < (last.get(writer) ?? 0)) takeBack(steps, writer, seq);
+    if (seq < (last.get(writer) ?? 0)) revertSteps(steps, writer, seq);
     last.set(writer, seq);
     steps.push({ writer, seq, ordered: unordered === undefined });
   }
   return steps;
 }
 
-function takeBack(steps: ArrivalStep[], writer: string, seq: number): void {
+function revertSteps(steps: ArrivalStep[], writer: string, seq: number): void {
   for (const [at, step] of steps.entries())
     if (step.writer === writer && step.seq > seq) steps[at] = { ...step, seq };
 }

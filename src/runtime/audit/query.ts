@@ -78,7 +78,7 @@ export async function queryIndex(
       return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
     }
     const is_late = performance.now() > deadline;
-    if (is_late && !is_full && !parsed.is_paged) throw tooSlow();
+    if (is_late && !is_full && !parsed.is_paged) throw buildTooSlowFailure();
     if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
   }
@@ -111,7 +111,7 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
   if (hasMetadata(event, filter) && matchesMonitored(event, filter)) events.push(event);
 }
 
-function tooSlow(): AuditFailure {
+function buildTooSlowFailure(): AuditFailure {
   return new AuditFailure(
     'query_too_slow',
     'The query covers too many events. Narrow it by `last`, `since`, `agent_id`, `session_id` or `data_tag`.',
@@ -124,7 +124,7 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
   const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
   const direction = filter.newest_first ? 'desc' : 'asc';
   const events = by_tag ? 'e' : 'o';
-  let query = by_tag ? rowsOfTag(index, filter.data_tag!) : rowsOfEvents(index);
+  let query = by_tag ? selectEventsOfTag(index, filter.data_tag!) : selectEvents(index);
   if (!by_tag && indexed !== null) query = query.where(`o.${indexed}`, '=', filter.equal[indexed]!);
   // SQLite uses a partial index only if the condition of the index is part of the query, word by word.
   if (!by_tag && indexed === 'policy_name' && filter.equal.policy_name !== 'default.allow')
@@ -132,10 +132,10 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
   if (!by_tag && indexed === null && isAboutIncidents(filter)) query = query.where(INCIDENT_CONDITION);
   if (filter.since_ms !== null) query = query.where('o.timestamp_ms', '>=', filter.since_ms);
   if (filter.until_ms !== null) query = query.where('o.timestamp_ms', '<=', filter.until_ms);
-  if (cursor !== null) query = query.where((eb) => behind(eb, cursor, filter.newest_first));
+  if (cursor !== null) query = query.where((eb) => buildCursorCondition(eb, cursor, filter.newest_first));
   return query
     .select(['o.timestamp_ms', 'o.seq', 'o.event_id'])
-    .select((eb) => eventWhere(eb, events, filter, by_tag ? null : indexed, by_tag).as('event'))
+    .select((eb) => buildEventConditions(eb, events, filter, by_tag ? null : indexed, by_tag).as('event'))
     .orderBy('o.timestamp_ms', direction)
     .orderBy('o.seq', direction)
     .orderBy('o.event_id', direction)
@@ -147,24 +147,24 @@ function isAboutIncidents({ any_of }: ParsedFilter): boolean {
   return actions?.every((action) => INCIDENT_ACTIONS.includes(action)) ?? false;
 }
 
-function rowsOfEvents(index: AuditIndex): Query {
+function selectEvents(index: AuditIndex): Query {
   return index.db.selectFrom('audit_events as o') as unknown as Query;
 }
 
-function rowsOfTag(index: AuditIndex, tag: string): Query {
+function selectEventsOfTag(index: AuditIndex, tag: string): Query {
   return index.db
     .selectFrom('audit_event_tags as o')
     .innerJoin('audit_events as e', 'e.event_id', 'o.event_id')
     .where('o.tag', '=', tag) as unknown as Query;
 }
 
-function behind(eb: Expressions, cursor: AuditCursor, newest_first: boolean) {
+function buildCursorCondition(eb: Expressions, cursor: AuditCursor, newest_first: boolean) {
   const place = eb.tuple(cursor.timestamp_ms, cursor.seq, cursor.event_id);
   return eb(eb.refTuple('o.timestamp_ms', 'o.seq', 'o.event_id'), newest_first ? '<' : '>', place);
 }
 
 /** Selects the event if it matches all filters that the index has not applied, else `null`. */
-function eventWhere(
+function buildEventConditions(
   eb: Expressions,
   events: 'o' | 'e',
   filter: ParsedFilter,

@@ -47,7 +47,7 @@ export async function* readChain(writer_dir: string, from: ChainPosition): Async
   const segments = (await listSegments(writer_dir)).filter(({ first_seq }) => first_seq >= from.segment);
   for (const [index, segment] of segments.entries()) {
     if (position.seq + 1 === segments[index + 1]?.first_seq) continue;
-    if (segment.first_seq !== position.segment) position = { ...position, ...fileStart(segment) };
+    if (segment.first_seq !== position.segment) position = { ...position, ...getFileStart(segment) };
     try {
       for await (const block of readSegment(segment, position)) {
         position = block.position;
@@ -66,13 +66,13 @@ export async function readEnds(journal_dir: string): Promise<Map<string, ChainPo
   for (const writer of await listWriters(journal_dir)) {
     const newest = (await listSegments(join(journal_dir, writer))).at(-1);
     if (newest === undefined) continue;
-    ends.set(writer, { ...getStart(newest), offset: await endOfLines(newest) });
+    ends.set(writer, { ...getStart(newest), offset: await findLinesEnd(newest) });
   }
   return ends;
 }
 
 /** Returns the end of the last whole line of a file. Searches a long plain file from its end. */
-async function endOfLines(segment: SegmentFile): Promise<number> {
+async function findLinesEnd(segment: SegmentFile): Promise<number> {
   const size = segment.gzip ? 0 : (await stat(segment.path)).size;
   const from = Math.max(0, size - JOURNAL_LINE_BYTES_MAX);
   let end = from;
@@ -80,12 +80,12 @@ async function endOfLines(segment: SegmentFile): Promise<number> {
   return end;
 }
 
-function fileStart(segment: SegmentFile): { segment: number; offset: number } {
+function getFileStart(segment: SegmentFile): { segment: number; offset: number } {
   return { segment: segment.first_seq, offset: 0 };
 }
 
 function getStart(segment: SegmentFile): ChainPosition {
-  return { ...FROM_START, ...fileStart(segment) };
+  return { ...FROM_START, ...getFileStart(segment) };
 }
 
 /** Reads the rest of one file, up to the size that it had when the read began. */
@@ -104,7 +104,7 @@ async function* readSegment(
     if (!line.whole) continue;
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
-    if (position === from && !continues(record, from)) {
+    if (position === from && !continuesChain(record, from)) {
       return yield* readSegment(segment, getStart(segment), true);
     }
     if ('kind' in record) records.push({ record, line: text, end: line.end });
@@ -127,7 +127,7 @@ async function getSize(path: string): Promise<number> {
 }
 
 /** Returns whether a record is the direct successor of a position. */
-function continues(record: JournalRecord | LineFault, from: ChainPosition): boolean {
+function continuesChain(record: JournalRecord | LineFault, from: ChainPosition): boolean {
   if (from.offset === 0 || from.record_hash === null) return true;
   return 'kind' in record && record.prev_hash === from.record_hash;
 }

@@ -61,14 +61,19 @@ export async function* readSteps(
   positions: ReadonlyMap<string, ChainPosition>,
 ): AsyncGenerator<StepBlock> {
   const chains = new Map<string, Chain>();
-  for (const { writer, seq, ordered } of steps) {
-    const from = positions.get(writer) ?? FROM_START;
-    const chain = chains.get(writer) ?? { blocks: readChain(join(journal_dir, writer), from), rest: null };
-    chains.set(writer, chain);
-    for await (const block of readUpTo(chain, seq)) {
-      if (block.again) return;
-      yield { writer, block, ordered };
+  try {
+    for (const { writer, seq, ordered } of steps) {
+      const from = positions.get(writer) ?? FROM_START;
+      const chain = chains.get(writer) ?? { blocks: readChain(join(journal_dir, writer), from), rest: null };
+      chains.set(writer, chain);
+      for await (const block of readUpTo(chain, seq)) {
+        if (block.again) return;
+        yield { writer, block, ordered };
+      }
     }
+  } finally {
+    // A chain that was not read to its end holds its file open.
+    for (const { blocks } of chains.values()) await blocks.return(undefined);
   }
 }
 
@@ -82,7 +87,7 @@ async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<ChainBlock> 
   for (;;) {
     const block: ChainBlock | null = chain.rest ?? (await chain.blocks.next()).value ?? null;
     if (block === null) return;
-    const [now, rest] = split(block, seq);
+    const [now, rest] = splitBlock(block, seq);
     chain.rest = rest;
     if (now !== null) yield now;
     if (rest !== null || block.position.seq === seq) return;
@@ -90,7 +95,10 @@ async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<ChainBlock> 
 }
 
 /** Splits a block into the records up to a number and the records after it. */
-function split(block: ChainBlock, seq: number): readonly [now: ChainBlock | null, rest: ChainBlock | null] {
+function splitBlock(
+  block: ChainBlock,
+  seq: number,
+): readonly [now: ChainBlock | null, rest: ChainBlock | null] {
   if (block.position.seq <= seq) return [block, null];
   const records = block.records.filter(({ record }) => record.seq <= seq);
   const last = records.at(-1);

@@ -37,12 +37,16 @@ export function buildRetentionEvent(
 
 function describeRound({ removed, held }: RetentionReport): string {
   const parts = [
-    ...(removed.length > 0 ? [`Retention deleted ${count(removed.length)} of the journal by age.`] : []),
-    ...(held.length > 0 ? [`Legal holds keep ${count(held.length)} that retention would delete.`] : []),
+    ...(removed.length > 0
+      ? [`Retention deleted ${formatFileCount(removed.length)} of the journal by age.`]
+      : []),
+    ...(held.length > 0
+      ? [`Legal holds keep ${formatFileCount(held.length)} that retention would delete.`]
+      : []),
   ];
   return parts.join(' ');
 }
 
-function count(files: number): string {
+function formatFileCount(files: number): string {
   return `${files} ${files === 1 ? 'file' : 'files'}`;
 }

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { createEventId } from './event-id.ts';
+import { listSegments } from './files.ts';
 import type { Journal, JournalOptions } from './journal.ts';
 import { type LegalHold, matchesHold, readLegalHolds, writeLegalHolds } from './legal-holds.ts';
 import type { RetentionReport } from './retention.ts';
 import { buildRetentionEvent } from './retention-event.ts';
 import {
   type AuditLog,
-  eventually,
   makeAuditLog,
   readFiles,
   START_MS,
   sampleEvent,
+  waitUntil,
 } from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
@@ -66,20 +67,21 @@ async function retain(
 }
 
 /** Waits until the last recorded deletion is done. */
-async function untilDeleted(retained: RetentionResult): Promise<void> {
+async function waitUntilDeleted(retained: RetentionResult): Promise<void> {
   const last = retained.reports.at(-1)!.removed.at(-1)!;
-  await eventually(async () => !(await listNames(retained)).includes(last.name));
+  await waitUntil(async () => !(await listNames(retained)).includes(last.name));
 }
 
+/** Lists the files of the writer without reading them, because a file can be deleted in between. */
 async function listNames({ trail }: RetentionResult): Promise<string[]> {
-  return (await readFiles(trail)).map(({ path }) => basename(path));
+  return (await listSegments(join(trail.dir, 'worker-1'))).map(({ name }) => name);
 }
 
 test('without holds, old files are deleted, and an event in the journal records them', async (t) => {
   const retained = await retain(t, () => []);
   const { trail, journal, reports } = retained;
-  await eventually(() => reports.length > 0);
-  await untilDeleted(retained);
+  await waitUntil(() => reports.length > 0);
+  await waitUntilDeleted(retained);
   await journal.close();
   const report = await trail.verify();
   assert.equal(report.broken, null);
@@ -95,7 +97,7 @@ test('a hold keeps the file with a matching event and all newer ones, and names 
   const holds = [{ ...HOLD, tenant_id: 'acme' }];
   const retained = await retain(t, () => holds);
   const { trail, journal, reports } = retained;
-  await eventually(() => reports.some(({ held }) => held.length > 0));
+  await waitUntil(() => reports.some(({ held }) => held.length > 0));
   await journal.close();
   const files = await readFiles(trail);
   assert.match(files.flatMap(({ lines }) => lines).join('\n'), /"tenant_id":"acme"/);
@@ -146,8 +148,8 @@ test('a file with a line that cannot be read is held, and a hold of the past let
 test('a record of deleted files with another hash than its event is found', async (t) => {
   const retained = await retain(t, () => []);
   const { trail, journal, reports } = retained;
-  await eventually(() => reports.length > 0);
-  await untilDeleted(retained);
+  await waitUntil(() => reports.length > 0);
+  await waitUntilDeleted(retained);
   const { last_seq, last_hash } = reports.at(-1)!.removed.at(-1)!;
   const forged = { writer: 'worker-1', max_age_days: 3, held: [] };
   const removed = [{ name: 'x', first_seq: 1, last_seq, last_hash: last_hash.replace(/^./, 'x') }];

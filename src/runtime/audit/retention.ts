@@ -72,7 +72,7 @@ export interface RetiredSegments {
   readonly head_hash: string;
   readonly timestamp: string;
   readonly key_id: string;
-  /** Ed25519 over `retiredMessage`, base64. */
+  /** Ed25519 over `formatRetiredMessage`, base64. */
   readonly signature: string;
 }
 
@@ -83,11 +83,11 @@ const DAY_MS = 86_400_000;
 export async function maintainWriter(options: MaintainOptions): Promise<void> {
   await removeTemporaries(options.writer_dir);
   const segments = await listSegments(options.writer_dir);
-  const kept = await retire(options, segments);
+  const kept = await retireSegments(options, segments);
   if (!options.compress_rotated) return;
   for (const segment of kept.slice(0, -1)) {
     if (options.signal.aborted) return;
-    if (!segment.gzip) await compress(segment, options);
+    if (!segment.gzip) await compressSegment(segment, options);
   }
 }
 
@@ -129,7 +129,7 @@ interface ExpiredSegment {
  * Deletes expired files from the old end, up to the first one with an event under a legal hold: a chain has one
  * beginning, so newer files stay too.
  */
-async function retire(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
+async function retireSegments(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
   const now_ms = options.steady_now_ms();
   if (now_ms === null) return segments;
   const expired = await listExpired(options, segments, now_ms - options.max_age_days * DAY_MS);
@@ -153,7 +153,7 @@ async function listExpired(
 ): Promise<ExpiredSegment[]> {
   const expired: ExpiredSegment[] = [];
   for (let at = 0; at + 1 < segments.length && at < FILES_MAX && !signal.aborted; at++) {
-    const next = await firstRecord(segments[at + 1]!);
+    const next = await readFirstRecord(segments[at + 1]!);
     if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= before_ms) break;
     expired.push({ segment: segments[at]!, next });
   }
@@ -214,7 +214,7 @@ async function removeSegment(segment: SegmentFile): Promise<void> {
   await rm(`${plain}.gz`, { force: true });
 }
 
-async function firstRecord(segment: SegmentFile): Promise<JournalRecord | null> {
+async function readFirstRecord(segment: SegmentFile): Promise<JournalRecord | null> {
   for await (const line of readJournalLines(segment)) {
     const record = line.whole ? decodeRecord(line.bytes) : null;
     return record !== null && 'kind' in record ? record : null;
@@ -230,7 +230,7 @@ async function writeRetired(options: MaintainOptions, next: JournalRecord): Prom
     timestamp: new Date(options.now_ms()).toISOString(),
     key_id: options.signing_key.key_id,
   };
-  const signature = signMessage(retiredMessage(unsigned), options.signing_key);
+  const signature = signMessage(formatRetiredMessage(unsigned), options.signing_key);
   await writeFileDurably(
     join(options.writer_dir, RETIRED),
     `${JSON.stringify({ ...unsigned, signature })}\n`,
@@ -253,14 +253,14 @@ export async function readRetiredSegments(
     const genuine =
       key !== undefined &&
       retired.writer === writer &&
-      isSigned(retiredMessage(retired), retired.signature, key);
+      isSigned(formatRetiredMessage(retired), retired.signature, key);
     return genuine ? retired : 'unsigned';
   } catch (error) {
     return getSystemCode(error) === 'ENOENT' ? null : 'unsigned';
   }
 }
 
-function retiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
+function formatRetiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
   return `agent-safety journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
 }
 
@@ -268,7 +268,7 @@ function retiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
 const GZIP_LEVEL = 1;
 
 /** Replaces a file with `<name>.gz`. Deletes the plain file only when the compressed one is complete and durable. */
-async function compress(segment: SegmentFile, options: MaintainOptions): Promise<void> {
+async function compressSegment(segment: SegmentFile, options: MaintainOptions): Promise<void> {
   const target = `${segment.path}.gz`;
   const temporary = buildTemporaryName(target);
   const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });

@@ -39,7 +39,7 @@ export function appendDurably(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null): void => {
-      const failure = error ?? getLoss(segment) ?? (isWanted() ? null : late());
+      const failure = error ?? getLoss(segment) ?? (isWanted() ? null : buildTimeoutError());
       if (failure !== null) {
         reject(failure);
         return;
@@ -70,7 +70,7 @@ function getLoss({ fd, path }: OpenSegment): Error | null {
   return Object.assign(new Error('the file is not in its place any more'), { code: 'ENOENT' });
 }
 
-function late(): Error {
+function buildTimeoutError(): Error {
   return Object.assign(new Error('the disk has taken too long'), { code: 'ETIMEDOUT' });
 }
 

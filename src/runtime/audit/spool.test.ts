@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { drainSpool, writeSpool } from './spool.ts';
-import { makeAuditLog, recordedIds, START_MS, sampleEvent } from './testing/audit-log.ts';
+import { makeAuditLog, readRecordedIds, START_MS, sampleEvent } from './testing/audit-log.ts';
 
 const now_ms = (): number => START_MS;
 
@@ -17,7 +17,7 @@ test('what short-lived processes leave is chained once, and then gone', async (t
   const journal = await trail.open({ writer: 'parent' });
   assert.deepEqual(await drainSpool({ dir: trail.dir, journal }), { files: 2, events: 3, refused: [] });
   assert.deepEqual(
-    await recordedIds(trail, 'parent'),
+    await readRecordedIds(trail, 'parent'),
     [1, 2, 3].map((index) => sampleEvent(index).event_id),
   );
   assert.deepEqual(await readdir(spool), []);

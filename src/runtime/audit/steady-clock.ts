@@ -18,7 +18,7 @@ const SLACK_MS = 60_000;
  * @returns a function that gives the time, or `null` until both clocks have advanced equally for six hours. Call it
  * regularly, because it compares the clocks only when it is called
  */
-export function openSteadyClock({ now_ms, uptime_ms = uptime }: ClockPair): () => number | null {
+export function openSteadyClock({ now_ms, uptime_ms = readUptime }: ClockPair): () => number | null {
   let last = { now_ms: now_ms(), uptime_ms: uptime_ms() };
   let steady_since_ms = last.uptime_ms;
   return () => {
@@ -30,6 +30,6 @@ export function openSteadyClock({ now_ms, uptime_ms = uptime }: ClockPair): () =
   };
 }
 
-function uptime(): number {
+function readUptime(): number {
   return performance.now();
 }

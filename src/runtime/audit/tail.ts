@@ -45,7 +45,7 @@ export async function findTail(writer_dir: string, writer: string): Promise<Chai
   if (tail.whole_bytes > 0 || newest.gzip) return tail;
   const previous = segments.at(-2);
   const head = previous === undefined ? CHAIN_START : (await getTail(previous, writer)).head;
-  if (newest.first_seq !== head.seq + 1) throw broken(writer, newest.name);
+  if (newest.first_seq !== head.seq + 1) throw buildBrokenFailure(writer, newest.name);
   return { ...tail, head, signed: true };
 }
 
@@ -77,9 +77,9 @@ async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail 
     const start = end < 1 ? -1 : bytes.lastIndexOf(0x0a, end - 1);
     if (end < 0) return from === 0 ? { ...NOTHING, segment, loose_bytes: size } : null;
     if (start < 0 && from > 0) return null;
-    const record = ownRecord(bytes.subarray(start + 1, end), writer);
+    const record = decodeOwnRecord(bytes.subarray(start + 1, end), writer);
     if ('fault' in record) return null;
-    return endsWith(record, segment, from + end + 1, size);
+    return buildTail(record, segment, from + end + 1, size);
   } finally {
     await file.close();
   }
@@ -94,21 +94,21 @@ async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTai
   for await (const line of readJournalLines(segment)) {
     bytes = line.end;
     if (!line.whole) continue;
-    const record = ownRecord(line.bytes, writer);
-    if (unreadable || 'fault' in record || !follows(record, last)) {
-      if (line.bytes.includes('"kind":"checkpoint"')) throw broken(writer, segment.name);
+    const record = decodeOwnRecord(line.bytes, writer);
+    if (unreadable || 'fault' in record || !followsRecord(record, last)) {
+      if (line.bytes.includes('"kind":"checkpoint"')) throw buildBrokenFailure(writer, segment.name);
       unreadable = true;
       continue;
     }
     last = record;
     whole_bytes = line.end;
   }
-  if (unreadable && segment.gzip) throw broken(writer, segment.name);
+  if (unreadable && segment.gzip) throw buildBrokenFailure(writer, segment.name);
   if (last === null) return { ...NOTHING, segment, loose_bytes: bytes, unreadable };
-  return { ...endsWith(last, segment, whole_bytes, bytes), unreadable };
+  return { ...buildTail(last, segment, whole_bytes, bytes), unreadable };
 }
 
-function endsWith(
+function buildTail(
   record: JournalRecord,
   segment: SegmentFile,
   whole_bytes: number,
@@ -125,16 +125,16 @@ function endsWith(
   };
 }
 
-function ownRecord(line: Buffer, writer: string): JournalRecord | LineFault {
+function decodeOwnRecord(line: Buffer, writer: string): JournalRecord | LineFault {
   const record = decodeRecord(line);
   return 'fault' in record || record.writer === writer ? record : { fault: 'it is of another writer' };
 }
 
-function follows(record: JournalRecord, last: JournalRecord | null): boolean {
+function followsRecord(record: JournalRecord, last: JournalRecord | null): boolean {
   return last === null || (record.seq === last.seq + 1 && record.prev_hash === last.record_hash);
 }
 
-function broken(writer: string, file: string): AuditFailure {
+function buildBrokenFailure(writer: string, file: string): AuditFailure {
   return new AuditFailure(
     'journal_broken',
     `The journal of \`${writer}\` is damaged in \`${file}\`, before lines that were signed, so it cannot be gone on with. \`service audit verify\` shows the place. To start a new chain, move the folder \`journal/${writer}\` out of the state folder and keep it.`,

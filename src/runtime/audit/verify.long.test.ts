@@ -8,11 +8,11 @@ import {
   type AuditLog,
   appendRange,
   countFiles,
-  eventually,
   makeAuditLog,
   readFiles,
   rehashLine,
   START_MS,
+  waitUntil,
   writeLines,
 } from './testing/audit-log.ts';
 
@@ -23,7 +23,7 @@ async function makeJournal(t: TestContext): Promise<AuditLog> {
   const trail = await makeAuditLog(t, { max_size_bytes: 6_000, compress_rotated: true });
   const journal = await trail.open();
   for (let index = 0; index < 31; index++) await appendRange(journal, index, index + 1);
-  await eventually(async () => (await countFiles(trail, 'plain')) === 1);
+  await waitUntil(async () => (await countFiles(trail, 'plain')) === 1);
   await journal.close();
   return trail;
 }
@@ -217,7 +217,7 @@ test('the record of deleted files cannot be made up', async (t) => {
     await appendRange(journal, index, index + 1);
   }
   const retired = join(trail.dir, 'worker-1', 'retired.json');
-  await eventually(async () => (await countFiles(trail, 'plain')) < 5);
+  await waitUntil(async () => (await countFiles(trail, 'plain')) < 5);
   await journal.close();
   const genuine = await readFile(retired, 'utf8');
   assert.equal((await trail.verify()).intact, true);

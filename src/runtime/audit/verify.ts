@@ -118,7 +118,7 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
     intact: broken === null,
     writers: walks.map(getReport),
     broken,
-    warnings: [...rootWarnings(trusted), ...walks.flatMap((walk) => walk.warnings)],
+    warnings: [...listRootWarnings(trusted), ...walks.flatMap((walk) => walk.warnings)],
   };
 }
 
@@ -159,14 +159,14 @@ async function openMeter({ dir, onProgress }: VerifyOptions): Promise<WalkOption
 /** The audit events of retention, by writer and last deleted record. */
 type RetentionEvents = Map<string, { readonly event_id: string; readonly last_hash: unknown }>;
 
-function retentionKey(writer: unknown, last_seq: unknown): string {
+function buildRetentionKey(writer: unknown, last_seq: unknown): string {
   return `${writer} ${last_seq}`;
 }
 
 /** Names the event that recorded the deletion of a chain's beginning, which must agree on the last hash. */
 function checkRetention(walk: Walk, retentions: RetentionEvents): void {
   if (walk.retired === null) return;
-  const event = retentions.get(retentionKey(walk.writer, walk.retired.last_seq));
+  const event = retentions.get(buildRetentionKey(walk.writer, walk.retired.last_seq));
   if (event === undefined) return;
   walk.retired = { ...walk.retired, event_id: event.event_id };
   if (walk.broken === null && event.last_hash !== walk.retired.last_hash)
@@ -354,7 +354,7 @@ function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void 
     breakAt(walk, file, line, `The record is another than ${waypoint.source} remembers: it was rewritten.`);
     return;
   }
-  count(walk, record);
+  countRecord(walk, record);
 }
 
 /** Returns the reason why a line is not the next of this chain; `null` if it is. */
@@ -379,7 +379,7 @@ function isGenuine(walk: Walk, record: JournalRecord & { kind: 'checkpoint' }): 
   return isSigned(buildCheckpointMessage(walk.writer, before, timestamp, heads), signature, key);
 }
 
-function count(walk: Walk, record: JournalRecord): void {
+function countRecord(walk: Walk, record: JournalRecord): void {
   walk.head = { seq: record.seq, record_hash: record.record_hash };
   walk.linked = true;
   walk.records += 1;
@@ -396,7 +396,7 @@ function count(walk: Walk, record: JournalRecord): void {
 function countEvent(walk: Walk, { event_id, policy_name, metadata }: AuditEvent): void {
   walk.events += 1;
   if (policy_name !== RETENTION_EVENT || metadata.last_seq === undefined) return;
-  walk.retentions.set(retentionKey(metadata.writer, metadata.last_seq), {
+  walk.retentions.set(buildRetentionKey(metadata.writer, metadata.last_seq), {
     event_id,
     last_hash: metadata.last_hash,
   });
@@ -428,7 +428,7 @@ function breakAt(walk: Walk, file: string | null, line: number | null, reason: s
   walk.broken = { writer: walk.writer, file, line, seq: walk.head.seq + 1, reason };
 }
 
-function rootWarnings(trusted: TrustedKeys): string[] {
+function listRootWarnings(trusted: TrustedKeys): string[] {
   if (trusted.roots.length === 0) return ['No public key is there, so no checkpoint can be believed.'];
   if (trusted.roots.length === 1) return [];
   return [`${trusted.roots.length} keys vouch for themselves; name the one that you trust to be sure.`];

@@ -35,13 +35,14 @@ export async function countWindowFields(
   else {
     for (const by of fields) {
       const period = { since_ms: whole_from_ms, until_ms: whole_to_ms };
-      for (const each of await countEventsBy(index, { by, ...period, tenants, agents })) add(sums, by, each);
+      for (const each of await countEventsBy(index, { by, ...period, tenants, agents }))
+        addCount(sums, by, each);
     }
     await addEvents(index, { ...window, until_ms: whole_from_ms }, fields, sums);
     await addEvents(index, { ...window, since_ms: whole_to_ms }, fields, sums);
   }
   return Object.fromEntries(
-    [...sums].map(([field, counts]) => [field, [...counts.values()].toSorted(compare)]),
+    [...sums].map(([field, counts]) => [field, [...counts.values()].toSorted(compareCounts)]),
   );
 }
 
@@ -57,12 +58,12 @@ async function addEvents(
     const ms = Date.parse(event.timestamp);
     const { decision, action } = event;
     for (const field of fields)
-      for (const value of valuesIn(field, event))
-        add(sums, field, { value, decision, action, count: 1, first_ms: ms, last_ms: ms });
+      for (const value of listValues(field, event))
+        addCount(sums, field, { value, decision, action, count: 1, first_ms: ms, last_ms: ms });
   }
 }
 
-function valuesIn(field: CountField, event: AuditEvent): readonly string[] {
+function listValues(field: CountField, event: AuditEvent): readonly string[] {
   // As in the counts, an event of an approval request has a mark in every field and is left out.
   const is_counted = !listCountedValues('boundary', event).some((value) => value.startsWith(APPROVAL_MARK));
   if (!is_counted) return [];
@@ -75,7 +76,7 @@ function isTallyField(field: CountField): field is TallyField {
   return (TALLY_FIELDS as readonly string[]).includes(field);
 }
 
-function add(
+function addCount(
   sums: Sums,
   field: string,
   { value, decision, action, count, first_ms, last_ms }: WindowCount,
@@ -92,7 +93,7 @@ function add(
   sum.last_ms = Math.max(sum.last_ms, last_ms);
 }
 
-function compare(a: WindowCount, b: WindowCount): number {
+function compareCounts(a: WindowCount, b: WindowCount): number {
   if (a.value !== b.value) return a.value < b.value ? -1 : 1;
   if (a.action !== b.action) return a.action < b.action ? -1 : 1;
   return a.decision < b.decision ? -1 : a.decision > b.decision ? 1 : 0;

@@ -112,7 +112,7 @@ export async function findFiles(
   if (there !== null) return { paths: [literal], wrong: null };
   if (!MAGIC.test(pattern))
     return { paths: [], wrong: 'names a file that does not exist or may not be read' };
-  const from = await folderState(staticPart(pattern, base_dir));
+  const from = await readFolderState(getStaticPart(pattern, base_dir));
   if (from === 'refused') return { paths: [], wrong: 'names a folder that may not be read by this user' };
   if (from === 'missing') return { paths: [], wrong: null };
   const paths: string[] = [];
@@ -127,7 +127,7 @@ export async function findFiles(
 }
 
 /** Returns the folder of a pattern before its first wildcard. */
-function staticPart(pattern: string, base_dir: string): string {
+function getStaticPart(pattern: string, base_dir: string): string {
   const steps = pattern.split('/');
   const first = steps.findIndex((step) => MAGIC.test(step));
   const prefix = steps.slice(0, first).join('/');
@@ -138,7 +138,7 @@ function staticPart(pattern: string, base_dir: string): string {
  * Returns the state of a folder. An unreadable folder must not count as empty, because its rules would be lost
  * silently.
  */
-async function folderState(folder: string): Promise<'there' | 'missing' | 'refused'> {
+async function readFolderState(folder: string): Promise<'there' | 'missing' | 'refused'> {
   return readdir(folder).then(
     () => 'there',
     (error: NodeJS.ErrnoException) =>

@@ -42,6 +42,19 @@ const full = {
   pii_protection: { enabled: true, action: 'redact' },
   injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
   command_detection: { enabled: true },
+  classifiers: [
+    {
+      name: 'scorer',
+      url: 'http://127.0.0.1:8085/classify',
+      api_key_env: 'SCORER_KEY',
+      boundaries: ['input', 'action'],
+      phases: ['response'],
+      deadline_ms: 250,
+      text_bytes_max: 65_536,
+      labels: { toxic: { score_min: 0.8, tag: 'content.toxic', severity: 'high' } },
+      on_failure: 'block',
+    },
+  ],
   detection: {
     detectors: { secret: { enabled: true, severity: 'low', entropy_min: 3.5 } },
     example_values: 'ignore',
@@ -332,27 +345,30 @@ test('the configuration of every key has every key', () => {
 });
 
 /** Returns the path of every part of a value. */
-function places(value: unknown, steps: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+function listPlaces(
+  value: unknown,
+  steps: readonly (string | number)[] = [],
+): (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null) return [steps];
   const inside = Object.entries(value).flatMap(([key, part]) =>
-    places(part, [...steps, Array.isArray(value) ? Number(key) : key]),
+    listPlaces(part, [...steps, Array.isArray(value) ? Number(key) : key]),
   );
   return [steps, ...inside];
 }
 
 /** Returns a copy with one part replaced; `undefined` removes the part. */
-function changed(value: unknown, [step, ...rest]: readonly (string | number)[], other: unknown): unknown {
+function replaceAt(value: unknown, [step, ...rest]: readonly (string | number)[], other: unknown): unknown {
   if (step === undefined) return other;
   if (Array.isArray(value))
-    return value.map((part, i) => (i === step ? (changed(part, rest, other) ?? null) : part));
+    return value.map((part, i) => (i === step ? (replaceAt(part, rest, other) ?? null) : part));
   const entries = Object.entries(value as object).map(
-    ([key, part]) => [key, key === step ? changed(part, rest, other) : part] as const,
+    ([key, part]) => [key, key === step ? replaceAt(part, rest, other) : part] as const,
   );
   return Object.fromEntries(entries.filter(([, part]) => part !== undefined));
 }
 
 // The policy compiler validates rules, so this test excludes them.
-const others = places(full).filter((steps) => !steps.includes('policies') && steps.length > 0);
+const others = listPlaces(full).filter((steps) => !steps.includes('policies') && steps.length > 0);
 const value = fc.constantFrom<unknown>(
   undefined,
   null,
@@ -391,7 +407,7 @@ test('an editor and the loader agree on what is valid, for any value in any plac
   let runs = 0;
   fc.assert(
     fc.property(fc.constantFrom(...others), value, (steps, other) => {
-      const written = changed(full, steps, other);
+      const written = replaceAt(full, steps, other);
       // The variable's value fits wherever a string is allowed. An editor accepts a reference everywhere.
       const uses = typeof other === 'string' && other.includes('${');
       const loads = parseConfigValue(written, configSchema, SOURCES).problems.length === 0;
@@ -414,9 +430,16 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      !['tenants', 'detectors', 'headers', 'models', 'settings', 'role_mapping', 'tenant_mapping'].includes(
-        String(steps.at(-1)),
-      )
+      ![
+        'tenants',
+        'detectors',
+        'headers',
+        'labels',
+        'models',
+        'settings',
+        'role_mapping',
+        'tenant_mapping',
+      ].includes(String(steps.at(-1)))
     );
   });
   for (const steps of objects) {
@@ -428,7 +451,7 @@ test('unknown keys are refused by both, but for free ones', () => {
       ['x-mine', true],
       ['mine', false],
     ] as const) {
-      const written = changed(full, steps, { ...part, [key]: 1 });
+      const written = replaceAt(full, steps, { ...part, [key]: 1 });
       assert.equal(validator.validate(written).valid, expected, `${steps.join('.')} ${key}, editor`);
       const { problems } = parseConfigValue(written, configSchema, SOURCES);
       assert.equal(problems.length === 0, expected, `${steps.join('.')} ${key}`);

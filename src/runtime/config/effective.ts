@@ -27,7 +27,7 @@ export async function listSettings(config: Config): Promise<readonly EffectiveSe
   const written = read?.ok ? read.value : {};
   const lineOf = read?.ok ? read.lineOf : () => 1;
   return getLeaves(config, configSchema, []).map(({ steps, value, schema }) => {
-    const own = memberAt(written, steps);
+    const own = findMember(written, steps);
     const source = own === undefined ? 'default' : hasReference(own) ? 'reference' : 'file';
     return {
       path: formatPath(steps),
@@ -58,7 +58,7 @@ function getLeaves(value: unknown, schema: ConfigSchema, steps: readonly PathSte
   );
 }
 
-function memberAt(written: unknown, steps: readonly PathStep[]): unknown {
+function findMember(written: unknown, steps: readonly PathStep[]): unknown {
   let at = written;
   for (const step of steps) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
@@ -78,7 +78,7 @@ function maskCredentials(value: unknown, schema: ConfigSchema, written: unknown)
   if (typeof value === 'string')
     return typeof written === 'string' && hasReference(written) ? CREDENTIAL : value;
   if (Array.isArray(value))
-    return value.map((item, at) => maskCredentials(item, schema.items ?? {}, memberAt(written, [at])));
+    return value.map((item, at) => maskCredentials(item, schema.items ?? {}, findMember(written, [at])));
   if (typeof value !== 'object' || value === null) return value;
   const shape = schema.oneOf?.find(
     ({ properties }) => properties?.type?.const === (value as { type?: unknown }).type,
@@ -90,7 +90,7 @@ function maskCredentials(value: unknown, schema: ConfigSchema, written: unknown)
       maskCredentials(
         member,
         (Object.hasOwn(properties, key) ? properties[key] : undefined) ?? (additionalProperties || {}),
-        memberAt(written, [key]),
+        findMember(written, [key]),
       ),
     ]),
   );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { interpolate } from './interpolate.ts';
+import { interpolateText } from './interpolate.ts';
 
 const env = { PORT: '8001', EMPTY: '', EVIL: '${PORT}: [x]\n${', _a1: 'y' };
 
@@ -23,7 +23,7 @@ const filled: readonly (readonly [string, string, whole: boolean, literal: strin
 
 test('references are replaced once, and only as written', () => {
   for (const [text, expected, whole, literal] of filled) {
-    const result = interpolate(text, { env, secrets: new Map() });
+    const result = interpolateText(text, { env, secrets: new Map() });
     assert.ok(result.ok, text);
     assert.deepEqual([result.text, result.whole, result.literal], [expected, whole, literal], text);
   }
@@ -45,7 +45,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
 
 test('an unresolved reference is reported, without quoting an invalid name', () => {
   for (const [text, expected] of refused) {
-    const result = interpolate(text, { env, secrets: new Map() });
+    const result = interpolateText(text, { env, secrets: new Map() });
     assert.ok(!result.ok, text);
     assert.match(result.message, expected);
   }
@@ -56,7 +56,7 @@ test('any value is inserted unchanged, whatever surrounds it', () => {
   const around = fc.string().filter((text) => !text.includes('${') && !text.endsWith('$'));
   fc.assert(
     fc.property(around, fc.string(), around, (before, value, after) => {
-      const result = interpolate(`${before}\${V}${after}`, { env: { V: value }, secrets: new Map() });
+      const result = interpolateText(`${before}\${V}${after}`, { env: { V: value }, secrets: new Map() });
       assert.ok(result.ok);
       assert.equal(result.text, before + value + after);
       assert.equal(result.literal, before + after);
@@ -69,7 +69,7 @@ test('text without `${` is never changed, and escaping brings any text back', ()
   fc.assert(
     fc.property(fc.array(fc.constantFrom('$', '{', '}', 'a', '${', 'A}')), (pieces) => {
       const text = pieces.join('').replace(/\$+\{/g, () => '${');
-      const result = interpolate(
+      const result = interpolateText(
         text.replaceAll('${', () => '$${'),
         { env: {}, secrets: new Map() },
       );

@@ -35,7 +35,7 @@ const SECRET = 'secret:';
  * escape for `${`. A replaced value is not interpolated again, so it cannot add structure or further references. A
  * failure is the predicate of a sentence, which repeats no value.
  */
-export function interpolate(text: string, sources: ReferenceSources): InterpolationResult {
+export function interpolateText(text: string, sources: ReferenceSources): InterpolationResult {
   const parts: string[] = [];
   let literal = '';
   let references = 0;

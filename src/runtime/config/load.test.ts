@@ -26,7 +26,7 @@ async function load(text: string, request: Partial<ConfigRequest> = {}): Promise
   return loadConfig({ path: null, cwd: dir, env: {}, ...request });
 }
 
-function lines(result: ConfigResult): string[] {
+function formatLines(result: ConfigResult): string[] {
   return result.ok ? [] : result.problems.map((p) => formatProblem(p).replace(/^service\.yaml:?/, ''));
 }
 
@@ -357,7 +357,7 @@ const bad: readonly Bad[] = [
 test('a bad configuration is refused with every problem that it has, and with no credential', async () => {
   for (const { name, text, env = {}, problems } of bad) {
     const result = await load(text, { env });
-    assert.deepEqual(lines(result), problems, name);
+    assert.deepEqual(formatLines(result), problems, name);
     assert.ok(!JSON.stringify(result).includes(MARKER), name);
   }
   assert.equal(bad.length, 35);
@@ -394,6 +394,7 @@ test('without a file the defaults hold', async () => {
     injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
     command_detection: { enabled: true },
     detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
+    classifiers: [],
     plugins: { files: [], packages: [], timeout_ms: 5_000 },
     scan: {
       ...{ text_bytes_max: 8_388_608, depth_max: 64, nodes_max: 200_000 },
@@ -490,7 +491,7 @@ log: {level: debug}
 `,
     { env },
   );
-  assert.ok(result.ok, lines(result).join('\n'));
+  assert.ok(result.ok, formatLines(result).join('\n'));
   const { config } = result;
   assert.equal(config.server.port, 9001);
   assert.deepEqual(config.policy, {
@@ -533,7 +534,7 @@ test('options override the file and are checked like it', async () => {
       state_dir: 's',
     },
   });
-  assert.ok(good.ok, lines(good).join());
+  assert.ok(good.ok, formatLines(good).join());
   assert.deepEqual(
     [good.config.server.port, good.config.server.mode, good.config.server.host, good.config.server.workers],
     [2, 'gateway', '::1', 3],
@@ -543,11 +544,11 @@ test('options override the file and are checked like it', async () => {
   const wrong = await load('log: {level: loud}', {
     overrides: { port: 70_000, mode: 'x', upstream_base_url: `http://u:${MARKER}@h` },
   });
-  assert.deepEqual(lines(wrong).slice(0, 2), [
+  assert.deepEqual(formatLines(wrong).slice(0, 2), [
     'command line: `--port` must be from 0 to 65535; it is `70000`.',
     'command line: `--mode` must be one of `sidecar`, `gateway`; it is the string `x`.',
   ]);
-  assert.equal(lines(wrong).length, 4);
+  assert.equal(formatLines(wrong).length, 4);
   assert.ok(!JSON.stringify(wrong).includes(MARKER));
 });
 
@@ -560,7 +561,7 @@ test('the file is the given one, otherwise that of the environment, otherwise th
   await symlink('asked.json', join(cwd, 'link.yaml'));
   const port = async (request: Partial<ConfigRequest>): Promise<unknown> => {
     const result = await loadConfig({ path: null, cwd, env: {}, ...request });
-    return result.ok ? [result.config.server.port, result.config.origin.base_dir] : lines(result);
+    return result.ok ? [result.config.server.port, result.config.origin.base_dir] : formatLines(result);
   };
   assert.deepEqual(await port({}), [1, cwd]);
   assert.deepEqual(await port({ env: { SERVICE_CONFIG: 'deep/env.yaml' } }), [2, join(cwd, 'deep')]);

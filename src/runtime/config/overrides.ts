@@ -37,7 +37,7 @@ export function applyOverrides(
   for (const [name, option, steps] of OPTIONS) {
     const given = overrides[name];
     if (given === undefined) continue;
-    const checked = parseConfigValue(given, schemaAt(steps), NO_SOURCES);
+    const checked = parseConfigValue(given, findSchema(steps), NO_SOURCES);
     if (checked.problems.length === 0) value = withValue(value, steps, checked.value);
     for (const { message } of checked.problems) {
       problems.push({
@@ -54,7 +54,7 @@ export function applyOverrides(
 /** Options are literal: they contain no references. */
 const NO_SOURCES: ReferenceSources = { env: {}, secrets: new Map() };
 
-function schemaAt(steps: readonly string[]): ConfigSchema {
+function findSchema(steps: readonly string[]): ConfigSchema {
   let schema: ConfigSchema = configSchema;
   for (const step of steps) schema = schema.properties?.[step] ?? {};
   return schema;

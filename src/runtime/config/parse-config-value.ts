@@ -8,7 +8,7 @@ import {
   MISSING,
   NOT_AS_EXPECTED,
 } from '../../core/policy/compile/schema-messages.ts';
-import { findSecretNames, interpolate, type ReferenceSources } from './interpolate.ts';
+import { findSecretNames, interpolateText, type ReferenceSources } from './interpolate.ts';
 import { formatPath, type PathStep } from './problem-path.ts';
 import type { ConfigSchema, TypeName } from './schema-types.ts';
 
@@ -36,63 +36,69 @@ export function parseConfigValue(
   sources: ReferenceSources,
 ): { value: unknown; problems: readonly ValueProblem[] } {
   const problems: ValueProblem[] = [];
-  const value = settleValue({ root: schema, sources, problems }, written, schema, []);
+  const value = parseValue({ root: schema, sources, problems }, written, schema, []);
   return { value, problems };
 }
 
 /** Marks a value with a reported problem, which is not checked further. */
 const UNSETTLED = Symbol('unsettled');
 
-function settleValue(at: ParseContext, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
-  if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
-  if (schema.type === undefined) return settleFree(at, written, steps);
+function parseValue(at: ParseContext, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
+  if (schema.oneOf !== undefined) return parseChoice(at, written, schema.oneOf, steps);
+  if (schema.type === undefined) return parseFree(at, written, steps);
   const types = getTypes(schema);
   // A section whose keys are all commented out is `null`, so its default applies.
   const empty = written === null && !types.includes('null') && typeof schema.default === 'object';
-  if (empty) return settleValue(at, schema.default, schema, steps);
-  if (typeof written === 'string' && isLeft(at.sources, written, schema, steps)) return written;
-  const value = typeof written === 'string' ? settleText(at, written, schema, steps) : written;
+  if (empty) return parseValue(at, schema.default, schema, steps);
+  if (typeof written === 'string' && remainsAsWritten(at.sources, written, schema, steps)) return written;
+  const value = typeof written === 'string' ? parseText(at, written, schema, steps) : written;
   if (value === UNSETTLED) return UNSETTLED;
-  if (!types.some((type) => getIs(type, value))) {
-    if (schema['x-credential'] === true) return say(at, steps, plainCredential);
-    return say(at, steps, describeWrongType(types, getShown(written), String(steps.at(-1) ?? '')));
+  if (!types.some((type) => hasType(type, value))) {
+    if (schema['x-credential'] === true) return reportProblem(at, steps, PLAIN_CREDENTIAL);
+    return reportProblem(
+      at,
+      steps,
+      describeWrongType(types, getDescribableValue(written), String(steps.at(-1) ?? '')),
+    );
   }
-  if (Array.isArray(value)) return settleList(at, value, schema, steps);
-  if (isMapping(value)) return settleObject(at, value, schema, steps);
-  const wrong = wrongWith(value, schema, getShown(written));
-  return wrong === null ? value : say(at, steps, wrong);
+  if (Array.isArray(value)) return parseList(at, value, schema, steps);
+  if (isMapping(value)) return parseObject(at, value, schema, steps);
+  const wrong = findValueProblem(value, schema, getDescribableValue(written));
+  return wrong === null ? value : reportProblem(at, steps, wrong);
 }
 
 /**
  * Returns the value that messages may describe; `undefined` for one with references, because they may hold credentials.
  */
-function getShown(written: unknown): unknown {
+function getDescribableValue(written: unknown): unknown {
   return typeof written === 'string' && written.includes('${') ? undefined : written;
 }
 
-const plainCredential =
+const PLAIN_CREDENTIAL =
   'is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
 
-function settleText(at: ParseContext, written: string, schema: ConfigSchema, steps: PathStep[]): unknown {
+function parseText(at: ParseContext, written: string, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema['x-verbatim'] === true) return written;
   if (findSecretNames(written).length > 0) {
     if (BEFORE_SECRETS.includes(String(steps[0])))
-      return say(at, steps, 'may take no secret: it is needed before any can be read');
+      return reportProblem(at, steps, 'may take no secret: it is needed before any can be read');
   }
-  const filled = interpolate(written, at.sources);
-  if (!filled.ok) return say(at, steps, filled.message);
+  const filled = interpolateText(written, at.sources);
+  if (!filled.ok) return reportProblem(at, steps, filled.message);
   if (schema['x-credential'] === true) {
-    if (!filled.whole) return say(at, steps, plainCredential);
-    return filled.text === '' ? say(at, steps, 'names a variable or a secret that is empty') : filled.text;
+    if (!filled.whole) return reportProblem(at, steps, PLAIN_CREDENTIAL);
+    return filled.text === ''
+      ? reportProblem(at, steps, 'names a variable or a secret that is empty')
+      : filled.text;
   }
   if (hasPassword(filled.literal)) {
-    return say(
+    return reportProblem(
       at,
       steps,
       'has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`',
     );
   }
-  return filled.whole ? coerce(filled.text, getTypes(schema)) : filled.text;
+  return filled.whole ? coerceText(filled.text, getTypes(schema)) : filled.text;
 }
 
 /** Sections that are needed before secrets can be read. */
@@ -103,7 +109,7 @@ const BEFORE_SECRETS = ['secrets', 'state_dir'];
  * secrets, and for credentials in a variable that is not set. Such a text is not validated, because its value is
  * unknown.
  */
-function isLeft(
+function remainsAsWritten(
   sources: ReferenceSources,
   written: string,
   schema: ConfigSchema,
@@ -129,7 +135,7 @@ function hasPassword(literal: string): boolean {
   return colon !== -1 && colon < user.length - 1;
 }
 
-function coerce(text: string, types: readonly TypeName[]): unknown {
+function coerceText(text: string, types: readonly TypeName[]): unknown {
   if (types.includes('string')) return text;
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   if (types.includes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text);
@@ -141,67 +147,72 @@ function coerce(text: string, types: readonly TypeName[]): unknown {
  * Interpolates a part that the policy compiler validates later (rules). A rule must not contain a secret, because rules
  * are stored with the policy and shown.
  */
-function settleFree(at: ParseContext, written: unknown, steps: PathStep[]): unknown {
+function parseFree(at: ParseContext, written: unknown, steps: PathStep[]): unknown {
   if (typeof written === 'string') {
     if (findSecretNames(written).length > 0)
-      return say(at, steps, 'asks for a secret, and a rule may hold none: rules are saved and shown');
-    const filled = interpolate(written, at.sources);
-    return filled.ok ? filled.text : say(at, steps, filled.message);
+      return reportProblem(
+        at,
+        steps,
+        'asks for a secret, and a rule may hold none: rules are saved and shown',
+      );
+    const filled = interpolateText(written, at.sources);
+    return filled.ok ? filled.text : reportProblem(at, steps, filled.message);
   }
-  if (Array.isArray(written)) return written.map((item, i) => settleFree(at, item, [...steps, i]));
+  if (Array.isArray(written)) return written.map((item, i) => parseFree(at, item, [...steps, i]));
   if (!isMapping(written)) return written;
   const entries = Object.entries(written).map(
-    ([key, value]) => [key, key.startsWith('x-') ? value : settleFree(at, value, [...steps, key])] as const,
+    ([key, value]) => [key, key.startsWith('x-') ? value : parseFree(at, value, [...steps, key])] as const,
   );
   return Object.fromEntries(entries);
 }
 
-function settleList(
+function parseList(
   at: ParseContext,
   list: readonly unknown[],
   schema: ConfigSchema,
   steps: PathStep[],
 ): unknown {
-  const limit = exceededLimit(schema, { minItems: -list.length, maxItems: list.length });
-  if (limit !== null) return say(at, steps, limit);
-  return list.map((item, i) => settleValue(at, item, schema.items ?? {}, [...steps, i]));
+  const limit = findExceededLimit(schema, { minItems: -list.length, maxItems: list.length });
+  if (limit !== null) return reportProblem(at, steps, limit);
+  return list.map((item, i) => parseValue(at, item, schema.items ?? {}, [...steps, i]));
 }
 
-function settleChoice(
+function parseChoice(
   at: ParseContext,
   written: unknown,
   choices: readonly ConfigSchema[],
   steps: PathStep[],
 ): unknown {
-  if (!isMapping(written)) return say(at, steps, 'must be a mapping with a `type`');
+  if (!isMapping(written)) return reportProblem(at, steps, 'must be a mapping with a `type`');
   const types = choices.map((choice) => String(choice.properties?.type?.const));
   const type = Object.hasOwn(written, 'type') ? written.type : undefined;
   const chosen = choices[types.indexOf(String(type))];
-  if (chosen !== undefined) return settleObject(at, written, chosen, steps);
-  return say(at, [...steps, 'type'], describeWrongChoice(types, type));
+  if (chosen !== undefined) return parseObject(at, written, chosen, steps);
+  return reportProblem(at, [...steps, 'type'], describeWrongChoice(types, type));
 }
 
-function settleObject(at: ParseContext, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
+function parseObject(at: ParseContext, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
   const properties = schema.properties ?? {};
-  const limit = exceededLimit(schema, { maxProperties: Object.keys(written).length });
-  if (limit !== null) return say(at, steps, limit);
+  const limit = findExceededLimit(schema, { maxProperties: Object.keys(written).length });
+  if (limit !== null) return reportProblem(at, steps, limit);
   const settled: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(written)) {
     const here = [...steps, key];
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (property !== undefined) settled[key] = settleValue(at, value, property, here);
-    else if (schema.additionalProperties) settled[key] = settleNamed(at, key, value, schema, here);
-    else if (!key.startsWith('x-')) say(at, here, describeUnknownKey(getPlace(key, properties, at.root)));
+    if (property !== undefined) settled[key] = parseValue(at, value, property, here);
+    else if (schema.additionalProperties) settled[key] = parseNamed(at, key, value, schema, here);
+    else if (!key.startsWith('x-'))
+      reportProblem(at, here, describeUnknownKey(suggestPlace(key, properties, at.root)));
   }
   for (const [key, property] of Object.entries(properties)) {
     if (Object.hasOwn(written, key) || !Object.hasOwn(property, 'default')) continue;
-    settled[key] = settleValue(at, property.default, property, [...steps, key]);
+    settled[key] = parseValue(at, property.default, property, [...steps, key]);
   }
-  sayMissing(at, written, settled, schema, steps);
+  reportMissing(at, written, settled, schema, steps);
   return settled;
 }
 
-function settleNamed(
+function parseNamed(
   at: ParseContext,
   key: string,
   value: unknown,
@@ -210,12 +221,12 @@ function settleNamed(
 ): unknown {
   const names = schema.propertyNames?.pattern;
   if (names !== undefined && !new RegExp(names).test(key)) {
-    return say(at, here, 'is no name: letters, digits, `_`, `.` and `-` make one');
+    return reportProblem(at, here, 'is no name: letters, digits, `_`, `.` and `-` make one');
   }
-  return settleValue(at, value, schema.additionalProperties || {}, here);
+  return parseValue(at, value, schema.additionalProperties || {}, here);
 }
 
-function sayMissing(
+function reportMissing(
   at: ParseContext,
   written: Mapping,
   settled: Mapping,
@@ -223,26 +234,26 @@ function sayMissing(
   steps: PathStep[],
 ): void {
   for (const key of schema.required ?? []) {
-    if (!Object.hasOwn(written, key)) say(at, [...steps, key], MISSING);
+    if (!Object.hasOwn(written, key)) reportProblem(at, [...steps, key], MISSING);
   }
   for (const { key, is, needs } of schema['x-needs'] ?? []) {
     if (settled[key] !== is || Object.hasOwn(written, needs)) continue;
-    say(at, [...steps, needs], `${MISSING}; \`${formatPath([...steps, key])}: ${is}\` needs it`);
+    reportProblem(at, [...steps, needs], `${MISSING}; \`${formatPath([...steps, key])}: ${is}\` needs it`);
   }
 }
 
 /** Returns the predicate of an error sentence for a value of the right type; `null` if the value is valid. */
-function wrongWith(value: unknown, schema: ConfigSchema, shown: unknown): string | null {
+function findValueProblem(value: unknown, schema: ConfigSchema, shown: unknown): string | null {
   if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
     return describeWrongChoice(schema.enum, shown);
   }
-  if (typeof value === 'number') return wrongNumber(value, schema);
-  if (typeof value === 'string') return wrongText(value, schema, shown);
+  if (typeof value === 'number') return findNumberProblem(value, schema);
+  if (typeof value === 'string') return findTextProblem(value, schema, shown);
   return null;
 }
 
-function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string | null {
+function findNumberProblem(value: number, { minimum, maximum }: ConfigSchema): string | null {
   const over = maximum !== undefined && value > maximum;
   if (!over && (minimum === undefined || value >= minimum)) return null;
   if (minimum === undefined) return `must be at most ${maximum}; it is \`${value}\``;
@@ -253,20 +264,23 @@ function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string 
 /** The maximum length of a text that has a pattern. Some patterns take quadratic time, so longer texts are refused. */
 const PATTERN_CHARACTERS_MAX = 4_096;
 
-function wrongText(value: string, schema: ConfigSchema, shown: unknown): string | null {
+function findTextProblem(value: string, schema: ConfigSchema, shown: unknown): string | null {
   const has_pattern = schema.pattern !== undefined;
   const is_empty = value === '' && (schema.minLength ?? 0) > 0;
   if (has_pattern && value.length > PATTERN_CHARACTERS_MAX)
     return `is longer than ${Math.min(schema.maxLength ?? PATTERN_CHARACTERS_MAX, PATTERN_CHARACTERS_MAX)} characters`;
   if (has_pattern && !is_empty && !new RegExp(schema.pattern).test(value)) {
     const expects = schema['x-expects'] ?? NOT_AS_EXPECTED;
-    return shown === undefined ? expects : `${expects}${durationHint(value, schema.pattern)}`;
+    return shown === undefined ? expects : `${expects}${suggestDuration(value, schema.pattern)}`;
   }
-  return exceededLimit(schema, { maxLength: value.length, minLength: -value.length });
+  return findExceededLimit(schema, { maxLength: value.length, minLength: -value.length });
 }
 
 /** Returns the message of the first limit that a size exceeds. The size for a lower limit is negative. */
-function exceededLimit(schema: ConfigSchema, sizes: Readonly<Partial<Record<Limit, number>>>): string | null {
+function findExceededLimit(
+  schema: ConfigSchema,
+  sizes: Readonly<Partial<Record<Limit, number>>>,
+): string | null {
   for (const [keyword, size] of Object.entries(sizes)) {
     const limit = schema[keyword as Limit];
     if (limit !== undefined && size > (keyword.startsWith('min') ? -limit : limit))
@@ -281,7 +295,7 @@ type Limit = 'maxItems' | 'maxLength' | 'maxProperties' | 'minItems' | 'minLengt
  * Returns "; it is the string `12 hours`; did you mean `12h`?" for a duration in words, if the pattern expects a
  * duration.
  */
-function durationHint(value: string, pattern: string): string {
+function suggestDuration(value: string, pattern: string): string {
   const [, count, unit] =
     /^(\d{1,5}) ?([smhdw])(?:ec|econd|in|inute|our|ay|eek)?s?$/i.exec(value.trim()) ?? [];
   const meant = `${Number(count)}${unit?.toLowerCase()}`;
@@ -295,7 +309,7 @@ function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function getIs(type: TypeName, value: unknown): boolean {
+function hasType(type: TypeName, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isMapping(value);
   if (type === 'null') return value === null;
@@ -310,7 +324,7 @@ function getTypes(schema: ConfigSchema): readonly TypeName[] {
 }
 
 /** Suggests the place of an unknown key, or a similar key. */
-function getPlace(
+function suggestPlace(
   key: string,
   properties: Readonly<Record<string, ConfigSchema>>,
   root: ConfigSchema,
@@ -323,7 +337,7 @@ function getPlace(
   return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;
 }
 
-function say(at: ParseContext, steps: readonly PathStep[], message: string): typeof UNSETTLED {
+function reportProblem(at: ParseContext, steps: readonly PathStep[], message: string): typeof UNSETTLED {
   at.problems.push({ steps, message });
   return UNSETTLED;
 }

@@ -9,14 +9,14 @@ export function formatPath(steps: readonly PathStep[]): string {
   let path = '';
   for (const step of steps) {
     if (typeof step === 'number') path += `[${step}]`;
-    else if (!PLAIN.test(step)) path += `[${quoted(step)}]`;
+    else if (!PLAIN.test(step)) path += `[${quoteStep(step)}]`;
     else path += path === '' ? step : `.${step}`;
   }
   return path;
 }
 
 /** Quotes a step as a JSON string, and escapes characters that could rearrange a line in a terminal. */
-function quoted(step: string): string {
+function quoteStep(step: string): string {
   const coded = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(step.slice(0, 100)).replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
@@ -29,13 +29,13 @@ export function parsePath(path: string): PathStep[] {
   const steps: PathStep[] = [];
   for (const [, index, text, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {
     if (index !== undefined) steps.push(Number(index));
-    else if (text !== undefined) steps.push(unquote(text));
+    else if (text !== undefined) steps.push(unquoteStep(text));
     else if (plain !== undefined) steps.push(plain);
   }
   return steps;
 }
 
-function unquote(quoted: string): string {
+function unquoteStep(quoted: string): string {
   try {
     return JSON.parse(`"${quoted}"`) as string;
   } catch {

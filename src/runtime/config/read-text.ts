@@ -22,9 +22,9 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
     try {
       const stats = await file.stat();
       if (!stats.isFile()) return { ok: false, message: 'is not a regular file' };
-      if (stats.size > bytes_max) return tooLarge(bytes_max);
+      if (stats.size > bytes_max) return buildTooLargeRead(bytes_max);
       const bytes = await readUntil(file, bytes_max);
-      return bytes.length > bytes_max ? tooLarge(bytes_max) : decode(bytes);
+      return bytes.length > bytes_max ? buildTooLargeRead(bytes_max) : decodeText(bytes);
     } finally {
       await file.close();
     }
@@ -49,7 +49,7 @@ async function readUntil(file: Awaited<ReturnType<typeof open>>, bytes_max: numb
   return Buffer.concat(chunks);
 }
 
-function decode(bytes: Uint8Array): TextRead {
+function decodeText(bytes: Uint8Array): TextRead {
   try {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
@@ -57,7 +57,7 @@ function decode(bytes: Uint8Array): TextRead {
   }
 }
 
-function tooLarge(bytes_max: number): TextRead {
+function buildTooLargeRead(bytes_max: number): TextRead {
   return { ok: false, message: `is larger than ${bytes_max} bytes` };
 }
 

@@ -7,30 +7,30 @@ import type { Config } from './schema.ts';
 /** Checks the constraints between keys of `proxy`. Messages are predicates of sentences. */
 export function checkProxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {
   return [
-    ...addresses(proxy),
-    ...names(proxy),
-    ...keys(proxy),
-    ...headers(proxy),
-    ...aliases(proxy),
-    ...fallbacks(proxy),
-    ...times(proxy),
+    ...checkAddresses(proxy),
+    ...checkNames(proxy),
+    ...checkKeys(proxy),
+    ...checkHeaders(proxy),
+    ...checkAliases(proxy),
+    ...checkFallbacks(proxy),
+    ...checkTimes(proxy),
   ];
 }
 
 type Proxy = Config['proxy'];
 
-function addresses({ target, providers }: Proxy): ValueProblem[] {
+function checkAddresses({ target, providers }: Proxy): ValueProblem[] {
   const written: readonly (readonly [readonly PathStep[], string | undefined])[] = [
     [['proxy', 'target'], target],
     ...providers.map(({ base_url }, i) => [['proxy', 'providers', i, 'base_url'], base_url] as const),
   ];
   return written.flatMap(([steps, address]) => {
-    const message = address === undefined ? null : wrongWith(address);
-    return message === null ? [] : [problem(steps, message)];
+    const message = address === undefined ? null : findAddressProblem(address);
+    return message === null ? [] : [buildProblem(steps, message)];
   });
 }
 
-function wrongWith(address: string): string | null {
+function findAddressProblem(address: string): string | null {
   // A caller that needs no credentials leaves secrets unresolved. The URL is checked when the secret is read.
   if (address.includes('${secret:')) return null;
   if (!URL.canParse(address)) return 'is no address that can be called';
@@ -39,27 +39,30 @@ function wrongWith(address: string): string | null {
   return search === '' && hash === '' ? null : 'has a query or a fragment, and may have neither';
 }
 
-function names({ providers }: Proxy): ValueProblem[] {
+function checkNames({ providers }: Proxy): ValueProblem[] {
   const seen = new Set<string>();
   return providers.flatMap(({ name }, i) => {
     const steps = ['proxy', 'providers', i, 'name'];
-    if (name === 'target') return [problem(steps, 'is the name of what `proxy.target` makes; take another')];
-    if (seen.has(name)) return [problem(steps, 'is the name of two providers')];
+    if (name === 'target')
+      return [buildProblem(steps, 'is the name of what `proxy.target` makes; take another')];
+    if (seen.has(name)) return [buildProblem(steps, 'is the name of two providers')];
     seen.add(name);
     return [];
   });
 }
 
-function keys({ providers }: Proxy): ValueProblem[] {
+function checkKeys({ providers }: Proxy): ValueProblem[] {
   return providers.flatMap(({ api_key, keys, auth_header, client_key }, i) => {
     const steps = ['proxy', 'providers', i];
     if (api_key !== undefined && keys !== undefined)
-      return [problem(steps, 'must have `api_key` or `keys`, not both')];
+      return [buildProblem(steps, 'must have `api_key` or `keys`, not both')];
     if (api_key !== undefined || keys !== undefined)
       return client_key === 'drop'
-        ? [problem([...steps, 'client_key'], 'has no effect together with a key')]
+        ? [buildProblem([...steps, 'client_key'], 'has no effect together with a key')]
         : [];
-    return auth_header === undefined ? [] : [problem([...steps, 'auth_header'], 'needs `api_key` or `keys`')];
+    return auth_header === undefined
+      ? []
+      : [buildProblem([...steps, 'auth_header'], 'needs `api_key` or `keys`')];
   });
 }
 
@@ -84,28 +87,28 @@ const NOT_FREE = new Set([
   'x-goog-api-key',
 ]);
 
-function headers({ providers }: Proxy): ValueProblem[] {
+function checkHeaders({ providers }: Proxy): ValueProblem[] {
   return providers.flatMap(({ headers, auth_header }, i) => {
     const own = Object.keys(headers).flatMap((name) => {
       const is_key = name.toLowerCase() === auth_header?.toLowerCase();
       if (!NOT_FREE.has(name.toLowerCase()) && !is_key) return [];
       const message = 'may not be set here; a key goes into `api_key`, its header into `auth_header`';
-      return [problem(['proxy', 'providers', i, 'headers', name], message)];
+      return [buildProblem(['proxy', 'providers', i, 'headers', name], message)];
     });
     const is_settled = ['host', 'content-length', 'transfer-encoding', 'connection'];
     if (!is_settled.includes(auth_header?.toLowerCase() ?? '')) return own;
-    return [...own, problem(['proxy', 'providers', i, 'auth_header'], 'is no header for a key')];
+    return [...own, buildProblem(['proxy', 'providers', i, 'auth_header'], 'is no header for a key')];
   });
 }
 
-function aliases({ models, providers }: Proxy): ValueProblem[] {
+function checkAliases({ models, providers }: Proxy): ValueProblem[] {
   const known = new Set(providers.map(({ name }) => name));
   return Object.entries(models).flatMap(([alias, entries]) =>
     entries.flatMap(({ provider }, i) =>
       known.has(provider)
         ? []
         : [
-            problem(
+            buildProblem(
               ['proxy', 'models', alias, i, 'provider'],
               'is the name of no provider in `proxy.providers`',
             ),
@@ -114,12 +117,12 @@ function aliases({ models, providers }: Proxy): ValueProblem[] {
   );
 }
 
-function fallbacks(proxy: Proxy): ValueProblem[] {
+function checkFallbacks(proxy: Proxy): ValueProblem[] {
   return proxy.fallbacks.flatMap(({ to }, i) =>
     to.flatMap((model, j) =>
       isServed(model, proxy)
         ? []
-        : [problem(['proxy', 'fallbacks', i, 'to', j], 'is a model that no provider serves')],
+        : [buildProblem(['proxy', 'fallbacks', i, 'to', j], 'is a model that no provider serves')],
     ),
   );
 }
@@ -129,11 +132,11 @@ function isServed(model: string, { models, providers, target }: Proxy): boolean 
   return providers.some((one) => model.startsWith(`${one.name}/`) || matchesAny(one.models, model));
 }
 
-function times({ timeouts: { first_byte_ms }, timeout_seconds }: Proxy): ValueProblem[] {
+function checkTimes({ timeouts: { first_byte_ms }, timeout_seconds }: Proxy): ValueProblem[] {
   if (first_byte_ms === undefined || first_byte_ms <= timeout_seconds * 1_000) return [];
-  return [problem(['proxy', 'timeouts', 'first_byte_ms'], 'is longer than `proxy.timeout_seconds`')];
+  return [buildProblem(['proxy', 'timeouts', 'first_byte_ms'], 'is longer than `proxy.timeout_seconds`')];
 }
 
-function problem(steps: readonly PathStep[], message: string): ValueProblem {
+function buildProblem(steps: readonly PathStep[], message: string): ValueProblem {
   return { steps, message };
 }

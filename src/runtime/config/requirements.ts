@@ -11,34 +11,37 @@ import type { Config } from './schema.ts';
 /** Checks the constraints between keys that the schema cannot express. Messages are predicates of sentences. */
 export function checkRequirements(config: Config): ValueProblem[] {
   return [
-    ...keySources(config),
-    ...proxyAddresses(config),
-    ...alertChannels(config),
-    ...alertRules(config),
-    ...expiries(config),
-    ...storeAddress(config),
-    ...approvalWebhook(config),
-    ...lifetimes(config),
+    ...checkKeySources(config),
+    ...checkProxyAddresses(config),
+    ...checkAlertChannels(config),
+    ...checkAlertRules(config),
+    ...checkExpiries(config),
+    ...checkClassifierSettings(config),
+    ...checkStoreAddress(config),
+    ...checkApprovalWebhook(config),
+    ...checkLifetimes(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
-    ...budgets(config),
-    ...dashboardUsers(config),
-    ...signIn(config),
+    ...checkBudgets(config),
+    ...checkDashboardUsers(config),
+    ...checkSignIn(config),
   ];
 }
 
-function keySources({ auth: { jwt } }: Config): ValueProblem[] {
+function checkKeySources({ auth: { jwt } }: Config): ValueProblem[] {
   if (jwt === null) return [];
   const sources = [jwt.jwks_url, jwt.jwks_file, jwt.public_key_file].filter((source) => source !== undefined);
   if (sources.length === 1) return [];
-  return [problem(['auth', 'jwt'], 'must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`')];
+  return [
+    buildProblem(['auth', 'jwt'], 'must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`'),
+  ];
 }
 
-function proxyAddresses({ auth }: Config): ValueProblem[] {
+function checkProxyAddresses({ auth }: Config): ValueProblem[] {
   return auth.trusted_proxies.flatMap((block, i) =>
     isAddressBlock(block)
       ? []
-      : [problem(['auth', 'trusted_proxies', i], 'must be an address or a CIDR block')],
+      : [buildProblem(['auth', 'trusted_proxies', i], 'must be an address or a CIDR block')],
   );
 }
 
@@ -49,44 +52,47 @@ function isAddressBlock(block: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-function alertChannels({ alerts: { channels } }: Config): ValueProblem[] {
+function checkAlertChannels({ alerts: { channels } }: Config): ValueProblem[] {
   const names = channels.map(({ name, type }) => name ?? type);
   return channels.flatMap((channel, i) => {
     const here = ['alerts', 'channels', i];
     const name = names[i]!;
     if (names.indexOf(name) < i) {
       const message = `has the name of another channel, \`${name}\`; set a \`name\` of its own`;
-      return [problem(channel.name === undefined ? here : [...here, 'name'], message)];
+      return [buildProblem(channel.name === undefined ? here : [...here, 'name'], message)];
     }
-    if (channel.type === 'email') return mailLogin(channel, here);
-    return channel.type === 'webhook' ? webhookAddress(channel, [...here, 'url']) : [];
+    if (channel.type === 'email') return checkMailLogin(channel, here);
+    return channel.type === 'webhook' ? checkWebhookAddress(channel, [...here, 'url']) : [];
   });
 }
 
 type MailChannel = Extract<Config['alerts']['channels'][number], { readonly type: 'email' }>;
 
 /** Checks the sign-in at a mail server. A password crosses a network only under TLS. */
-function mailLogin({ username, password, tls, smtp_host }: MailChannel, here: PathStep[]): ValueProblem[] {
+function checkMailLogin(
+  { username, password, tls, smtp_host }: MailChannel,
+  here: PathStep[],
+): ValueProblem[] {
   if ((username === undefined) !== (password === undefined))
-    return [problem(here, 'must have `username` and `password` together, or neither')];
+    return [buildProblem(here, 'must have `username` and `password` together, or neither')];
   if (password === undefined || tls !== 'none' || isLoopbackHost(smtp_host)) return [];
   const message = 'is `none`, so that the password would cross the network in the clear; use `starttls`';
-  return [problem([...here, 'tls'], message)];
+  return [buildProblem([...here, 'tls'], message)];
 }
 
-function alertRules({ alerts: { rules, channels } }: Config): ValueProblem[] {
+function checkAlertRules({ alerts: { rules, channels } }: Config): ValueProblem[] {
   const known = new Set(listChannelNames(channels));
   return rules.flatMap((rule, i) => {
     const here = ['alerts', 'rules', i];
     if (rules.findIndex(({ rule_id }) => rule_id === rule.rule_id) < i)
-      return [problem([...here, 'rule_id'], 'is the ID of another rule')];
+      return [buildProblem([...here, 'rule_id'], 'is the ID of another rule')];
     return findAlertRuleProblems(rule, known).map(({ steps, message }) =>
-      problem([...here, ...steps], message),
+      buildProblem([...here, ...steps], message),
     );
   });
 }
 
-function expiries({ auth, detection }: Config): ValueProblem[] {
+function checkExpiries({ auth, detection }: Config): ValueProblem[] {
   const dates: readonly (readonly [readonly PathStep[], string | undefined])[] = [
     ...auth.api_keys.map((key, i) => [['auth', 'api_keys', i, 'expires_at'], key.expires_at] as const),
     ...detection.allowlist.map(
@@ -94,39 +100,64 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
     ),
   ];
   return dates.flatMap(([steps, date]) =>
-    date === undefined || isDate(date) ? [] : problem(steps, 'is no date that exists'),
+    date === undefined || isDate(date) ? [] : buildProblem(steps, 'is no date that exists'),
   );
 }
 
-function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
+/** Checks the classifiers. An IP address is checked here; the addresses of a host name are checked with each call. */
+function checkClassifierSettings({ classifiers: configured }: Config): ValueProblem[] {
+  return configured.flatMap(({ name, url, labels }, i) => {
+    const here = ['classifiers', i];
+    if (configured.findIndex((other) => other.name === name) < i)
+      return [buildProblem([...here, 'name'], 'is the name of another classifier')];
+    if (Object.keys(labels).length === 0)
+      return [buildProblem([...here, 'labels'], 'has no label, so that no finding could count')];
+    if (!URL.canParse(url)) return [buildProblem([...here, 'url'], 'is no address that can be called')];
+    const { username, password, host } = new URL(url);
+    if (username !== '' || password !== '')
+      return [buildProblem([...here, 'url'], 'has a user or a password; set `api_key_env` instead')];
+    return isLinkLocalHost(host)
+      ? [
+          buildProblem(
+            [...here, 'url'],
+            'is a link-local address, where clouds serve credentials of machines',
+          ),
+        ]
+      : [];
+  });
+}
+
+function checkLifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
   if (parseDurationMs(default_ttl) <= parseDurationMs(max_ttl)) return [];
-  return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
+  return [buildProblem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
 }
 
 /** The shortest rolling period. Its steps are a few seconds long. */
 const ROLLING_MS_MIN = 60_000;
 
-function budgets({ cost }: Config): ValueProblem[] {
+function checkBudgets({ cost }: Config): ValueProblem[] {
   const steps = ['cost', 'budgets'];
   if (!cost.enabled && cost.budgets.length > 0)
-    return [problem(steps, 'cannot be kept while nothing is counted; set `cost.enabled`, or take them out')];
+    return [
+      buildProblem(steps, 'cannot be kept while nothing is counted; set `cost.enabled`, or take them out'),
+    ];
   return cost.budgets.flatMap(({ name, limit_usd, limit_tokens, period }, i) => {
     const here = [...steps, i];
     if (cost.budgets.findIndex((other) => other.name === name) < i)
-      return [problem([...here, 'name'], 'is the name of another budget')];
+      return [buildProblem([...here, 'name'], 'is the name of another budget')];
     if (limit_usd === undefined && limit_tokens === undefined)
-      return [problem(here, 'must have `limit_usd` or `limit_tokens`')];
+      return [buildProblem(here, 'must have `limit_usd` or `limit_tokens`')];
     if (/^\d/.test(period) && parseDurationMs(period) < ROLLING_MS_MIN)
-      return [problem([...here, 'period'], 'is shorter than a minute')];
+      return [buildProblem([...here, 'period'], 'is shorter than a minute')];
     return [];
   });
 }
 
-function dashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
+function checkDashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
   const ids = users.map(({ user_id }) => user_id.toLowerCase());
   return ids.flatMap((id, i) =>
     ids.indexOf(id) < i
-      ? [problem(['dashboard', 'users', i, 'user_id'], 'is there already; letters count in either case')]
+      ? [buildProblem(['dashboard', 'users', i, 'user_id'], 'is there already; letters count in either case')]
       : [],
   );
 }
@@ -134,27 +165,27 @@ function dashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
 const DAY_MS = 86_400_000;
 
 /** Checks the settings of sign-in. Passwords and cookies cross a network only under TLS. */
-function signIn({ server: { public_url }, auth }: Config): ValueProblem[] {
+function checkSignIn({ server: { public_url }, auth }: Config): ValueProblem[] {
   const { idle_timeout, absolute_timeout } = auth.session;
   return [
     public_url === null || isSecureAddress(public_url)
       ? null
-      : problem(['server', 'public_url'], 'must begin with `https://`'),
+      : buildProblem(['server', 'public_url'], 'must begin with `https://`'),
     parseDurationMs(absolute_timeout) <= 30 * DAY_MS
       ? null
-      : problem(['auth', 'session', 'absolute_timeout'], 'must be at most `30d`'),
+      : buildProblem(['auth', 'session', 'absolute_timeout'], 'must be at most `30d`'),
     parseDurationMs(idle_timeout) <= parseDurationMs(absolute_timeout)
       ? null
-      : problem(['auth', 'session', 'idle_timeout'], 'is longer than `absolute_timeout`'),
+      : buildProblem(['auth', 'session', 'idle_timeout'], 'is longer than `absolute_timeout`'),
     parseDurationMs(auth.sign_in.link_ttl) <= 7 * DAY_MS
       ? null
-      : problem(['auth', 'sign_in', 'link_ttl'], 'must be at most `7d`'),
+      : buildProblem(['auth', 'sign_in', 'link_ttl'], 'must be at most `7d`'),
     auth.oidc === null || isSecureAddress(auth.oidc.issuer)
       ? null
-      : problem(['auth', 'oidc', 'issuer'], 'must begin with `https://`'),
+      : buildProblem(['auth', 'oidc', 'issuer'], 'must begin with `https://`'),
     auth.oidc === null || auth.oidc.scopes.includes('openid')
       ? null
-      : problem(['auth', 'oidc', 'scopes'], 'must contain `openid`'),
+      : buildProblem(['auth', 'oidc', 'scopes'], 'must contain `openid`'),
   ].filter((one) => one !== null);
 }
 
@@ -165,11 +196,11 @@ function isSecureAddress(url: string): boolean {
 }
 
 /** Checks the URL of the store, because special characters in a password can break it. */
-function storeAddress({ storage: { url } }: Config): ValueProblem[] {
+function checkStoreAddress({ storage: { url } }: Config): ValueProblem[] {
   if (url === undefined || url.startsWith('sqlite:') || isAddress(url)) return [];
   const message =
     'is no address that can be read; in its user and password `@`, `/`, `:`, `?`, `#` and `%` are written as `%` and two hexadecimal digits';
-  return [problem(['storage', 'url'], message)];
+  return [buildProblem(['storage', 'url'], message)];
 }
 
 function isAddress(url: string): boolean {
@@ -189,25 +220,28 @@ function isDate(date: string): boolean {
   return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-function approvalWebhook({ approvals: { webhook } }: Config): ValueProblem[] {
-  return webhook === undefined ? [] : webhookAddress(webhook, ['approvals', 'webhook', 'url']);
+function checkApprovalWebhook({ approvals: { webhook } }: Config): ValueProblem[] {
+  return webhook === undefined ? [] : checkWebhookAddress(webhook, ['approvals', 'webhook', 'url']);
 }
 
 /**
  * Checks the webhook URL. An IP address is checked here; the addresses of a host name are checked with each message.
  */
-function webhookAddress(
+function checkWebhookAddress(
   { url, allow_link_local }: { readonly url: string; readonly allow_link_local: boolean },
   steps: readonly PathStep[],
 ): ValueProblem[] {
-  if (!URL.canParse(url)) return [problem(steps, 'is no address that can be called')];
-  const isLinkLocal = /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(new URL(url).host);
-  if (!isLinkLocal || allow_link_local) return [];
+  if (!URL.canParse(url)) return [buildProblem(steps, 'is no address that can be called')];
+  if (!isLinkLocalHost(new URL(url).host) || allow_link_local) return [];
   const message =
     'is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it';
-  return [problem(steps, message)];
+  return [buildProblem(steps, message)];
 }
 
-function problem(steps: readonly PathStep[], message: string): ValueProblem {
+function isLinkLocalHost(host: string): boolean {
+  return /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(host);
+}
+
+function buildProblem(steps: readonly PathStep[], message: string): ValueProblem {
   return { steps, message };
 }

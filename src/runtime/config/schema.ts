@@ -6,6 +6,7 @@ import { alertChannelSchema } from './schema-alerts.ts';
 import { approvalsSchema } from './schema-approvals.ts';
 import { authSchema } from './schema-auth.ts';
 import { capabilityTokensSchema } from './schema-capabilities.ts';
+import { classifiersSchema } from './schema-classifiers.ts';
 import { costSchema } from './schema-costs.ts';
 import {
   commandDetectionSchema,
@@ -275,6 +276,7 @@ export const configSchema = {
     injection_detection: injectionDetectionSchema,
     command_detection: commandDetectionSchema,
     detection: detectionSchema,
+    classifiers: classifiersSchema,
     plugins: pluginsSectionSchema,
     scan,
     redaction: {

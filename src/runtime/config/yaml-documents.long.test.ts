@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { formatPath } from './problem-path.ts';
 import { readYaml } from './yaml-documents.ts';
 
-async function problemsIn(text: string): Promise<string[]> {
+async function findProblems(text: string): Promise<string[]> {
   const read = await readYaml(text);
   return read.ok ? [] : read.problems.map((p) => `${p.line ?? '-'} ${formatPath(p.steps)} ${p.message}`);
 }
@@ -36,7 +36,7 @@ const wrong: readonly (readonly [string, string, readonly RegExp[]])[] = [
 
 test('an error in a text has its line, and never its values', async () => {
   for (const [name, text, expected] of wrong) {
-    const problems = await problemsIn(text);
+    const problems = await findProblems(text);
     assert.ok(problems.length >= expected.length, `${name}: ${problems.join(' | ')}`);
     expected.forEach((pattern, i) => {
       assert.match(problems[i] ?? '', pattern, name);
@@ -65,14 +65,14 @@ const hostile: readonly (readonly [string, string])[] = [
 ];
 
 test('a text that nests or grows without bound is refused', async () => {
-  for (const [name, text] of hostile) assert.notDeepEqual(await problemsIn(text), [], name);
+  for (const [name, text] of hostile) assert.notDeepEqual(await findProblems(text), [], name);
   assert.equal(hostile.length, 10);
 });
 
 test('twenty thousand keys are read, and one that is there twice is found', async () => {
   const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: ${i}`).join('\n');
-  assert.deepEqual(await problemsIn(keys), []);
-  assert.deepEqual((await problemsIn(`${keys}\nk7: 1`)).length, 1);
+  assert.deepEqual(await findProblems(keys), []);
+  assert.deepEqual((await findProblems(`${keys}\nk7: 1`)).length, 1);
 });
 
 test('every document of a text is read, with the lines of its parts', async () => {

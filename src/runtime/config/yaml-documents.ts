@@ -41,7 +41,7 @@ export async function readYaml(text: string): Promise<YamlRead> {
   const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const;
   const parsed = yaml.parseAllDocuments(text, options);
   const documents = 'empty' in parsed ? [] : (parsed as Document.Parsed[]);
-  if (documents.length > DOCUMENTS_MAX) return refused(`has more than ${DOCUMENTS_MAX} documents`);
+  if (documents.length > DOCUMENTS_MAX) return buildFailedRead(`has more than ${DOCUMENTS_MAX} documents`);
   const problems: TextProblem[] = [];
   for (const document of documents) {
     problems.push(...getProblems(document, lines, yaml));
@@ -52,20 +52,20 @@ export async function readYaml(text: string): Promise<YamlRead> {
     return { ok: true, documents: documents.map((document) => asPlain(document, lines, yaml)) };
   } catch (error) {
     // The library's error for nested aliases that expand too far.
-    if (error instanceof ReferenceError) return refused('grows beyond bounds through its aliases');
+    if (error instanceof ReferenceError) return buildFailedRead('grows beyond bounds through its aliases');
     throw error;
   }
 }
 
 type Yaml = typeof import('yaml');
 
-function refused(message: string): YamlRead {
+function buildFailedRead(message: string): YamlRead {
   return { ok: false, problems: [{ steps: [], message }] };
 }
 
 function asPlain(document: Document.Parsed, lines: LineCounter, yaml: Yaml): YamlDocument {
   const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-  return { value, lineOf: (steps) => lineOf(document, steps, lines, yaml) };
+  return { value, lineOf: (steps) => findLine(document, steps, lines, yaml) };
 }
 
 function getProblems(document: Document.Parsed, lines: LineCounter, yaml: Yaml): TextProblem[] {
@@ -73,13 +73,13 @@ function getProblems(document: Document.Parsed, lines: LineCounter, yaml: Yaml):
   if (faults.length === 0) return checkTree(document, lines, yaml);
   return faults.slice(0, PROBLEMS_MAX).map((fault) => {
     const { line, col } = lines.linePos(fault.pos[0]);
-    const message = `is not valid YAML at line ${line}, column ${col}: ${sayFault(fault.code, fault.message)}`;
+    const message = `is not valid YAML at line ${line}, column ${col}: ${describeYamlFault(fault.code, fault.message)}`;
     return { steps: [], message, line };
   });
 }
 
 /** Returns the library's message up to the first colon. The rest quotes the text, which may contain a credential. */
-function sayFault(code: string, message: string): string {
+function describeYamlFault(code: string, message: string): string {
   if (code === 'RESOURCE_EXHAUSTION') return `it nests deeper than ${DEPTH_MAX} levels`;
   if (code === 'TAG_RESOLVE_FAILED') return 'a tag (`!name`) is not supported here';
   return (message.split(/[:\n]/, 1)[0] ?? '').trim() || 'it cannot be read';
@@ -122,7 +122,7 @@ function checkTree(document: Document.Parsed, lines: LineCounter, yaml: Yaml): T
 
 function checkNode(walk: Walk, node: unknown, path: PathStep[]): void {
   const { yaml, say } = walk;
-  if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !withinBounds(walk, node, path)) return;
+  if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !isWithinBounds(walk, node, path)) return;
   const anchor = 'anchor' in node ? node.anchor : undefined;
   const before = walk.nodes;
   if (anchor !== undefined) walk.anchors.set(anchor, 1);
@@ -142,18 +142,19 @@ function checkNode(walk: Walk, node: unknown, path: PathStep[]): void {
 }
 
 /** Counts a node, and an alias as all its values. Reports each exceeded limit once. */
-function withinBounds(walk: Walk, node: Node, path: PathStep[]): boolean {
+function isWithinBounds(walk: Walk, node: Node, path: PathStep[]): boolean {
   if (path.length > DEPTH_MAX)
-    return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`);
+    return refuseNode(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`);
   let count = 1;
   if (walk.yaml.isAlias(node)) {
     walk.aliases += 1;
     const size = walk.anchors.get(node.source);
-    if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of a node that contains it');
+    if (walk.open.has(node.source))
+      return refuseNode(walk, node, path, 'is an alias of a node that contains it');
     if (size === undefined)
-      return refuse(walk, node, path, 'is an alias of an anchor that is not defined before it');
+      return refuseNode(walk, node, path, 'is an alias of an anchor that is not defined before it');
     if (walk.aliases === ALIASES_MAX + 1)
-      return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`);
+      return refuseNode(walk, node, [], `has more than ${ALIASES_MAX} aliases`);
     count = size;
   }
   const before = walk.nodes;
@@ -161,11 +162,11 @@ function withinBounds(walk: Walk, node: Node, path: PathStep[]): boolean {
   if (walk.nodes <= NODES_MAX) return true;
   return (
     before <= NODES_MAX &&
-    refuse(walk, node, [], `has more than ${NODES_MAX} values, those of its aliases counted`)
+    refuseNode(walk, node, [], `has more than ${NODES_MAX} values, those of its aliases counted`)
   );
 }
 
-function refuse(walk: Walk, node: Node, path: PathStep[], message: string): false {
+function refuseNode(walk: Walk, node: Node, path: PathStep[], message: string): false {
   walk.say(node, path, message);
   return false;
 }
@@ -188,7 +189,7 @@ function checkPairs(walk: Walk, pairs: readonly Pair[], path: PathStep[]): void 
   }
 }
 
-function lineOf(
+function findLine(
   document: Document.Parsed,
   steps: readonly PathStep[],
   lines: LineCounter,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { judge } from '../../core/decision/judge.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Crossing } from '../../core/types/index.ts';
-import { caller, crossing, policy, SECRET, SSN } from '../../server/testing/examples.ts';
+import { buildExampleCrossing, caller, policy, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
@@ -27,7 +27,7 @@ function getEvent(given: Crossing, logged = NOTHING): AuditEvent {
 
 test('an event holds what was decided', () => {
   const { context_hash, ...event } = getEvent(
-    crossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }),
+    buildExampleCrossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }),
   );
   assert.match(context_hash, /^sha256:[0-9a-f]{64}$/);
   assert.deepEqual(event, {
@@ -78,7 +78,7 @@ test('no part of a text, of a key or of a path is in an event', () => {
     { content: { kind: 'json', value: payload }, boundary: 'action', phase: 'response', tool: 'send' },
   ];
   for (const content of contents) {
-    const event = getEvent(crossing('', content));
+    const event = getEvent(buildExampleCrossing('', content));
     assert.ok(Number(event.metadata.findings) > 0);
     const line = JSON.stringify(event);
     assert.ok(!line.includes(marker) && !line.includes(SSN), line);
@@ -89,9 +89,12 @@ test('no part of a text, of a key or of a path is in an event', () => {
 test('a logged text has every finding masked', () => {
   const text = `Use key ${SECRET}, SSN ${SSN}`;
   const logged = { inputs: true, outputs: false };
-  assert.equal(getEvent(crossing(text), logged).metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
-  assert.equal(getEvent(crossing('plain'), logged).metadata.redacted_text, 'plain');
-  const output = getEvent(crossing(text, { boundary: 'output' }), logged);
+  assert.equal(
+    getEvent(buildExampleCrossing(text), logged).metadata.redacted_text,
+    'Use key [REDACTED], SSN [REDACTED]',
+  );
+  assert.equal(getEvent(buildExampleCrossing('plain'), logged).metadata.redacted_text, 'plain');
+  const output = getEvent(buildExampleCrossing(text, { boundary: 'output' }), logged);
   assert.equal('redacted_text' in output.metadata, false);
 });
 
@@ -99,7 +102,7 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   const fingerprint = `hmac-sha256:${'0'.repeat(64)}`;
   const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires_ms: Number.POSITIVE_INFINITY }];
   const listing = { ...policy, detection: { ...policy.detection, allowlist } };
-  const given = crossing(`Use key ${SECRET}, SSN ${SSN}`);
+  const given = buildExampleCrossing(`Use key ${SECRET}, SSN ${SSN}`);
   const verdict = judge(given, listing, (rule_id) => (rule_id === 'generic.sk_key' ? fingerprint : rule_id));
   assert.equal(verdict.allowlisted_findings.length, 1);
   const logged = { inputs: true, outputs: false };
@@ -108,17 +111,17 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   assert.deepEqual(event.metadata.allowlisted_fingerprints, [fingerprint]);
   assert.equal(event.metadata.findings, 1);
   assert.equal(event.metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
-  assert.equal(event.context_hash, plainHash(event));
+  assert.equal(event.context_hash, hashPlainly(event));
   assert.equal('allowlisted_fingerprints' in getEvent(given).metadata, false);
 });
 
 test('a text with partial coverage is never logged, and a long one is cut', () => {
   const logged = { inputs: true, outputs: true };
-  const beyond = getEvent(crossing('x'.repeat(2_000)), logged);
+  const beyond = getEvent(buildExampleCrossing('x'.repeat(2_000)), logged);
   assert.equal(beyond.coverage, 'partial');
   assert.equal('redacted_text' in beyond.metadata, false);
   const roomy = { ...policy, limits: { ...policy.limits, text_bytes_max: 100_000 } };
-  const given = crossing('y'.repeat(20_000));
+  const given = buildExampleCrossing('y'.repeat(20_000));
   const verdict = judge(given, roomy);
   const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
   const { metadata } = buildAuditEvent({ ...decided, endpoint: 'scan_input' });
@@ -127,7 +130,7 @@ test('a text with partial coverage is never logged, and a long one is cut', () =
 });
 
 /** Computes the same hash in the simplest way. */
-function plainHash(event: AuditEvent): string {
+function hashPlainly(event: AuditEvent): string {
   const { action, agent_id, boundary, data_tags, destination_agent_id, event_id } = event;
   const { metadata, policy_name, reason, session_id, source_agent_id, tool_name } = event;
   const ids = { agent_id, destination_agent_id, event_id, session_id, source_agent_id };
@@ -136,15 +139,15 @@ function plainHash(event: AuditEvent): string {
 }
 
 test('the context hash is over the canonical JSON of its fields', () => {
-  const event = getEvent(crossing(`Use key ${SECRET}`));
-  assert.equal(event.context_hash, plainHash(event));
+  const event = getEvent(buildExampleCrossing(`Use key ${SECRET}`));
+  assert.equal(event.context_hash, hashPlainly(event));
   assert.notEqual(hashContext({ ...event, reason: 'Another.' }), event.context_hash);
   const name = fc.stringMatching(/^[a-zA-Z_é]{1,8}$/);
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.string()));
   fc.assert(
     fc.property(fc.dictionary(name, value), fc.string(), (metadata, reason) => {
       const changed = { ...event, metadata, reason };
-      assert.equal(hashContext(changed), plainHash(changed));
+      assert.equal(hashContext(changed), hashPlainly(changed));
     }),
     { numRuns: 200 },
   );
@@ -161,8 +164,8 @@ test('a change of the service is an event of the same shape', () => {
     policy_hash: policy.hash,
     metadata: { zone: 'b', generation: 2 },
   });
-  assert.deepEqual(Object.keys(event), Object.keys(getEvent(crossing('x'))));
-  assert.equal(event.context_hash, plainHash(event));
+  assert.deepEqual(Object.keys(event), Object.keys(getEvent(buildExampleCrossing('x'))));
+  assert.equal(event.context_hash, hashPlainly(event));
   assert.deepEqual([event.decision, event.policy_name], ['block', 'service.policy_reload']);
   assert.deepEqual(event.metadata, { generation: 2, phase: 'policy_reload', zone: 'b' });
 });

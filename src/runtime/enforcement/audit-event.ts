@@ -1,4 +1,5 @@
 import { isAllowlistable } from '../../core/decision/allowlist.ts';
+import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
@@ -25,6 +26,8 @@ export interface DecisionFacts {
   readonly verdict: Verdict;
   /** The request for approval that the verdict depended on. */
   readonly approval?: ApprovalState | null;
+  /** Names of the classifiers that gave no valid answer. */
+  readonly failed_classifiers?: readonly string[];
   readonly caller: Caller;
   readonly endpoint: Endpoint;
   readonly logged: LoggedTexts;
@@ -97,7 +100,7 @@ function getMetadata(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (verdict.allowlisted_findings.length > 0)
-    metadata.allowlisted_fingerprints = names(verdict.allowlisted_findings, (each) => each.fingerprint);
+    metadata.allowlisted_fingerprints = listNames(verdict.allowlisted_findings, (each) => each.fingerprint);
   if (decided.approval) {
     metadata.approval_request_id = decided.approval.request_id;
     metadata.approval_status = decided.approval.status;
@@ -105,29 +108,33 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (crossing.approved_rules !== undefined && crossing.approved_rules.length > 0)
     metadata.approved_rules = [...crossing.approved_rules].sort().slice(0, LIST_MAX);
   if (verdict.violations.length > 0)
-    metadata.violations = names(verdict.violations, (each) => `${each.type}:${each.rule}`);
+    metadata.violations = listNames(verdict.violations, (each) => `${each.type}:${each.rule}`);
   if (crossing.calls_last_minute !== undefined) metadata.calls_last_minute = crossing.calls_last_minute;
   if (typeof crossing.capability?.token_id === 'string')
     metadata.capability_token_id = crossing.capability.token_id;
+  if (decided.failed_classifiers !== undefined && decided.failed_classifiers.length > 0)
+    metadata.classifiers_failed = listNames(decided.failed_classifiers, (name) => name);
   if (verdict.coverage.status === 'partial') {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
   }
-  if (crossing.declared_tags.length > 0) metadata.declared_tags = declaredTags(crossing);
-  if (verdict.findings.length > 0) metadata.detectors = names(verdict.findings, (each) => each.detector);
+  if (crossing.declared_tags.length > 0) metadata.declared_tags = listDeclaredTags(crossing);
+  if (verdict.findings.length > 0) metadata.detectors = listNames(verdict.findings, (each) => each.detector);
   metadata.endpoint = decided.endpoint;
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, decided);
+  const marks = listContentMarks(crossing, verdict);
+  if (marks.length > 0) metadata.marks = [...marks];
   if (verdict.monitored.length > 0) addMonitored(metadata, verdict);
   if (crossing.phase !== null) metadata.phase = crossing.phase;
-  if (crossing.memory !== undefined) Object.assign(metadata, memoryFacts(crossing.memory, verdict));
+  if (crossing.memory !== undefined) Object.assign(metadata, buildMemoryMetadata(crossing.memory, verdict));
   else if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
-  if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
+  if (verdict.findings.length > 0) metadata.rule_ids = listNames(verdict.findings, (each) => each.rule_id);
   if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
   if (verdict.stripped_fields.length > 0)
-    metadata.stripped_fields = names(verdict.stripped_fields, (name) => name);
+    metadata.stripped_fields = listNames(verdict.stripped_fields, (name) => name);
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
   return decided.about === undefined ? metadata : sortMetadata({ ...decided.about, ...metadata });
 }
@@ -138,7 +145,7 @@ const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'ha
  * Returns the facts of a memory access. The memory entry itself is in no event, whatever is logged of other
  * texts.
  */
-function memoryFacts(use: MemoryUse, verdict: Verdict): Metadata {
+function buildMemoryMetadata(use: MemoryUse, verdict: Verdict): Metadata {
   const { operation, handle_id, key, schema, scope, tag } = use;
   return {
     ...(handle_id !== null && { handle_id }),
@@ -156,7 +163,7 @@ function getResolution({ decision, rule, fault }: Verdict): string {
 }
 
 /** Returns the tags as rules see them, each once, in the order of evaluation. */
-function declaredTags({ declared_tags }: Crossing): string[] {
+function listDeclaredTags({ declared_tags }: Crossing): string[] {
   return [...new Set(declared_tags.map(normalizeTag))].slice(0, RECORDED_MAX);
 }
 
@@ -165,14 +172,14 @@ function declaredTags({ declared_tags }: Crossing): string[] {
  * would have had.
  */
 function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_result }: Verdict): void {
-  metadata.monitored = names(monitored, (each) => `${each.rule}:${each.action}`);
+  metadata.monitored = listNames(monitored, (each) => `${each.rule}:${each.action}`);
   if (enforced_result !== null) {
     metadata.monitored_action = enforced_result.action;
     metadata.monitored_decision = enforced_result.decision;
     metadata.monitored_rule = enforced_result.rule;
   }
   const tags = monitored.flatMap(({ tag }) => tag ?? []);
-  if (tags.length > 0) metadata.monitored_tags = names(tags, (tag) => tag);
+  if (tags.length > 0) metadata.monitored_tags = listNames(tags, (tag) => tag);
 }
 
 /**
@@ -218,7 +225,7 @@ function addPlaces(
 }
 
 /** Returns each name once, sorted. */
-function names<Each>(list: readonly Each[], nameOf: (each: Each) => string): string[] {
+function listNames<Each>(list: readonly Each[], nameOf: (each: Each) => string): string[] {
   return [...new Set(list.map(nameOf))].sort().slice(0, LIST_MAX);
 }
 
@@ -232,6 +239,8 @@ function addText(metadata: Record<string, unknown>, decided: DecisionFacts): voi
   if (verdict.fault || verdict.coverage.status === 'partial') return;
   // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
+  // A finding about the whole content has no place that could be masked.
+  if (seen.some(({ is_whole }) => is_whole === true)) return;
   const text = getText(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;

@@ -11,6 +11,7 @@ import type { Crossing, CrossingContext, Verdict } from '../../core/types/index.
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { ResolvedVerdict } from './approvals/types.ts';
+import { classifyStream } from './classify-stream.ts';
 import { NO_TEXT } from './crossings.ts';
 import {
   checkAgentBlock,
@@ -24,6 +25,11 @@ import type { EnforcementExtras, EnforcementPorts, JudgedCrossing } from './type
 
 /** Texts that arrive in pieces and cross together, with one decision on all of them. */
 export interface GuardedStream {
+  /**
+   * If true, a classifier decides on the whole: nothing may be forwarded before `finish` has resolved with a ruling that
+   * does not block.
+   */
+  readonly is_held: boolean;
   /**
    * Opens one more text; `null` if nothing may be forwarded, and then `finish` gives the reason. Clients join
    * the text with each of `contexts`: see `openJoinedStream`.
@@ -55,13 +61,14 @@ export async function enforceStream(
   const context = openDecision(given, caller, endpoint, ports, extras);
 
   // Load conditions.
-  const texts = openTexts(ports, await loadConditionsOrNull(ports.policy));
+  const conditions = await loadConditionsOrNull(ports.policy);
+  const texts = openTexts(ports, conditions);
 
   // Load the session. It brackets the verdict, so this decision is open until the stream ends.
   const decision = await beginDecision({ ...given, content: NO_TEXT }, ports, (crossing) => {
-    // Resolve the approval.
+    // Call the classifiers, and resolve the approval.
     if (texts.isEmpty()) texts.open(crossing);
-    return resolveVerdict(texts, crossing, caller, ports);
+    return resolveVerdict(texts, crossing, caller, ports, conditions);
   });
 
   // Record.
@@ -75,6 +82,7 @@ export async function enforceStream(
   let { crossing } = decision;
   let recorded: Promise<JudgedCrossing> | null = null;
   return {
+    is_held: ports.classifiers?.appliesTo(given) ?? false,
     open: (contexts) => (crossing === null ? null : texts.open(crossing, contexts)),
     judge: (text) => (crossing === null ? null : texts.judge(crossing, text)),
     finish: () => {
@@ -102,7 +110,7 @@ async function beginDecision(
 ): Promise<OpenDecision> {
   const loaded = Promise.withResolvers<Crossing>();
   const ended = Promise.withResolvers<void>();
-  const decided = decide(request, ports, async (crossing) => {
+  const decided = decideStream(request, ports, async (crossing) => {
     loaded.resolve(crossing);
     await ended.promise;
     return resolveAtEnd(crossing);
@@ -116,7 +124,7 @@ async function beginDecision(
 }
 
 /** Decides with the state of the session. The texts of a blocked agent are not judged. */
-async function decide(
+async function decideStream(
   request: Crossing,
   ports: EnforcementPorts,
   resolveOn: ResolveCrossing,
@@ -135,20 +143,23 @@ async function resolveVerdict(
   texts: StreamTexts,
   crossing: Crossing,
   caller: Caller,
-  { resolveApproval, policy }: EnforcementPorts,
+  ports: EnforcementPorts,
+  conditions: Conditions,
 ): Promise<ResolvedVerdict> {
+  const { resolveApproval, policy } = ports;
   try {
     const judged_texts = texts.end();
-    const judged = mergeVerdicts(judged_texts);
+    const whole = { ...crossing, content: mergeContents(judged_texts) };
+    const classified = await classifyStream(mergeVerdicts(judged_texts), whole, ports, conditions);
+    const { verdict: judged } = classified;
     if (judged.action !== 'require_approval' || resolveApproval === undefined)
-      return { verdict: judged, approval: null };
-    return await resolveApproval({
-      judged,
-      crossing: { ...crossing, content: mergeContents(judged_texts) },
-      caller,
+      return { ...classified, approval: null };
+    const resolved = await resolveApproval({
+      ...{ judged, crossing: whole, caller },
       approval_request_id: null,
       judgeWith: () => judged,
     });
+    return { ...classified, ...resolved };
   } catch {
     return { verdict: buildFaultVerdict(policy), approval: null };
   }
@@ -184,12 +195,12 @@ function openTexts({ policy, fingerprintOf = null }: EnforcementPorts, condition
         conditions,
       );
       const ms = performance.now() - before_ms;
-      if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
+      if (!isUntouched(verdict)) texts.push({ stream: createEndedStream(text), spent: { ms, verdict } });
       if (verdict.decision === 'block') return null;
       return verdict.content?.kind === 'text' ? verdict.content.text : text;
     },
     isEmpty: () => texts.length === 0,
-    end: () => texts.map(judgedText),
+    end: () => texts.map(getJudgedText),
     scan_ms: () => texts.reduce((sum, { spent }) => sum + spent.ms, 0),
   };
 }
@@ -220,13 +231,13 @@ function startTimed(inner: StreamGuard): TimedText {
 }
 
 /** A stream for a complete text that was judged. */
-function endedStream(text: string): StreamGuard {
+function createEndedStream(text: string): StreamGuard {
   const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
   return { push: nothing, end: nothing, text: () => text, released_units: () => text.length };
 }
 
 /** Ends a text that is still open. */
-function judgedText({ stream, spent }: TimedText): JudgedText {
+function getJudgedText({ stream, spent }: TimedText): JudgedText {
   if (spent.verdict === null) stream.end();
   if (spent.verdict === null) throw new Error('a stream that has ended gives its verdict');
   return { text: stream.text(), verdict: spent.verdict };

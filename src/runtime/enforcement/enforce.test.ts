@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
+import {
+  buildExampleCrossing,
+  buildExamplePorts,
+  caller,
+  SECRET,
+  SSN,
+} from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { enforce } from './enforce.ts';
 import type { Ruling } from './types.ts';
@@ -13,10 +19,10 @@ test('a ruling is given when its event is durable, and not before', async () => 
   });
   let given = false;
   const ruling = enforce(
-    crossing('hello'),
+    buildExampleCrossing('hello'),
     caller,
     'scan_input',
-    ports(events, { record: () => durable }),
+    buildExamplePorts(events, { record: () => durable }),
   ).then((each) => {
     given = true;
     return each;
@@ -37,7 +43,7 @@ test('the event says what the verdict says, under the id that the caller gets', 
   let ran = 0;
   for (const { text, decision, rule } of rows) {
     const events: AuditEvent[] = [];
-    const ruling = await enforce(crossing(text), caller, 'scan_input', ports(events));
+    const ruling = await enforce(buildExampleCrossing(text), caller, 'scan_input', buildExamplePorts(events));
     assert.deepEqual([ruling.verdict.decision, ruling.verdict.rule], [decision, rule]);
     assert.equal(events.length, 1);
     const { event_id, policy_name, caller_id } = events[0]!;
@@ -52,13 +58,13 @@ test('the event says what the verdict says, under the id that the caller gets', 
 test('a decision that cannot be recorded is blocked, and reveals nothing', async () => {
   const faults: unknown[] = [];
   const fault = new Error('no space');
-  const failing = ports([], {
+  const failing = buildExamplePorts([], {
     record: () => Promise.reject(fault),
     onRecordFault: (each) => faults.push(each),
   });
   let ran = 0;
   for (const { text } of rows) {
-    const { verdict } = await enforce(crossing(text), caller, 'scan_input', failing);
+    const { verdict } = await enforce(buildExampleCrossing(text), caller, 'scan_input', failing);
     assert.deepEqual([verdict.decision, verdict.rule, verdict.fault], ['block', 'fault.audit', true]);
     assert.deepEqual([verdict.findings, verdict.data_tags, verdict.content], [[], [], null]);
     ran += 1;
@@ -68,21 +74,21 @@ test('a decision that cannot be recorded is blocked, and reveals nothing', async
 });
 
 test('a record that throws at once is a block too', async () => {
-  const throwing = ports([], {
+  const throwing = buildExamplePorts([], {
     record: () => {
       throw new Error('closed');
     },
   });
-  const { verdict } = await enforce(crossing('hello'), caller, 'scan_input', throwing);
+  const { verdict } = await enforce(buildExampleCrossing('hello'), caller, 'scan_input', throwing);
   assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.audit']);
 });
 
 test('every ruling is observed with the time that judging took', async () => {
   const seen: { ruling: Ruling; endpoint: string; seconds: number }[] = [];
-  const observed = ports([], {
+  const observed = buildExamplePorts([], {
     onRuling: (ruling, _crossing, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
   });
-  const ruling = await enforce(crossing('hello'), caller, 'guard_output', observed);
+  const ruling = await enforce(buildExampleCrossing('hello'), caller, 'guard_output', observed);
   assert.equal(seen.length, 1);
   assert.equal(seen[0]!.ruling, ruling);
   assert.equal(seen[0]!.endpoint, 'guard_output');

@@ -1,6 +1,13 @@
-import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
+import { buildFaultVerdict } from '../../core/decision/judge.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
-import type { Coverage, Crossing, CrossingContext, Policy, Verdict } from '../../core/types/index.ts';
+import type {
+  Classification,
+  Coverage,
+  Crossing,
+  CrossingContext,
+  Policy,
+  Verdict,
+} from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { markSelfTest } from '../audit/self-test.ts';
 import type { AuditEvent } from '../audit/types.ts';
@@ -8,6 +15,7 @@ import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
 import type { ResolvedVerdict } from './approvals/types.ts';
 import { buildAuditEvent, type LoggedTexts } from './audit-event.ts';
+import { openVerdictResolver } from './resolve-verdict.ts';
 import {
   decideInSession,
   explainSessionFault,
@@ -24,6 +32,8 @@ export interface PendingRuling {
   /** The crossing with the taint tags and call counts of its session. */
   readonly crossing: Crossing;
   readonly verdict: Verdict;
+  /** The answers of classifiers; `null` if none was called. */
+  readonly classification: Classification | null;
   /** Resolves when the event is durable; it is a block if the event cannot be written. Never rejects. */
   readonly ruling: Promise<Ruling>;
 }
@@ -54,7 +64,7 @@ export async function decideCrossing(
   { reuse_approval = false, ...extras }: EnforcementExtras = {},
 ): Promise<PendingRuling> {
   const context = openDecision(given, caller, endpoint, ports, extras);
-  const { policy, fingerprintOf = null, resolveApproval } = ports;
+  const { policy } = ports;
 
   // The kill switch comes first: nothing of a blocked agent is judged.
   const agent_block = checkAgentBlock(given, ports);
@@ -62,34 +72,25 @@ export async function decideCrossing(
     return {
       crossing: given,
       verdict: agent_block.verdict,
+      classification: null,
       ruling: recordRuling(agent_block, 0, given, context),
     };
 
   // Load conditions.
   const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
 
-  let scan_ms = 0;
-  const resolveVerdict = (crossing: Crossing): ResolvedVerdict | Promise<ResolvedVerdict> => {
-    // Judge.
-    const began_ms = performance.now();
-    const judged = judge(crossing, policy, fingerprintOf, conditions);
-    scan_ms += performance.now() - began_ms;
-    if (judged.action !== 'require_approval' || resolveApproval === undefined || extras.self_test)
-      return { verdict: judged, approval: null };
-
-    // Resolve the approval.
-    const judgeWith = (approved_rules: readonly string[]): Verdict =>
-      judge({ ...crossing, approved_rules }, policy, fingerprintOf, conditions);
-    return resolveApproval({ judged, crossing, caller, approval_request_id, reuse_approval, judgeWith });
-  };
+  // Judge, call the classifiers, and resolve the approval.
+  const approval_context = extras.self_test ? null : { caller, approval_request_id, reuse_approval };
+  const { resolve, scan_ms } = openVerdictResolver(ports, conditions, approval_context);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
   const { crossing, outcome } = needsSession(given, policy)
-    ? await decideWithSession(given, resolveVerdict, ports)
-    : { crossing: given, outcome: await resolveVerdict(given) };
+    ? await decideWithSession(given, resolve, ports)
+    : { crossing: given, outcome: await resolve(given) };
 
   // Record.
-  return { crossing, verdict: outcome.verdict, ruling: recordRuling(outcome, scan_ms, crossing, context) };
+  const { verdict, classification = null } = outcome;
+  return { crossing, verdict, classification, ruling: recordRuling(outcome, scan_ms(), crossing, context) };
 }
 
 /** Returns the block by the kill switch if it stops an agent that the crossing names, else `null`. */
@@ -185,7 +186,7 @@ export async function recordRuling(
     await ports.record(buildEvent(resolved, crossing, context));
   } catch (fault) {
     ports.onRecordFault?.(fault);
-    verdict = unrecordable(verdict);
+    verdict = buildUnrecordableVerdict(verdict);
     approval = null;
   }
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
@@ -227,7 +228,7 @@ export async function decideWithSession(
 }
 
 function buildEvent(
-  { verdict, approval, approved_rules }: ResolvedVerdict,
+  { verdict, approval, approved_rules, classification }: ResolvedVerdict,
   crossing: Crossing,
   { event_id, caller, endpoint, ports, extras }: DecisionContext,
 ): AuditEvent {
@@ -236,13 +237,17 @@ function buildEvent(
   const { logged_texts = NO_TEXTS, sealFingerprint = null } = extras.self_test ? {} : ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
   const about = markSelfTest(extras.buildMetadata?.(verdict), extras.self_test === true);
-  const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint, about };
+  const failed_classifiers = classification?.failed ?? [];
+  const decided = {
+    ...{ event_id, crossing: granted, verdict, approval, caller, endpoint, about },
+    failed_classifiers,
+  };
   const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
   return buildAuditEvent({ ...decided, ...style, sealFingerprint });
 }
 
 /** Returns a block without findings: without a record, nothing about the text leaves the process. */
-function unrecordable(verdict: Verdict): Verdict {
+function buildUnrecordableVerdict(verdict: Verdict): Verdict {
   return {
     ...BLOCK,
     rule: 'fault.audit',

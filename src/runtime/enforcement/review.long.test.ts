@@ -17,7 +17,7 @@ import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
 
-function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
+function recordDecision(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
   const verdict = judge(crossing, policy, null, celEvaluator);
   const event = buildAuditEvent({
     event_id: `evt_${'0'.repeat(24)}`,
@@ -37,7 +37,7 @@ test('an explanation results in the recorded verdict, and its counterfactual in 
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
       const policy = buildGeneratedPolicy(parts);
-      const { event, verdict } = recorded(crossing, policy);
+      const { event, verdict } = recordDecision(crossing, policy);
       const reported = explainDecision(event, crossing.now_ms, policy, celEvaluator);
       assert.ok(typeof reported !== 'string', String(reported));
       const { decision, action, rule } = verdict;
@@ -84,7 +84,7 @@ test('fields that a contract in monitor mode would remove keep their recorded re
     { value: { to: key, command: 'x' }, rule: 'contract.accepts.tags' },
   ];
   for (const { value, rule } of rows) {
-    const { event, verdict } = recorded(
+    const { event, verdict } = recordDecision(
       buildTestCrossing({ ...call, content: { kind: 'json', value } }),
       policy,
     );
@@ -100,7 +100,7 @@ test('a replay under another policy equals its decision on the text itself', () 
   fc.assert(
     fc.property(policyParts, policyParts, crossingArbitrary, (parts, other, crossing) => {
       const [was, next] = [buildGeneratedPolicy(parts), buildGeneratedPolicy(other)];
-      const { event } = recorded(crossing, was);
+      const { event } = recordDecision(crossing, was);
       const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
       const reported = replayUnder(record, was, next);
@@ -123,7 +123,7 @@ test('the same policy changes nothing', () => {
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
       const [was, again] = [buildGeneratedPolicy(parts), buildGeneratedPolicy(parts)];
-      const { event } = recorded(crossing, was);
+      const { event } = recordDecision(crossing, was);
       const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
       const reported = replayUnder(record, was, again);
@@ -137,7 +137,7 @@ test('the same policy changes nothing', () => {
 
 test('what a record does not hold is not made up', () => {
   const policy = buildTestPolicy();
-  const { event } = recorded(
+  const { event } = recordDecision(
     buildTestCrossing({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
     policy,
   );

@@ -1,6 +1,7 @@
 import type { Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
 import type { AuditPorts } from '../audit/audit-ports.ts';
 import type { AuditEvent } from '../audit/types.ts';
+import type { Classifiers } from '../classifiers/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
@@ -34,6 +35,8 @@ export interface EnforcementPorts extends AuditPorts {
   readonly logged_texts?: { readonly inputs: boolean; readonly outputs: boolean };
   /** Resolves verdicts that require approval; without it they stay blocks. Must not reject. */
   readonly resolveApproval?: ResolveApproval | undefined;
+  /** The classifiers of the operator; absent if none is configured. */
+  readonly classifiers?: Classifiers;
   /** Finds agents that an operator has blocked; without it none is. */
   readonly findAgentBlock?: FindAgentBlock;
   /** Receives every ruling and the time of `judge` in seconds. Must not throw. */

@@ -12,7 +12,7 @@ export interface RuleDifference {
 
 /** Compares two lists of rules. `moved` is a rule whose place among the rules of both lists differs. */
 export function diffRules(before: readonly Json[], after: readonly Json[]): readonly RuleDifference[] {
-  const [old, next] = [byName(before), byName(after)];
+  const [old, next] = [indexByName(before), indexByName(after)];
   const both_before = [...old.keys()].filter((name) => next.has(name));
   const both_after = [...next.keys()].filter((name) => old.has(name));
   const removed = [...old].flatMap(([name, rule]): RuleDifference[] =>
@@ -30,7 +30,7 @@ export function diffRules(before: readonly Json[], after: readonly Json[]): read
 }
 
 /** A rule without a name is identified by its place; the compiler reports it. */
-function byName(rules: readonly Json[]): ReadonlyMap<string, Json> {
+function indexByName(rules: readonly Json[]): ReadonlyMap<string, Json> {
   return new Map(
     rules.map((rule, at) => {
       const name =

@@ -46,19 +46,19 @@ export function openCallCounts(): OpenCallCounts {
   const provider_label = limitNames(PROVIDERS_MAX);
   const model_label = limitNames(MODELS_MAX);
   const budget_label = limitNames(BUDGETS_MAX);
-  const requests = series();
-  const retries = series();
-  const tokens = series();
-  const cost = series();
-  const budgets = series();
-  const breakers = series();
+  const requests = createSeries();
+  const retries = createSeries();
+  const tokens = createSeries();
+  const cost = createSeries();
+  const budgets = createSeries();
+  const breakers = createSeries();
   const first_byte = new Map<string, DurationCounts>();
   const whole = new Map<string, DurationCounts>();
   return {
     counts: {
       tried: (name, status, seconds) => {
         const provider = provider_label(name);
-        requests.add({ provider, status: statusClass(status) }, 1);
+        requests.add({ provider, status: getStatusClass(status) }, 1);
         if (status !== null) getTimes(first_byte, provider).add(seconds);
       },
       finished: (name, seconds) => getTimes(whole, provider_label(name)).add(seconds),
@@ -77,12 +77,12 @@ export function openCallCounts(): OpenCallCounts {
         'Tries at providers, by the class of status.',
         requests.values(),
       ),
-      timesMetric(
+      buildTimesMetric(
         'service_upstream_first_byte_seconds',
         'From a try to the headers of its answer.',
         first_byte,
       ),
-      timesMetric(
+      buildTimesMetric(
         'service_upstream_duration_seconds',
         'From sending a call to the end of its answer, failed tries included.',
         whole,
@@ -106,7 +106,7 @@ const TOKENS_HELP =
   'Tokens of calls to providers. Each is of one kind: `input` has none of those from or for the cache.';
 
 /** Returns the class of a status: `2xx`, `4xx`, `429`, `5xx`; `none` without a response. */
-function statusClass(status: number | null): string {
+function getStatusClass(status: number | null): string {
   if (status === null) return 'none';
   return status === TOO_MANY ? String(status) : `${Math.trunc(status / 100)}xx`;
 }
@@ -130,7 +130,7 @@ interface Series {
   readonly values: () => MetricValue[];
 }
 
-function series(): Series {
+function createSeries(): Series {
   const known = new Map<string, { value: number; labels: MetricValue['labels'] }>();
   const at = (labels: MetricValue['labels']): { value: number } => {
     const key = Object.values(labels).join(' ');
@@ -155,7 +155,7 @@ function getTimes(known: Map<string, DurationCounts>, provider: string): Duratio
   return times;
 }
 
-function timesMetric(name: string, help: string, known: ReadonlyMap<string, DurationCounts>): Metric {
+function buildTimesMetric(name: string, help: string, known: ReadonlyMap<string, DurationCounts>): Metric {
   return buildHistogram(
     name,
     help,

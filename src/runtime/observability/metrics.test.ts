@@ -2,19 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '../../server/operations.ts';
 import { openSeenAgents } from '../../server/seen-agents.ts';
-import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
+import {
+  buildExampleCrossing,
+  buildExamplePorts,
+  caller,
+  SECRET,
+  SSN,
+} from '../../server/testing/examples.ts';
 import { createEventId } from '../audit/event-id.ts';
 import { enforce } from '../enforcement/enforce.ts';
 import type { Endpoint } from './endpoint.ts';
 import { formatMetrics, keepCounters, type Metrics, openMetrics, sumSnapshots } from './metrics.ts';
 
 async function check(metrics: Metrics, text: string, endpoint: Endpoint): Promise<void> {
-  const ruling = await enforce(crossing(text), caller, endpoint, ports([]));
+  const ruling = await enforce(buildExampleCrossing(text), caller, endpoint, buildExamplePorts([]));
   metrics.count(ruling, endpoint, 0.0002);
 }
 
 /** Returns the lines of our own metrics, without comments. */
-function own(text: string): string[] {
+function listOwnLines(text: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('service_'));
 }
 
@@ -121,9 +127,9 @@ test('no two lines name the same series, and every value is a number', async () 
   const text = await formatMetrics([
     await openMetrics({ version: '0', mode: 'sidecar', endpoints }).snapshot(),
   ]);
-  const series = own(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
+  const series = listOwnLines(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
   assert.equal(new Set(series).size, series.length);
-  for (const line of own(text))
+  for (const line of listOwnLines(text))
     assert.ok(Number.isFinite(Number(line.slice(line.lastIndexOf(' ') + 1))), line);
   assert.ok(series.length > 40);
 });

@@ -6,8 +6,10 @@ import {
   type Verdict,
   VIOLATION_TYPES,
 } from '../../core/types/index.ts';
-import { lazy } from '../../platform/lazy.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
+import type { CountClassifierCall } from '../classifiers/types.ts';
 import { type CallCounts, openCallCounts } from './call-counts.ts';
+import { openClassifierCounts } from './classifier-counts.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
   buildCounter,
@@ -31,6 +33,8 @@ export interface Metrics {
   readonly countJournalFailure: () => void;
   /** Calls to model providers, their tokens and their cost. */
   readonly calls: CallCounts;
+  /** Counts a call to a classifier. */
+  readonly countClassifierCall: CountClassifierCall;
   /** Returns all counts and the standard metrics of the process, as plain JSON that can be summed. */
   readonly snapshot: () => Promise<MetricsSnapshot>;
 }
@@ -63,8 +67,9 @@ export function openMetrics(about: MetricsOptions): Metrics {
   const monitored = new Map<string, { value: number; labels: MetricValue['labels'] }>();
   const scans = openDurations(BUCKETS_SECONDS);
   const calls = openCallCounts();
+  const classifier_calls = openClassifierCounts();
   const failed = { reloads: 0, journal: 0 };
-  const standard = lazy(standardMetrics);
+  const standard = createLazyValue(createStandardMetrics);
 
   return {
     count: ({ verdict }, endpoint, scan_seconds) => {
@@ -83,6 +88,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
       failed.journal += 1;
     },
     calls: calls.counts,
+    countClassifierCall: classifier_calls.count,
     snapshot: async () => {
       const [registry, pending, more] = await Promise.all([
         standard.open(),
@@ -90,13 +96,14 @@ export function openMetrics(about: MetricsOptions): Metrics {
         about.listMore?.() ?? [],
       ]);
       return [
-        requestsMetric(requests),
-        violationsMetric(violations),
+        buildRequestsMetric(requests),
+        buildViolationsMetric(violations),
         buildCounter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
-        durationsMetric(scans),
-        ...failureMetrics(failed),
-        ...(pending === null ? [] : [pendingMetric(pending)]),
+        buildDurationsMetric(scans),
+        ...buildFailureMetrics(failed),
+        ...(pending === null ? [] : [buildPendingMetric(pending)]),
         ...calls.metrics(),
+        ...classifier_calls.metrics(),
         ...more,
         buildMetric(about),
         ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
@@ -107,7 +114,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
 
 /** Sums the snapshots of all processes in the Prometheus text format 0.0.4. */
 export async function formatMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  const { AggregatorRegistry } = await library();
+  const { AggregatorRegistry } = await loadLibrary();
   return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
 }
 
@@ -121,12 +128,12 @@ export function sumSnapshots(first: MetricsSnapshot, second: MetricsSnapshot): M
   const metrics = new Map<string, Metric & { readonly values: MetricValue[] }>();
   for (const each of [...first, ...second]) {
     const known = metrics.get(each.name);
-    metrics.set(each.name, { ...each, values: sumOfValues([...(known?.values ?? []), ...each.values]) });
+    metrics.set(each.name, { ...each, values: sumValues([...(known?.values ?? []), ...each.values]) });
   }
   return [...metrics.values()];
 }
 
-function sumOfValues(values: readonly MetricValue[]): MetricValue[] {
+function sumValues(values: readonly MetricValue[]): MetricValue[] {
   const series = new Map<string, MetricValue>();
   for (const each of values) {
     const key = JSON.stringify([each.metricName, Object.entries(each.labels).sort()]);
@@ -136,19 +143,19 @@ function sumOfValues(values: readonly MetricValue[]): MetricValue[] {
 }
 
 /** Loads the library with the first request for metrics, because neither the start nor a check needs it. */
-async function library(): Promise<typeof import('prom-client')> {
+async function loadLibrary(): Promise<typeof import('prom-client')> {
   const loaded = await import('prom-client');
   return loaded.default ?? loaded;
 }
 
-async function standardMetrics(): Promise<Registry> {
-  const { collectDefaultMetrics, Registry } = await library();
+async function createStandardMetrics(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await loadLibrary();
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision, number>>>): Metric {
+function buildRequestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision, number>>>): Metric {
   const values = [...requests].flatMap(([endpoint, row]) =>
     DECISIONS.map((decision) => ({ value: row[decision], labels: { endpoint, decision } })),
   );
@@ -173,17 +180,17 @@ function countMonitored(
   else if (monitored.size < MONITORED_MAX) monitored.set(key, { value: 1, labels: { rule, action } });
 }
 
-function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
+function buildViolationsMetric(violations: ReadonlyMap<string, number>): Metric {
   const values = [...violations].map(([type, value]) => ({ value, labels: { type } }));
   return buildCounter('service_violations_total', 'Violations that checks found, by type.', values);
 }
 
-function durationsMetric(scans: DurationCounts): Metric {
+function buildDurationsMetric(scans: DurationCounts): Metric {
   const name = 'service_scan_duration_seconds';
   return buildHistogram(name, 'Duration of the scan of one text.', scans.values(name, {}));
 }
 
-function failureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {
+function buildFailureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {
   return [
     buildCounter('service_policy_reload_failures_total', 'Policy reloads that failed.', [
       { value: reloads, labels: {} },
@@ -196,7 +203,7 @@ function failureMetrics({ reloads, journal }: { reloads: number; journal: number
   ];
 }
 
-function pendingMetric(value: number): Metric {
+function buildPendingMetric(value: number): Metric {
   const help = 'Approval requests that are pending in the store.';
   return buildGauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
 }

@@ -26,6 +26,7 @@ export const DRIVER_KINDS = [
   'identity',
   'telemetry',
   'advisor',
+  'classifier',
 ] as const;
 
 /**

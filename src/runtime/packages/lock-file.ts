@@ -64,40 +64,40 @@ const NAME = new RegExp(skillNameSchema.pattern);
 export async function readLock(base_dir: string): Promise<SkillsLock> {
   const standing = await readPathState(base_dir, LOCK_FILE);
   if (standing === 'nothing') return EMPTY_LOCK;
-  if (standing === 'other') throw invalid(`\`${LOCK_FILE}\` is no regular file`);
+  if (standing === 'other') throw buildInvalidLockFailure(`\`${LOCK_FILE}\` is no regular file`);
   const read = await readText(join(base_dir, LOCK_FILE));
-  if (!read.ok) throw invalid(`\`${LOCK_FILE}\` ${read.message}`);
-  const value = parsed(read.text);
+  if (!read.ok) throw buildInvalidLockFailure(`\`${LOCK_FILE}\` ${read.message}`);
+  const value = parseLockText(read.text);
   const problems = findShapeProblems(value, lockSchema, { file: LOCK_FILE, path: '' });
   if (problems.length > 0) throw new SkillFailure('lock_invalid', SENTENCE, problems);
   const lock = value as unknown as SkillsLock;
   const owners = new Map<string, string>();
   for (const [name, { files }] of Object.entries(lock.skills)) {
     if (!NAME.test(name) || name.length > skillNameSchema.maxLength)
-      throw invalid(`\`${LOCK_FILE}\` has an entry whose name is none of a skill`);
+      throw buildInvalidLockFailure(`\`${LOCK_FILE}\` has an entry whose name is not a valid skill name`);
     for (const path of Object.keys(files)) {
       if (findFileKind(path) === null)
-        throw invalid(`\`${LOCK_FILE}\` names a file in \`${name}\` that no skill may own`);
-      if (owners.has(path)) throw invalid(`\`${LOCK_FILE}\` gives \`${path}\` to two skills`);
+        throw buildInvalidLockFailure(`\`${LOCK_FILE}\` names a file in \`${name}\` that no skill may own`);
+      if (owners.has(path)) throw buildInvalidLockFailure(`\`${LOCK_FILE}\` gives \`${path}\` to two skills`);
       owners.set(path, name);
     }
   }
   if (lock.folders.some((folder) => !SKILL_FOLDERS.includes(folder)))
-    throw invalid(`\`${LOCK_FILE}\` names a folder that no skill makes`);
+    throw buildInvalidLockFailure(`\`${LOCK_FILE}\` names a folder that no skill makes`);
   return lock;
 }
 
 const SENTENCE = 'The lock file is not as this program writes it:';
 
-function parsed(written: string): Json {
+function parseLockText(written: string): Json {
   try {
     return JSON.parse(written) as Json;
   } catch {
-    throw invalid(`\`${LOCK_FILE}\` is no JSON`);
+    throw buildInvalidLockFailure(`\`${LOCK_FILE}\` is no JSON`);
   }
 }
 
-function invalid(what: string): SkillFailure {
+function buildInvalidLockFailure(what: string): SkillFailure {
   return new SkillFailure(
     'lock_invalid',
     `${what}. Put back the one that was there, or delete it and tend the files of skills by hand.`,
@@ -106,11 +106,14 @@ function invalid(what: string): SkillFailure {
 
 /** Serializes a lock file. Skills and files are sorted, so that diffs are small. */
 export function formatLock(lock: SkillsLock): string {
-  const skills = sorted(lock.skills, (skill) => ({ ...skill, files: sorted(skill.files, (hash) => hash) }));
+  const skills = sortByName(lock.skills, (skill) => ({
+    ...skill,
+    files: sortByName(skill.files, (hash) => hash),
+  }));
   return `${JSON.stringify({ version: lock.version, skills, folders: lock.folders }, null, 2)}\n`;
 }
 
-function sorted<Value, Made>(
+function sortByName<Value, Made>(
   record: Readonly<Record<string, Value>>,
   make: (value: Value) => Made,
 ): Record<string, Made> {

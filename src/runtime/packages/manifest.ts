@@ -43,16 +43,21 @@ type Written = Readonly<Record<string, unknown>> & {
 export async function readManifest(text: string, label: string): Promise<Manifest> {
   const yaml = await readYaml(text);
   if (!yaml.ok)
-    throw invalid(yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)));
+    throw buildInvalidSkillFailure(
+      yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)),
+    );
   const [document, second] = yaml.documents;
   if (document === undefined || second !== undefined)
-    throw invalid([buildConfigProblem(label, [], 'must hold one document')]);
+    throw buildInvalidSkillFailure([buildConfigProblem(label, [], 'must hold one document')]);
   const value = document.value as Json;
   const problems = findShapeProblems(value, manifestSchema, { file: label, path: '' });
   if (problems.length > 0)
-    throw invalid(problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })));
+    throw buildInvalidSkillFailure(
+      problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })),
+    );
   const manifest = getManifest((value as { readonly skill: Written }).skill);
-  if (manifest.files.length === 0) throw invalid([buildConfigProblem(label, ['skill'], 'lists no file')]);
+  if (manifest.files.length === 0)
+    throw buildInvalidSkillFailure([buildConfigProblem(label, ['skill'], 'lists no file')]);
   return manifest;
 }
 
@@ -65,7 +70,7 @@ function getManifest(skill: Written): Manifest {
   return { name, version, description, keywords, service_min, files };
 }
 
-function invalid(problems: readonly DocumentProblem[]): SkillFailure {
+function buildInvalidSkillFailure(problems: readonly DocumentProblem[]): SkillFailure {
   return new SkillFailure('skill_invalid', 'The package is not a valid skill:', problems);
 }
 

@@ -53,12 +53,12 @@ export async function admitPlugin(
   taken: TakenNames,
 ): Promise<Admission> {
   const misshapen = findShapeProblems(value, pluginSchema, { file: from, path: '' });
-  if (misshapen.length > 0) return { ok: false, name: nameIn(value), problems: misshapen };
+  if (misshapen.length > 0) return { ok: false, name: readName(value), problems: misshapen };
   const plugin = getPlugin(value as unknown as WrittenPlugin);
   const problems = [
-    ...doubled(plugin, from, taken),
+    ...findDuplicateNames(plugin, from, taken),
     ...findPatternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
-    ...(await Promise.all(plugin.templates.map((each) => documentProblems(each, from, settings)))).flat(),
+    ...(await Promise.all(plugin.templates.map((each) => findDocumentProblems(each, from, settings)))).flat(),
     ...plugin.dialects.flatMap((each, at) => findDialectProblems(each, from, ['dialects', at])),
     ...plugin.adapters.flatMap((each, at) => findAdapterProblems(each, from, ['adapters', at])),
   ];
@@ -97,7 +97,7 @@ function getPlugin({
   return { name, version, description, detectors: whole, templates, drivers, dialects, adapters };
 }
 
-function nameIn(value: Json): string | null {
+function readName(value: Json): string | null {
   const { name } = (value ?? {}) as { readonly name?: unknown };
   return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name) ? name : null;
 }
@@ -111,7 +111,7 @@ const WORDS = {
   adapters: 'adapter',
 } as const;
 
-function doubled(plugin: Plugin, from: string, taken: TakenNames): DocumentProblem[] {
+function findDuplicateNames(plugin: Plugin, from: string, taken: TakenNames): DocumentProblem[] {
   const twice = NAMED.flatMap((kind) => {
     const seen = new Set(taken[kind]);
     return plugin[kind].flatMap(({ name }, at) => {
@@ -128,7 +128,7 @@ function doubled(plugin: Plugin, from: string, taken: TakenNames): DocumentProbl
 }
 
 /** Returns the problems of a template's document, which must be valid on its own in `policies/`. */
-async function documentProblems(
+async function findDocumentProblems(
   { name, document }: PolicyPack,
   from: string,
   settings: PolicySettings,

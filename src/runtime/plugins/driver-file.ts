@@ -23,9 +23,11 @@ export async function findDriver(
   const { sources } = await findPlugins(config);
   const source = sources.find((each) => each.from === from);
   if (source === undefined)
-    throw unusable(`is of the plug-in \`${from}\`, which \`plugins\` does not list or which is missing`);
+    throw buildSetupFailure(
+      `is of the plug-in \`${from}\`, which \`plugins\` does not list or which is missing`,
+    );
   const vetted = await vetPlugin(source, await readLockedFiles(config.origin.base_dir));
-  if (!vetted.ok) throw unusable(`is of the plug-in \`${from}\`, which ${vetted.why}`);
+  if (!vetted.ok) throw buildSetupFailure(`is of the plug-in \`${from}\`, which ${vetted.why}`);
   return { path: source.path, sha256: vetted.sha256 };
 }
 
@@ -36,13 +38,15 @@ export async function findDriver(
  */
 export function assertAdmitted(file: DriverFile, report: PluginReport | undefined, from: string): void {
   if (report?.status !== 'active')
-    throw unusable(`is of the plug-in \`${from}\`, which is left out; \`service plugins list\` says why`);
+    throw buildSetupFailure(
+      `is of the plug-in \`${from}\`, which is left out; \`service plugins list\` says why`,
+    );
   if (report.sha256 !== file.sha256)
-    throw unusable(
+    throw buildSetupFailure(
       `is of the plug-in \`${from}\`, which was changed since it was loaded; \`service policy reload\` takes it over`,
     );
 }
 
-function unusable(predicate: string): SecretFailure {
+function buildSetupFailure(predicate: string): SecretFailure {
   return new SecretFailure('secrets_setup', predicate);
 }

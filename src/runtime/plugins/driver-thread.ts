@@ -17,7 +17,7 @@ interface Module {
 const { href, driver, settings } = workerData as DriverData;
 const say = (answer: DriverResponse): void => parentPort?.postMessage(answer);
 
-async function open(): Promise<OpenDriver> {
+async function openDriverModule(): Promise<OpenDriver> {
   const module = (await import(href)) as Module;
   const record = module.default?.drivers?.find(({ name }) => name === driver);
   if (record === undefined) throw new Error('there is no such driver');
@@ -29,7 +29,7 @@ function getCode(error: unknown): string {
   return String((error as { readonly code?: unknown } | null)?.code);
 }
 
-async function answer(
+async function answerDriverRequest(
   opened: OpenDriver,
   { id, ask, key }: Exclude<DriverRequest, { ask: 'leave' }>,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ async function answer(
 }
 
 try {
-  const opened = await open();
+  const opened = await openDriverModule();
   const request = new Map<number, AbortController>();
   parentPort?.on('message', (question: DriverRequest) => {
     if (question.ask === 'leave') {
@@ -56,7 +56,7 @@ try {
     }
     const controller = new AbortController();
     request.set(question.id, controller);
-    void answer(opened, question, controller.signal).finally(() => request.delete(question.id));
+    void answerDriverRequest(opened, question, controller.signal).finally(() => request.delete(question.id));
   });
   say({ opened: true });
 } catch (error) {

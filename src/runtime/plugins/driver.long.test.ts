@@ -24,7 +24,10 @@ const plugin = (body: string): string =>
   `export default { name: 'own', version: '1.0.0', drivers: [{ kind: 'secrets', name: 'd', async open(settings) {\n${body}\n} }] };\n`;
 
 let files = 0;
-function opened(text: string, name = 'd'): { readonly backend: SecretBackend; readonly path: string } {
+function openTestDriver(
+  text: string,
+  name = 'd',
+): { readonly backend: SecretBackend; readonly path: string } {
   files += 1;
   const path = join(root, `driver-${files}.mjs`);
   writeFileSync(path, text);
@@ -47,7 +50,7 @@ async function getFailure(question: Promise<unknown>): Promise<SecretFailure> {
 
 test('a driver is opened with its settings, in a thread without the environment, and answers', async () => {
   process.env.DRIVER_TEST = 'seen';
-  const { backend } = opened(
+  const { backend } = openTestDriver(
     plugin(`return {
       get: async (key, signal) => ({ own: settings.own, env: process.env.DRIVER_TEST ?? 'unseen', none: null, signal: signal.constructor.name })[key],
     };`),
@@ -105,7 +108,7 @@ test('every fault of a driver is a failure with a code, without the driver’s o
     ],
   ];
   for (const [what, text, code] of rows) {
-    const { backend } = opened(text);
+    const { backend } = openTestDriver(text);
     assert.equal((await getFailure(get(backend, 'a'))).code, code, what);
     backend.close();
   }
@@ -113,7 +116,7 @@ test('every fault of a driver is a failure with a code, without the driver’s o
 });
 
 test('a driver that hangs fails at the time limit, is ended, and is started again', async () => {
-  const { backend } = opened(
+  const { backend } = openTestDriver(
     plugin(
       `return { get: (key) => { if (key === 'loop') for (;;); if (key === 'wait') return new Promise(() => {}); return key; } };`,
     ),
@@ -121,9 +124,9 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
   assert.equal(await get(backend, 'a'), 'a');
   assert.equal((await getFailure(get(backend, 'wait', HASTY_MS))).code, 'secrets_timeout');
   assert.equal(await get(backend, 'b'), 'b', 'one that only waits is not ended for it');
-  const beside = getFailure(get(backend, 'wait'));
+  const waiting = getFailure(get(backend, 'wait'));
   assert.equal((await getFailure(get(backend, 'loop', HASTY_MS))).code, 'secrets_timeout');
-  assert.equal((await beside).code, 'secrets_timeout', 'the thread was ended, and who waited is told');
+  assert.equal((await waiting).code, 'secrets_timeout', 'the thread was ended, and the waiting call fails');
   assert.equal(
     (await getFailure(get(backend, 'a'))).code,
     'secrets_timeout',
@@ -140,14 +143,14 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
     [plugin('await new Promise(() => {});'), 'secrets_unavailable'],
   ];
   for (const [text, code] of never) {
-    const hanging = opened(text).backend;
+    const hanging = openTestDriver(text).backend;
     assert.equal((await getFailure(get(hanging, 'a', HASTY_MS))).code, code, text);
     hanging.close();
   }
 });
 
 test('the driver is notified when a caller aborts', async () => {
-  const { backend } = opened(
+  const { backend } = openTestDriver(
     plugin(
       `let left = 'no'; return { get: (key, signal) => key === 'left' ? left : new Promise(() => { signal.onabort = () => { left = 'yes'; }; }) };`,
     ),
@@ -159,7 +162,7 @@ test('the driver is notified when a caller aborts', async () => {
 });
 
 test('a file that changed after its check is not run', async () => {
-  const { backend, path } = opened(plugin(`return { get: () => 'first' };`));
+  const { backend, path } = openTestDriver(plugin(`return { get: () => 'first' };`));
   writeFileSync(path, plugin(`return { get: () => 'second' };`));
   const { code, message } = await getFailure(get(backend, 'a'));
   assert.deepEqual([code, /was changed since/.test(message)], ['secrets_setup', true]);

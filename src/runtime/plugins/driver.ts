@@ -35,9 +35,9 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
   let ended: { readonly again_ms: number; readonly failed: SecretFailure } | null = null;
   let is_closed = false;
 
-  function thread(): Begun {
+  function getThread(): Begun {
     if (running !== null) return running;
-    const begun = begin(wanted, (failed) => {
+    const begun = spawnThread(wanted, (failed) => {
       if (running === begun) running = null;
       ended = { again_ms: performance.now() + AGAIN_MS, failed };
     });
@@ -46,10 +46,12 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
   }
 
   async function ask(question: 'get' | 'check', key: string, signal: AbortSignal): Promise<string | null> {
-    if (is_closed) throw failure('secrets_unavailable');
+    if (is_closed) throw buildDriverFailure('secrets_unavailable');
     if (running === null && ended !== null && performance.now() < ended.again_ms) throw ended.failed;
-    const begun = thread();
-    const askThread = await inTime(begun.opened, signal, () => begun.end(failure('secrets_timeout')));
+    const begun = getThread();
+    const askThread = await limitTime(begun.opened, signal, () =>
+      begun.end(buildDriverFailure('secrets_timeout')),
+    );
     return askThread(question, key, signal);
   }
 
@@ -61,7 +63,7 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
     check: async (signal) => void (await ask('check', '', signal)),
     close: () => {
       is_closed = true;
-      running?.end(failure('secrets_unavailable'));
+      running?.end(buildDriverFailure('secrets_unavailable'));
     },
   };
 }
@@ -80,7 +82,7 @@ interface PendingSecret {
   readonly reject: (failure: SecretFailure) => void;
 }
 
-function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begun {
+function spawnThread(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begun {
   const waiting = new Map<number, PendingSecret>();
   let worker: Worker | null = null;
   let over: SecretFailure | null = null;
@@ -103,13 +105,13 @@ function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begu
       worker?.on('message', (answer: DriverResponse) => {
         if (!('opened' in answer)) return;
         if (answer.opened === true) resolve();
-        else end(failure(answer.code, 'secrets_setup'));
+        else end(buildDriverFailure(answer.code, 'secrets_setup'));
       });
       // The driver threw an uncaught error, used too much memory, or exited.
-      worker?.once('error', () => end(failure('secrets_unavailable')));
-      worker?.once('exit', () => end(failure('secrets_unavailable')));
+      worker?.once('error', () => end(buildDriverFailure('secrets_unavailable')));
+      worker?.once('exit', () => end(buildDriverFailure('secrets_unavailable')));
     });
-    return asking(worker, waiting, end);
+    return createAskThread(worker, waiting, end);
   };
   const opened = open().catch((error: SecretFailure) => {
     end(error);
@@ -135,7 +137,7 @@ function startThread({ file, name, settings }: DriverSpec): Worker {
   return worker;
 }
 
-function asking(worker: Worker, waiting: Map<number, PendingSecret>, end: Begun['end']): AskThread {
+function createAskThread(worker: Worker, waiting: Map<number, PendingSecret>, end: Begun['end']): AskThread {
   let request = 0;
   let heard = 0;
   worker.on('message', (answer: DriverResponse) => {
@@ -144,36 +146,36 @@ function asking(worker: Worker, waiting: Map<number, PendingSecret>, end: Begun[
     const who = waiting.get(answer.id);
     waiting.delete(answer.id);
     if (who === undefined) return;
-    if ('code' in answer) who.reject(failure(answer.code));
+    if ('code' in answer) who.reject(buildDriverFailure(answer.code));
     else if (answer.value === null || typeof answer.value === 'string') who.resolve(answer.value);
-    else who.reject(failure('secrets_answer'));
+    else who.reject(buildDriverFailure('secrets_answer'));
   });
   return (ask, key, signal) => {
     request += 1;
     const id = request;
     const answered = new Promise<string | null>((resolve, reject) => waiting.set(id, { resolve, reject }));
-    send(worker, { id, ask, key });
-    return inTime(answered, signal, () => {
+    sendQuestion(worker, { id, ask, key });
+    return limitTime(answered, signal, () => {
       waiting.delete(id);
-      send(worker, { id, ask: 'leave' });
+      sendQuestion(worker, { id, ask: 'leave' });
       const heard_before = heard;
       setTimeout(() => {
-        if (heard === heard_before) end(failure('secrets_timeout'));
+        if (heard === heard_before) end(buildDriverFailure('secrets_timeout'));
       }, STUCK_MS).unref();
     });
   };
 }
 
-function send(worker: Worker, question: DriverRequest): void {
+function sendQuestion(worker: Worker, question: DriverRequest): void {
   worker.postMessage(question);
 }
 
 /** Returns the same promise, but rejects as soon as the signal aborts. */
-function inTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () => void): Promise<Value> {
+function limitTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () => void): Promise<Value> {
   return new Promise((resolve, reject) => {
     const tooLate = (): void => {
       late();
-      reject(failure('secrets_timeout'));
+      reject(buildDriverFailure('secrets_timeout'));
     };
     if (signal.aborted) return tooLate();
     signal.addEventListener('abort', tooLate, { once: true });
@@ -202,7 +204,10 @@ const PREDICATES: Readonly<Record<SecretFailureCode, string>> = {
 };
 
 /** @param otherwise - the code to use if `code` is not one of ours */
-function failure(code: string, otherwise: SecretFailureCode = 'secrets_unavailable'): SecretFailure {
+function buildDriverFailure(
+  code: string,
+  otherwise: SecretFailureCode = 'secrets_unavailable',
+): SecretFailure {
   const known = Object.hasOwn(PREDICATES, code) ? (code as SecretFailureCode) : otherwise;
   return new SecretFailure(known, PREDICATES[known]);
 }

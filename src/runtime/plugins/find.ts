@@ -34,20 +34,20 @@ export async function findPlugins({
     const { paths, wrong } = await findFiles(pattern, origin.base_dir, 'code');
     const id = `plugins.files ${pattern}`;
     if (wrong !== null)
-      missing.push(notThere('file', pattern, buildConfigProblem(origin.label, steps, wrong)));
+      missing.push(buildMissingSource('file', pattern, buildConfigProblem(origin.label, steps, wrong)));
     else if (paths.length === 0)
       warnings.push(buildConfigProblem(origin.label, steps, 'matches no file', undefined, 'warning'));
     if (paths.length > 0) filled.push(id);
     else if (wrong === null) empty.push({ id, pattern, steps });
-    for (const path of paths) await add(sources, 'file', buildFileLabel(path, origin.base_dir), path);
+    for (const path of paths) await addSource(sources, 'file', buildFileLabel(path, origin.base_dir), path);
   }
   for (const [i, name] of plugins.packages.entries()) {
     const path = await getEntry(name, origin.base_dir);
-    if (path !== null) await add(sources, 'package', name, path);
+    if (path !== null) await addSource(sources, 'package', name, path);
     else {
       const steps = ['plugins', 'packages', i];
       const wrong = 'is not an installed package with one import entry; install it next to the configuration';
-      missing.push(notThere('package', name, buildConfigProblem(origin.label, steps, wrong)));
+      missing.push(buildMissingSource('package', name, buildConfigProblem(origin.label, steps, wrong)));
     }
   }
   const all = [...sources.values()];
@@ -61,7 +61,7 @@ export async function findPlugins({
 /** Finds the one plug-in that an operator names: a file, a folder with a package, or an installed package. */
 export async function findPlugin(name: string, base_dir: string): Promise<PluginSource | null> {
   const here = resolve(base_dir, name);
-  const in_folder = await entryIn(here);
+  const in_folder = await findEntry(here);
   if (in_folder !== null) return { kind: 'package', from: name, path: in_folder };
   const file = await realpath(here).catch(() => null);
   if (file !== null) return { kind: 'file', from: name, path: file };
@@ -69,12 +69,12 @@ export async function findPlugin(name: string, base_dir: string): Promise<Plugin
   return installed === null ? null : { kind: 'package', from: name, path: installed };
 }
 
-function notThere(kind: PluginSource['kind'], from: string, problem: DocumentProblem) {
+function buildMissingSource(kind: PluginSource['kind'], from: string, problem: DocumentProblem) {
   return { source: { kind, from, path: '' }, problem };
 }
 
 /** A file that is reached twice is loaded once. */
-async function add(
+async function addSource(
   sources: Map<string, PluginSource>,
   kind: PluginSource['kind'],
   from: string,
@@ -88,14 +88,14 @@ async function add(
 async function getEntry(name: string, base_dir: string): Promise<string | null> {
   try {
     const found = findPackageJSON(name, join(base_dir, 'service.yaml'));
-    return found === undefined ? null : await entryIn(dirname(found));
+    return found === undefined ? null : await findEntry(dirname(found));
   } catch {
     // The package is not installed, or its name is not valid.
     return null;
   }
 }
 
-async function entryIn(folder: string): Promise<string | null> {
+async function findEntry(folder: string): Promise<string | null> {
   try {
     const { exports, main } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
     const entry = getTarget(exports) ?? (typeof main === 'string' ? main : 'index.js');

@@ -36,13 +36,13 @@ export async function loadPlugins(
   const judged: VettedPlugin[] = [];
   // Sequential, because the first of two plug-ins with the same name gets the name.
   for (const [at, source] of found.sources.entries())
-    judged.push(await judge(source, runs[at]!, settings, taken));
+    judged.push(await judgePlugin(source, runs[at]!, settings, taken));
   const plugins = judged.flatMap(({ plugin }) => plugin ?? []);
   const { filled, empty, warnings } = found;
   return {
     plugins: [
       ...judged.map(({ report }) => report),
-      ...found.missing.map(({ source, problem }) => leftOut(source, null, [problem])),
+      ...found.missing.map(({ source, problem }) => buildLeftOutReport(source, null, [problem])),
     ],
     patterns: plugins.flatMap(({ detectors }) => detectors),
     templates: plugins.flatMap(({ templates }) => templates),
@@ -60,7 +60,12 @@ export async function loadPlugin(
   settings: PolicySettings,
   timeout_ms: number,
 ): Promise<{ readonly report: PluginReport; readonly plugin: Plugin | null }> {
-  return judge(source, await runTrusted(source, timeout_ms, new Map()), settings, collectTakenNames([]));
+  return judgePlugin(
+    source,
+    await runTrusted(source, timeout_ms, new Map()),
+    settings,
+    collectTakenNames([]),
+  );
 }
 
 interface VettedPlugin {
@@ -104,7 +109,7 @@ async function runTrusted(
     : { ok: false, reason: vetted.why, sha256 };
 }
 
-async function judge(
+async function judgePlugin(
   source: PluginSource,
   run: PluginLoad,
   settings: PolicySettings,
@@ -113,14 +118,17 @@ async function judge(
   const { kind, from } = source;
   const { sha256 } = run;
   if (!run.ok)
-    return { report: leftOut(source, sha256, [buildConfigProblem(from, [], run.reason)]), plugin: null };
+    return {
+      report: buildLeftOutReport(source, sha256, [buildConfigProblem(from, [], run.reason)]),
+      plugin: null,
+    };
   const admission = await admitPlugin(run.value, from, settings, taken).catch(() => tooDeep(from));
   if (!admission.ok)
-    return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
+    return { report: buildLeftOutReport(source, sha256, admission.problems, admission.name), plugin: null };
   const { plugin } = admission;
   const { name, version } = plugin;
   const report = { name, version, kind, from, status: 'active', sha256, problems: [] } as const;
-  return { report: { ...report, ...namesIn(plugin) }, plugin };
+  return { report: { ...report, ...listPlugNames(plugin) }, plugin };
 }
 
 /** Reports an export that is nested too deeply to check. */
@@ -130,7 +138,7 @@ const tooDeep = (from: string) => ({
   problems: [buildConfigProblem(from, [], 'has records that cannot be checked; they may be nested too deep')],
 });
 
-function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {
+function listPlugNames({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {
   const names = (kind: Exclude<PlugKind, 'detectors'>) => named[kind].map(({ name }) => name);
   return {
     detectors: detectors.map(({ id }) => id),
@@ -141,7 +149,7 @@ function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> 
   };
 }
 
-function leftOut(
+function buildLeftOutReport(
   { kind, from }: PluginSource,
   sha256: string | null,
   problems: readonly DocumentProblem[],

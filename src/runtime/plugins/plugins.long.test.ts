@@ -18,7 +18,7 @@ type Files = Readonly<Record<string, string>>;
 
 const SETTINGS = 'plugins: {files: [plugins/*], timeout_ms: 1000}\n';
 
-function folder(files: Files, settings = SETTINGS): string {
+function createFolder(files: Files, settings = SETTINGS): string {
   const dir = mkdtempSync(join(root, 'case-'));
   for (const [name, text] of Object.entries({ 'service.yaml': settings, ...files })) {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
@@ -27,7 +27,7 @@ function folder(files: Files, settings = SETTINGS): string {
   return dir;
 }
 
-async function configIn(cwd: string): Promise<Config> {
+async function loadTestConfig(cwd: string): Promise<Config> {
   const read = await loadConfig({ path: null, cwd, env: {} });
   assert.ok(read.ok, JSON.stringify(read));
   return read.config;
@@ -195,7 +195,7 @@ test('a plug-in with any error is excluded with the reason, and the next one is 
   let tried = 0;
   for (const [what, text, stated] of BAD) {
     const { plugins, patterns, templates } = await loadConfiguredPlugins(
-      await configIn(folder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
+      await loadTestConfig(createFolder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
     );
     const [bad, good] = plugins;
     assert.deepEqual([bad?.status, bad?.detectors, good?.status], ['rejected', [], 'active'], what);
@@ -211,8 +211,8 @@ test('a plug-in with any error is excluded with the reason, and the next one is 
 });
 
 test('a good one is in the policy, in the list of templates, and found by what it looks for', async () => {
-  const dir = folder({ 'plugins/tickets.mjs': GOOD, 'plugins/tickets.test.mjs': 'throw new Error();' });
-  const made = await loadPolicy(await configIn(dir));
+  const dir = createFolder({ 'plugins/tickets.mjs': GOOD, 'plugins/tickets.test.mjs': 'throw new Error();' });
+  const made = await loadPolicy(await loadTestConfig(dir));
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(
     made.policy.detection.patterns.map(({ id }) => id),
@@ -236,7 +236,7 @@ test('dialects and adapters are had as they were written, and the first of two o
   const first = exporting({ name: 'first', version: '1.0.0', ...ways });
   const second = exporting({ name: 'second', version: '1.0.0', ...ways });
   const loaded = await loadConfiguredPlugins(
-    await configIn(folder({ 'plugins/a.mjs': first, 'plugins/b.mjs': second })),
+    await loadTestConfig(createFolder({ 'plugins/a.mjs': first, 'plugins/b.mjs': second })),
   );
   assert.deepEqual([loaded.dialects, loaded.adapters], [[DIALECT], [ADAPTER]]);
   assert.deepEqual(
@@ -250,9 +250,9 @@ test('dialects and adapters are had as they were written, and the first of two o
 
 test('the policy hash depends on the detectors, not on their source', async () => {
   const written = JSON.stringify({ patterns: TICKETS.detectors });
-  const own = await loadPolicy(await configIn(folder({}, `detection: ${written}\n`)));
-  const plugged = await loadPolicy(await configIn(folder({ 'plugins/tickets.mjs': GOOD })));
-  const none = await loadPolicy(await configIn(folder({})));
+  const own = await loadPolicy(await loadTestConfig(createFolder({}, `detection: ${written}\n`)));
+  const plugged = await loadPolicy(await loadTestConfig(createFolder({ 'plugins/tickets.mjs': GOOD })));
+  const none = await loadPolicy(await loadTestConfig(createFolder({})));
   assert.ok(own.ok && plugged.ok && none.ok);
   assert.equal(plugged.policy.hash, own.policy.hash);
   assert.notEqual(plugged.policy.hash, none.policy.hash);
@@ -261,7 +261,7 @@ test('the policy hash depends on the detectors, not on their source', async () =
 test('of two that take one name the first has it, and the configuration has it before both', async () => {
   const renamed = exporting({ ...TICKETS, name: 'later', templates: [] });
   const two = await loadConfiguredPlugins(
-    await configIn(folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': renamed })),
+    await loadTestConfig(createFolder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': renamed })),
   );
   assert.deepEqual(
     two.plugins.map(({ name, status }) => [name, status]),
@@ -271,8 +271,8 @@ test('of two that take one name the first has it, and the configuration has it b
     ],
   );
   const written = JSON.stringify({ patterns: TICKETS.detectors });
-  const own = folder({ 'plugins/a.mjs': GOOD }, `${SETTINGS}detection: ${written}\n`);
-  const made = await loadPolicy(await configIn(own));
+  const own = createFolder({ 'plugins/a.mjs': GOOD }, `${SETTINGS}detection: ${written}\n`);
+  const made = await loadPolicy(await loadTestConfig(own));
   assert.ok(made.ok);
   assert.equal(made.plugins.plugins[0]?.status, 'rejected');
   assert.equal(made.policy.detection.patterns.length, 1);
@@ -287,8 +287,8 @@ test('packages are found next to the configuration, by the file that an import r
     'node_modules/@acme/esm/lib/a.js': exporting({ name: 'esm', version: '1.0.0' }),
     'node_modules/away/package.json': '{"name": "away", "main": "../../service.yaml"}',
   };
-  const dir = folder(packages, 'plugins: {packages: [plain, "@acme/esm", away, nowhere]}\n');
-  const { plugins } = await loadConfiguredPlugins(await configIn(dir));
+  const dir = createFolder(packages, 'plugins: {packages: [plain, "@acme/esm", away, nowhere]}\n');
+  const { plugins } = await loadConfiguredPlugins(await loadTestConfig(dir));
   assert.deepEqual(
     plugins.map(({ name, kind, from, status }) => [name, kind, from, status]),
     [
@@ -304,7 +304,9 @@ test('TypeScript is taken, the environment is not seen, and what is printed goes
   process.env.PLUGINS_TEST = 'seen';
   const text = `const seen: string = process.env.PLUGINS_TEST ?? 'unseen'; console.log('loud');
     export default { name: seen, version: '1.0.0' } satisfies object;`;
-  const { plugins } = await loadConfiguredPlugins(await configIn(folder({ 'plugins/a.ts': text })));
+  const { plugins } = await loadConfiguredPlugins(
+    await loadTestConfig(createFolder({ 'plugins/a.ts': text })),
+  );
   delete process.env.PLUGINS_TEST;
   assert.deepEqual(
     plugins.map(({ name, status }) => [name, status]),
@@ -313,8 +315,8 @@ test('TypeScript is taken, the environment is not seen, and what is printed goes
 });
 
 test('what everyone can write is not run', async () => {
-  const dir = folder({ 'plugins/a.mjs': GOOD });
-  const config = await configIn(dir);
+  const dir = createFolder({ 'plugins/a.mjs': GOOD });
+  const config = await loadTestConfig(dir);
   const statuses = async () => (await loadConfiguredPlugins(config)).plugins.map(({ status }) => status);
   assert.deepEqual(await statuses(), ['active']);
   chmodSync(join(dir, 'plugins/a.mjs'), 0o666);
@@ -327,14 +329,14 @@ test('what everyone can write is not run', async () => {
 });
 
 test('validate says no where one is left out, and a start says so and goes on', async () => {
-  const dir = folder(
+  const dir = createFolder(
     { 'plugins/a.mjs': 'throw new Error("no luck");' },
     `${SETTINGS}detection: {detectors: {acme.ticket: {severity: high}}}\n`,
   );
   const validation = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.equal(validation.valid, false);
   assert.match(JSON.stringify(validation.problems), /no luck/);
-  const made = await loadPolicy(await configIn(dir));
+  const made = await loadPolicy(await loadTestConfig(dir));
   assert.ok(made.ok, 'a setting of a detector that is left out stops no start');
   assert.match(JSON.stringify(made.warnings), /no luck.*left out/);
   writeFileSync(join(dir, 'plugins/a.mjs'), GOOD);
@@ -343,7 +345,7 @@ test('validate says no where one is left out, and a start says so and goes on', 
 });
 
 test('a reload refuses to lose a plug-in that breaks, and takes away one that is not named any more', async () => {
-  const dir = folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
+  const dir = createFolder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
   const request = { path: null, cwd: dir, env: {} };
   const running = await loadConfiguredPolicy(request);
   assert.ok(running.ok);
@@ -363,7 +365,9 @@ test('a reload refuses to lose a plug-in that breaks, and takes away one that is
 });
 
 test('one that was left out before may stay so', async () => {
-  const left_out = await loadConfiguredPlugins(await configIn(folder({ 'plugins/a.mjs': 'throw 1;' })));
+  const left_out = await loadConfiguredPlugins(
+    await loadTestConfig(createFolder({ 'plugins/a.mjs': 'throw 1;' })),
+  );
   assert.deepEqual(findBrokenPlugins(left_out, left_out), []);
   assert.deepEqual(findBrokenPlugins(NO_PLUGINS, left_out), []);
 });

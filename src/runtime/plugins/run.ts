@@ -49,7 +49,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
   });
   clearTimeout(timer);
   await thread.terminate();
-  return read(reported);
+  return readReply(reported);
 }
 
 function getFailure(error: NodeJS.ErrnoException): string {
@@ -58,7 +58,7 @@ function getFailure(error: NodeJS.ErrnoException): string {
 }
 
 /** Reads the reply as untrusted input, because a plug-in can send messages on behalf of the thread. */
-function read(reported: ThreadReply): PluginRunResult {
+function readReply(reported: ThreadReply): PluginRunResult {
   try {
     if (reported.ok) return { ok: true, value: JSON.parse(reported.json) as Json };
     const reason = String(reported.reason).replaceAll(/\p{Cc}+/gu, ' ');

@@ -4,7 +4,7 @@ import type { ThreadReply } from './run.ts';
 
 const JSON_CHARS_MAX = 8_388_608;
 
-async function reported(href: string): Promise<ThreadReply> {
+async function importPlugin(href: string): Promise<ThreadReply> {
   try {
     const module = (await import(href)) as { readonly default?: unknown };
     if (module.default === undefined) return { ok: false, reason: 'has no default export' };
@@ -41,4 +41,4 @@ const NO_DATA = ['regular expression', 'function', 'symbol', 'bigint'];
 
 // The time limit starts here, because a slow thread start on a busy machine is not the plug-in's fault.
 parentPort?.postMessage('begins');
-parentPort?.postMessage(await reported((workerData as { readonly href: string }).href));
+parentPort?.postMessage(await importPlugin((workerData as { readonly href: string }).href));

@@ -15,26 +15,30 @@ setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 process.on('SIGINT', () => {});
 process.once('disconnect', () => process.exit(1));
 process.once('message', (request: ApartRequest) => {
-  answer(request).then(
+  answerRequest(request).then(
     (message) => process.send?.(message, () => process.exit(0)),
     () => process.exit(1),
   );
 });
 
-async function answer(request: ApartRequest): Promise<ApartAnswer> {
+async function answerRequest(request: ApartRequest): Promise<ApartAnswer> {
   try {
-    return { result: await (request.kind === 'replay' ? replay(request.replay) : lint(request.policy)) };
+    return {
+      result: await (request.kind === 'replay'
+        ? replayRequested(request.replay)
+        : lintRequested(request.policy)),
+    };
   } catch (fault) {
     const code = (fault as NodeJS.ErrnoException | null)?.code ?? 'UNKNOWN';
     return { error: `a file cannot be read (${code}). Check the disk, and try again.` };
   }
 }
 
-async function lint(policy: Parameters<typeof loadConditions>[0]) {
+async function lintRequested(policy: Parameters<typeof loadConditions>[0]) {
   return lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants: null });
 }
 
-function replay({ state_dir, active, ...request }: ReplayRequest) {
+function replayRequested({ state_dir, active, ...request }: ReplayRequest) {
   const policies_dir = join(state_dir, 'policies');
   return replayJournal({
     ...request,

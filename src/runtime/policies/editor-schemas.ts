@@ -26,10 +26,12 @@ export function buildEditorSchemas(): readonly SchemaFile[] {
   const service = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of the service',
-    ...forEditors(configSchema),
+    ...convertForEditors(configSchema),
     $defs: { rule: ruleSchema },
   };
-  const documents = DOCUMENT_KINDS.map(({ kind }) => file(`${kind}.schema.json`, buildDocumentSchema(kind)));
+  const documents = DOCUMENT_KINDS.map(({ kind }) =>
+    buildSchemaFile(`${kind}.schema.json`, buildDocumentSchema(kind)),
+  );
   const cases = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Cases that a policy is tested with, v1alpha1',
@@ -41,14 +43,14 @@ export function buildEditorSchemas(): readonly SchemaFile[] {
     ...manifestSchema,
   };
   return [
-    file('service.schema.json', service),
+    buildSchemaFile('service.schema.json', service),
     ...documents,
-    file('policy-test.schema.json', cases),
-    file('skill.schema.json', skill),
+    buildSchemaFile('policy-test.schema.json', cases),
+    buildSchemaFile('skill.schema.json', skill),
   ];
 }
 
-function file(name: string, schema: Written): SchemaFile {
+function buildSchemaFile(name: string, schema: Written): SchemaFile {
   return { name, text: `${JSON.stringify(schema, null, 2)}\n` };
 }
 
@@ -56,7 +58,7 @@ function file(name: string, schema: Written): SchemaFile {
  * Expresses in JSON Schema the checks that the loader makes in addition to the schema: references, free keys,
  * required keys.
  */
-function forEditors(schema: ConfigSchema): Written {
+function convertForEditors(schema: ConfigSchema): Written {
   const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
   const inner = {
@@ -69,26 +71,31 @@ function forEditors(schema: ConfigSchema): Written {
   if (empty) return { ...inner, type: [...type, 'null'] };
   const plainText = type.includes('string') && schema.enum === undefined && schema.pattern === undefined;
   const isText = type.some((each) => each !== 'object' && each !== 'array' && each !== 'null');
-  return isText && !plainText && schema.const === undefined ? orReference(inner) : inner;
+  return isText && !plainText && schema.const === undefined ? allowReference(inner) : inner;
 }
 
 function getInside(schema: ConfigSchema): Written {
   const { properties, items, additionalProperties, oneOf } = schema;
   return {
-    ...(items === undefined ? {} : { items: forEditors(items) }),
-    ...(oneOf === undefined ? {} : { oneOf: oneOf.map(forEditors) }),
+    ...(items === undefined ? {} : { items: convertForEditors(items) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map(convertForEditors) }),
     ...(properties === undefined
       ? {}
-      : { properties: mapped(properties), patternProperties: { '^x-': { description: 'Free.' } } }),
-    ...(additionalProperties ? { additionalProperties: forEditors(additionalProperties) } : {}),
+      : {
+          properties: convertProperties(properties),
+          patternProperties: { '^x-': { description: 'Free.' } },
+        }),
+    ...(additionalProperties ? { additionalProperties: convertForEditors(additionalProperties) } : {}),
   };
 }
 
-function mapped(properties: Readonly<Record<string, ConfigSchema>>): Written {
-  return Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, forEditors(property)]));
+function convertProperties(properties: Readonly<Record<string, ConfigSchema>>): Written {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, property]) => [key, convertForEditors(property)]),
+  );
 }
 
-function orReference({ description, default: standing, ...rest }: Written): Written {
+function allowReference({ description, default: standing, ...rest }: Written): Written {
   return {
     ...(description === undefined ? {} : { description }),
     ...(standing === undefined ? {} : { default: standing }),

@@ -23,7 +23,7 @@ const entry = { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner
 const listing: Policy = { ...policy, detection: { ...policy.detection, allowlist: [entry] } };
 
 /** Returns a configuration with a state folder of its own. */
-async function place(fingerprint_key?: string) {
+async function createPlace(fingerprint_key?: string) {
   const state_dir = await mkdtemp(join(root, 'state-'));
   const origin = { file: null, label: 'service.yaml', base_dir: state_dir };
   const detection = fingerprint_key === undefined ? {} : { fingerprint_key };
@@ -31,7 +31,7 @@ async function place(fingerprint_key?: string) {
 }
 
 test('the key is made once, for its owner alone, and gives the same fingerprints ever after', async () => {
-  const config = await place();
+  const config = await createPlace();
   const first = ensureFingerprints(config)('a.b', 'value');
   const path = getFingerprintKeyPath(config.state_dir);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
@@ -46,7 +46,7 @@ test('the key is made once, for its owner alone, and gives the same fingerprints
 });
 
 test('a fingerprint is of one key, one detector and one text', async () => {
-  const [one, other] = [ensureFingerprints(await place()), ensureFingerprints(await place())];
+  const [one, other] = [ensureFingerprints(await createPlace()), ensureFingerprints(await createPlace())];
   const all = [
     one('a.b', 'value'),
     other('a.b', 'value'),
@@ -61,14 +61,14 @@ test('a fingerprint is of one key, one detector and one text', async () => {
 });
 
 test('a key of the configuration takes the place of the file', async () => {
-  const config = await place('k'.repeat(32));
+  const config = await createPlace('k'.repeat(32));
   const made = ensureFingerprints(config)('a.b', 'value');
   assert.equal(openFingerprints(config, listing)?.('a.b', 'value'), made);
   await assert.rejects(stat(getFingerprintKeyPath(config.state_dir)), /ENOENT/);
 });
 
 test('a list without its key is refused, and a policy without a list needs none', async () => {
-  const config = await place();
+  const config = await createPlace();
   assert.equal(openFingerprints(config, policy), null);
   const refused = {
     name: 'StartFailure',
@@ -83,7 +83,7 @@ test('a list without its key is refused, and a policy without a list needs none'
 });
 
 test('the key of sealed fingerprints is created with the first value, and without a key nothing is sealed', async () => {
-  const config = await place();
+  const config = await createPlace();
   const seal = openFingerprintSealer(config);
   await assert.rejects(stat(getFingerprintKeyPath(config.state_dir)), { code: 'ENOENT' });
   assert.notEqual(seal('a.b', 'value', 'evt_1'), '-');
@@ -93,7 +93,7 @@ test('the key of sealed fingerprints is created with the first value, and withou
 });
 
 test('a sealed fingerprint opens with its own key for its own event alone', async () => {
-  const [config, other] = [await place(), await place()];
+  const [config, other] = [await createPlace(), await createPlace()];
   const seal = openFingerprintSealer(config);
   openFingerprintSealer(other)('a.b', 'value', 'evt_1');
   const sealed = seal('a.b', 'value', 'evt_1');
@@ -102,7 +102,7 @@ test('a sealed fingerprint opens with its own key for its own event alone', asyn
   const refused = [
     unsealFingerprint(config, sealed, 'evt_2'),
     unsealFingerprint(other, sealed, 'evt_1'),
-    unsealFingerprint(await place(), sealed, 'evt_1'),
+    unsealFingerprint(await createPlace(), sealed, 'evt_1'),
     unsealFingerprint(config, `${sealed}AA`, 'evt_1'),
     unsealFingerprint(config, '-', 'evt_1'),
   ];

@@ -38,7 +38,7 @@ export function openFingerprints(config: KeyPlace, policy: Policy): Fingerprinte
   const problem = findFingerprintProblem(config, policy);
   if (problem !== null) throw new StartFailure('config_invalid', problem.message, [problem]);
   if (policy.detection.allowlist.length === 0) return null;
-  return fingerprintsWith(readKey(config) as string);
+  return createFingerprinter(readKey(config) as string);
 }
 
 /** Returns the problem that makes the allowlist of a policy unusable, or `null`. */
@@ -57,10 +57,10 @@ export function findFingerprintProblem(config: KeyPlace, { detection }: Policy):
  */
 export function ensureFingerprints(config: KeyPlace): Fingerprinter {
   const present = readKey(config);
-  if (present !== null) return fingerprintsWith(present);
+  if (present !== null) return createFingerprinter(present);
   writePrivateFile(getFingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
   const made = readKey(config);
-  if (made !== null) return fingerprintsWith(made);
+  if (made !== null) return createFingerprinter(made);
   const path = getFingerprintKeyPath(config.state_dir);
   throw new StartFailure(
     'state_unusable',
@@ -139,7 +139,7 @@ function deriveSealKey(secret: string): KeyObject {
  * Computes `hmac-sha256:` and hex over the detector and the exact text. UTF-16 keeps different texts different.
  * Without the key, values cannot be guessed by trial, however few are possible.
  */
-function fingerprintsWith(key: string): Fingerprinter {
+function createFingerprinter(key: string): Fingerprinter {
   const secret: KeyObject = createSecretKey(key, 'utf8');
   return (rule_id, value) => {
     const mac = createHmac('sha256', secret);

@@ -11,7 +11,7 @@ export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy
     until: until_ms === null ? null : new Date(until_ms).toISOString(),
     total: tally.total,
     unknown: Object.fromEntries(tally.unknown),
-    transitions: [...tally.transitions].map(([move, count]) => ({ ...fromTo(move), count })),
+    transitions: [...tally.transitions].map(([move, count]) => ({ ...parseMove(move), count })),
     by_agent: rows(tally.by_agent),
     by_tool: rows(tally.by_tool),
     by_tag: rows(tally.by_tag),
@@ -24,7 +24,7 @@ function copyExample(example: ChangedDecision) {
   return { ...example, data_tags: [...example.data_tags] };
 }
 
-function fromTo(move: string) {
+function parseMove(move: string) {
   const [from = '', to = ''] = move.split(' ');
   return { from, to };
 }

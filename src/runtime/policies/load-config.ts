@@ -63,7 +63,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
   if (written !== null && !written.ok) return { ...written, secret_readings: [] };
   const { sources, readings } = await getSources(written?.value, origin, request);
-  const settled = settleConfig(written, origin, request, sources);
+  const settled = parseWrittenConfig(written, origin, request, sources);
   return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
 }
 
@@ -78,7 +78,7 @@ async function getSources(
 ): Promise<{ sources: ReferenceSources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
   const left_sections = secrets === 'decide' ? NOT_TO_DECIDE : [];
-  const names = namesIn(written, left_sections);
+  const names = listSecretNames(written, left_sections);
   if (names.size === 0) return { sources: { env, secrets: new Map(), left_sections }, readings: [] };
   const { readReferences } = await import('../secrets/references.ts');
   const { reads, readings } = await readReferences([...names], written as object, origin, env);
@@ -89,7 +89,7 @@ async function getSources(
 const NOT_TO_DECIDE = ['proxy', 'alerts'];
 
 /** Returns the names of the referenced secrets, except in the sections that are left. */
-function namesIn(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
+function listSecretNames(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   const isMapping = typeof written === 'object' && written !== null;
   const sections = isMapping ? Object.entries(written) : [];
@@ -119,7 +119,7 @@ async function findFile(cwd: string): Promise<string | null> {
   return null;
 }
 
-function settleConfig(
+function parseWrittenConfig(
   written: (MappingRead & { ok: true }) | null,
   origin: ConfigOrigin,
   request: ConfigRequest,
@@ -153,7 +153,7 @@ function settleConfig(
 function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
   const absolute = (name: string): string => resolve(origin.base_dir, name);
   const { jwt } = written.auth;
-  const files = jwt === null ? {} : absoluteFiles(jwt, absolute);
+  const files = jwt === null ? {} : resolveFiles(jwt, absolute);
   return {
     ...written,
     policy: {
@@ -182,7 +182,7 @@ function withAbsolute(
   return cost.price_file === undefined ? cost : { ...cost, price_file: absolute(cost.price_file) };
 }
 
-function absoluteFiles(
+function resolveFiles(
   { jwks_file, public_key_file }: { jwks_file?: string; public_key_file?: string },
   absolute: (name: string) => string,
 ): { jwks_file?: string; public_key_file?: string } {

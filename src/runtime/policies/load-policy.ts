@@ -94,8 +94,8 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
     ...found.warnings,
     ...read.problems,
     ...compiled.problems,
-    ...expired(config, Date.now()),
-    ...driverProblems(config, plugins),
+    ...findExpiredEntries(config, Date.now()),
+    ...findDriverProblems(config, plugins),
     ...plugins.warnings,
     ...listExcludedProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
@@ -117,7 +117,7 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
       filled: [...found.filled, ...plugins.filled],
       empty: [...found.empty, ...plugins.empty],
     },
-    plugins: inUse(plugins),
+    plugins: listPluginsInUse(plugins),
     warnings,
     places: compiled.locations,
     withLines: (problems) => withLines(problems, read.documents, config),
@@ -132,7 +132,7 @@ const UNREADABLE: DocumentProblem = {
   level: 'error',
 };
 
-function inUse({ plugins, templates, dialects, adapters }: LoadedPlugins): PluginsInUse {
+function listPluginsInUse({ plugins, templates, dialects, adapters }: LoadedPlugins): PluginsInUse {
   return { plugins, templates, dialects, adapters };
 }
 
@@ -204,7 +204,7 @@ function getAllowed({ fingerprint, reason, owner, expires_at }: WrittenAllowed):
 }
 
 /** Returns a warning for each expired allowlist entry, so that an operator renews or removes it. */
-function expired({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
+function findExpiredEntries({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
   return detection.allowlist.flatMap(({ expires_at }, i) => {
     if (now_ms < Date.parse(expires_at)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
@@ -216,7 +216,7 @@ function expired({ detection, origin }: Config, now_ms: number): DocumentProblem
  * Returns a problem if no loaded plug-in has the configured secret driver. The reason why a plug-in is excluded
  * is a warning of its own.
  */
-function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): DocumentProblem[] {
+function findDriverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): DocumentProblem[] {
   if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
   const { from, driver } = secrets.plugin;
   const at = (key: string, predicate: string) => [

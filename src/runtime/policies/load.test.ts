@@ -18,7 +18,7 @@ after(() => rm(root, { recursive: true, force: true }));
 type Files = Readonly<Record<string, string>>;
 
 /** Creates a folder with these files. A text that begins with `->` is a link. */
-async function folder(files: Files): Promise<string> {
+async function createFolder(files: Files): Promise<string> {
   const dir = await mkdtemp(join(root, 'case-'));
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, name)), { recursive: true });
@@ -36,7 +36,7 @@ const rule = (name: string, more = ''): string =>
   `{name: ${name}, boundary: input, data_tags: [personal.pii], action: block${more}}`;
 
 test('inline rules come first, then tenants, then documents in the order of their names', async () => {
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml': `policies: [${rule('inline')}]\ntenants: {acme: {policies: [${rule('tenant')}]}}\n`,
     'policies/b.yaml': `version: v1alpha1\npolicy: ${rule('from-b')}\n---\npolicies: [${rule('b2')}, ${rule('b3')}]\n---\n# nothing\n`,
     'policies/a.yaml': `{"policy": {"name": "from-a", "boundary": "output", "data_tags": ["x"], "action": "flag"}}`,
@@ -90,7 +90,7 @@ test('inline rules come first, then tenants, then documents in the order of thei
 test('a list of values is counted, and warned about where it has expired or its key is elsewhere', async () => {
   const entry = (digit: string, expires: string) =>
     `{fingerprint: "hmac-sha256:${digit.repeat(64)}", reason: r, owner: o, expires_at: ${expires}}`;
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml': `detection:\n  allowlist:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
   });
   const { valid, counts, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
@@ -102,7 +102,7 @@ test('a list of values is counted, and warned about where it has expired or its 
 });
 
 test('a file that several names lead to is read once', async () => {
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml':
       'paths: {policy_files: [p/a.yaml, "p/*.yaml", "p/**/*.yaml", "./p/../p/a.yaml", "{p,q}/*.yaml"]}',
     'p/..v1/a.yaml': `policy: ${rule('one')}`,
@@ -116,7 +116,7 @@ test('a file that several names lead to is read once', async () => {
 });
 
 test('settings of the configuration reach the policy', async () => {
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml':
       'server: {mode: gateway}\npolicy: {default_action: flag, builtin_rules: false}\nsecret_detection: {enabled: false}\nscan: {depth_max: 3}\nredaction: {typed: true}\npaths: {identity_files: [me.yaml]}',
     'me.yaml': 'agent: {agent_id: a}',
@@ -191,7 +191,7 @@ const bad: readonly Bad[] = [
 
 test('one problem anywhere, and there is no policy', async () => {
   for (const { name, files, problems } of bad) {
-    const result = await loadIn(await folder(files));
+    const result = await loadIn(await createFolder(files));
     assert.ok(!result.ok, name);
     const lines = report(result.problems);
     for (const expected of problems) {
@@ -207,7 +207,7 @@ test('one problem anywhere, and there is no policy', async () => {
 });
 
 test('excluded documents are reported', async () => {
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml': 'paths: {identity_files: ["agents/*.yaml"]}',
     'policies/other.yaml': 'apiVersion: policies.example.com/v1\nkind: ClusterPolicy\n',
   });
@@ -220,7 +220,7 @@ test('excluded documents are reported', async () => {
 });
 
 test('a reload is refused while the configuration file is gone, also one that came later', async () => {
-  const dir = await folder({});
+  const dir = await createFolder({});
   const request = { path: null, cwd: dir, env: {} };
   const started = await loadConfiguredPolicy(request);
   assert.ok(started.ok);
@@ -238,7 +238,7 @@ test('a reload is refused while the configuration file is gone, also one that ca
 });
 
 test('a reload is refused while all files of a pattern are gone, and one of several may go', async () => {
-  const dir = await folder({
+  const dir = await createFolder({
     'service.yaml': 'x-free: 1',
     'policies/a.yaml': `policy: ${rule('a')}`,
     'policies/b.yaml': `policy: ${rule('b')}`,
@@ -259,7 +259,7 @@ test('a reload is refused while all files of a pattern are gone, and one of seve
 });
 
 test('a reload is whole or says why not, and says what waits for a restart', async () => {
-  const dir = await folder({ 'service.yaml': `server: {port: 1}\npolicies: [${rule('a')}]` });
+  const dir = await createFolder({ 'service.yaml': `server: {port: 1}\npolicies: [${rule('a')}]` });
   const request = { path: null, cwd: dir, env: {} };
   const started = await loadConfiguredPolicy(request);
   assert.ok(started.ok);
@@ -285,7 +285,7 @@ test('a reload is whole or says why not, and says what waits for a restart', asy
 });
 
 test('what is not valid has no counts', async () => {
-  const dir = await folder({ 'service.yaml': 'policies: [1]' });
+  const dir = await createFolder({ 'service.yaml': 'policies: [1]' });
   const wrong = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.deepEqual(
     [wrong.valid, wrong.counts, wrong.policy_hash, wrong.config_file],
@@ -297,15 +297,15 @@ test('what is not valid has no counts', async () => {
     [missing.valid, missing.config_file, report(missing.problems)],
     [false, 'gone.yaml', ['gone.yaml: `gone.yaml` does not exist.']],
   );
-  const nothing = await validateConfiguration({ path: null, cwd: await folder({}), env: {} });
+  const nothing = await validateConfiguration({ path: null, cwd: await createFolder({}), env: {} });
   assert.deepEqual([nothing.valid, nothing.config_file, nothing.counts?.rules], [true, null, 0]);
 });
 
 test('the same files give the same policy, wherever they lie', async () => {
   const files = { 'service.yaml': `policies: [${rule('a')}]`, 'policies/p.yaml': `policy: ${rule('b')}` };
-  const [one, two] = [await loadIn(await folder(files)), await loadIn(await folder(files))];
+  const [one, two] = [await loadIn(await createFolder(files)), await loadIn(await createFolder(files))];
   assert.ok(one.ok && two.ok);
   assert.equal(one.policy.hash, two.policy.hash);
-  const config = await loadConfig({ path: null, cwd: await folder({}), env: {} });
+  const config = await loadConfig({ path: null, cwd: await createFolder({}), env: {} });
   assert.ok(config.ok);
 });

@@ -67,13 +67,13 @@ export async function reloadConfiguredPolicy(
 ): Promise<LoadResult> {
   const next = await loadConfiguredPolicy(request, started.state_dir);
   if (!next.ok) return next;
-  const problems = [...goneSince(running, next), ...findBrokenPlugins(running.plugins, next.plugins)];
+  const problems = [...findGoneFiles(running, next), ...findBrokenPlugins(running.plugins, next.plugins)];
   const { warnings, secret_readings } = next;
   if (problems.length > 0) return { ok: false, problems, warnings, secret_readings };
   return { ...next, warnings: [...warnings, ...findRestartKeys(started, next.config)] };
 }
 
-function goneSince(running: ActivePolicy, next: ConfiguredPolicy): DocumentProblem[] {
+function findGoneFiles(running: ActivePolicy, next: ConfiguredPolicy): DocumentProblem[] {
   const { file, label } = running.config.origin;
   if (file !== null && next.config.origin.file === null)
     return [buildConfigProblem(label, [], 'is gone; put it back, or start the service again without it')];

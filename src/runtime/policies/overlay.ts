@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
 export function overlayDocuments(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
   const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
   for (const { file, value } of documents)
-    for (const { kind, record } of recordsIn(value))
+    for (const { kind, record } of listRecords(value))
       waiting.set(getKey(kind.kind, record, null), { kind, value: record, file });
   const settle = (kind: DocumentKind, record: unknown, tenant_id: string | null): unknown => {
     const key = getKey(kind, record, tenant_id);
@@ -33,7 +33,7 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
   }));
   const standing = input.documents.map(({ file, value }) => ({
     file,
-    value: settledDocument(value, settle),
+    value: mapDocumentRecords(value, settle),
   }));
   const added = [...waiting.values()].map(({ kind, value, file }) => ({
     file,
@@ -44,7 +44,7 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
 
 type Kind = (typeof DOCUMENT_KINDS)[number];
 
-function recordsIn(value: unknown): { readonly kind: Kind; readonly record: unknown }[] {
+function listRecords(value: unknown): { readonly kind: Kind; readonly record: unknown }[] {
   if (!isMapping(value)) return [];
   // A record keeps the mode of its own document wherever it is placed.
   const standing = { enforcement: value.enforcement ?? 'enforce' };
@@ -56,7 +56,7 @@ function recordsIn(value: unknown): { readonly kind: Kind; readonly record: unkn
   );
 }
 
-function settledDocument(
+function mapDocumentRecords(
   value: unknown,
   settle: (kind: DocumentKind, record: unknown, tenant_id: null) => unknown,
 ): unknown {

@@ -52,14 +52,14 @@ export async function readDocuments(files: readonly DocumentFile[]): Promise<Doc
 /** Parses a text with one or more YAML documents. `label` names it in messages. */
 export async function readDocumentText(text: string, label: string): Promise<DocumentsRead> {
   const yaml = await readYaml(text);
-  if (yaml.ok) return { documents: namedDocuments(label, yaml.documents), problems: [] };
+  if (yaml.ok) return { documents: labelDocuments(label, yaml.documents), problems: [] };
   return {
     documents: [],
     problems: yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)),
   };
 }
 
-function namedDocuments(label: string, documents: readonly YamlDocument[]): WrittenDocument[] {
+function labelDocuments(label: string, documents: readonly YamlDocument[]): WrittenDocument[] {
   return documents
     .map(({ value, lineOf }, i) => ({ file: i === 0 ? label : `${label}#${i + 1}`, value, lineOf }))
     .filter(({ value }) => value !== null && value !== undefined);

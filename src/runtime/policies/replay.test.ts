@@ -36,7 +36,11 @@ const next = buildTestPolicy({
 });
 
 let count = 0;
-function event(parts: Partial<Crossing>, policy: Policy = was, fields: Partial<AuditEvent> = {}): AuditEvent {
+function buildEvent(
+  parts: Partial<Crossing>,
+  policy: Policy = was,
+  fields: Partial<AuditEvent> = {},
+): AuditEvent {
   const crossing = buildTestCrossing({ now_ms: NOW_MS - 60_000, ...parts });
   const verdict = judge(crossing, policy);
   count += 1;
@@ -58,28 +62,32 @@ const text = (content: string) => ({ content: { kind: 'text', text: content } })
 const shell = { boundary: 'action', phase: 'request', tool: 'shell' } as const;
 
 const EVENTS: readonly AuditEvent[] = [
-  event({ ...text(`SSN ${SSN}`), agent_id: 'bot' }),
-  event({ ...text(`SSN ${SSN}`), agent_id: 'ann' }),
-  event({ ...text(`SSN ${SSN}`), agent_id: 'eve' }),
-  event({ ...text(`key ${SECRET}`), agent_id: 'bot' }),
-  event({ ...text('hello'), agent_id: 'bot', ...shell }),
-  event({ ...text('hello'), agent_id: 'bot', tenant_id: 'acme' }),
-  event({ ...text(`SSN ${SSN}`), agent_id: 'bot', now_ms: NOW_MS - 40 * 86_400_000 }),
-  event({ ...text('hello') }, was, { policy_hash: `sha256:${'0'.repeat(64)}` }),
-  event({ ...text('hello') }, was, { action: 'flag' }),
+  buildEvent({ ...text(`SSN ${SSN}`), agent_id: 'bot' }),
+  buildEvent({ ...text(`SSN ${SSN}`), agent_id: 'ann' }),
+  buildEvent({ ...text(`SSN ${SSN}`), agent_id: 'eve' }),
+  buildEvent({ ...text(`key ${SECRET}`), agent_id: 'bot' }),
+  buildEvent({ ...text('hello'), agent_id: 'bot', ...shell }),
+  buildEvent({ ...text('hello'), agent_id: 'bot', tenant_id: 'acme' }),
+  buildEvent({ ...text(`SSN ${SSN}`), agent_id: 'bot', now_ms: NOW_MS - 40 * 86_400_000 }),
+  buildEvent({ ...text('hello') }, was, { policy_hash: `sha256:${'0'.repeat(64)}` }),
+  buildEvent({ ...text('hello') }, was, { action: 'flag' }),
   buildServiceEvent({
     event_id: 'evt_service',
     now_ms: NOW_MS,
     phase: 'policy_reload',
     done: true,
-    reason: 'A new policy is in force.',
+    reason: 'A new policy is active.',
     caller_id: 'operator',
     policy_hash: was.hash,
     metadata: {},
   }),
 ];
 
-async function replayed(dir: string, filter: Partial<ReplayFilter> = {}, to = next): Promise<ReplayReport> {
+async function replayFolder(
+  dir: string,
+  filter: Partial<ReplayFilter> = {},
+  to = next,
+): Promise<ReplayReport> {
   return replayJournal({
     journal_dir: dir,
     next: to,
@@ -93,7 +101,7 @@ test('every decision of the journal is counted once: same, stricter, laxer or un
   const trail = await makeAuditLog(t);
   const [one, other] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
-  const { tally } = await replayed(trail.dir);
+  const { tally } = await replayFolder(trail.dir);
   assert.deepEqual(tally.total, { same: 3, stricter: 2, laxer: 1, unknown: 2 });
   assert.deepEqual(Object.fromEntries(tally.unknown), { policy_unavailable: 1, record_differs: 1 });
   assert.deepEqual(Object.fromEntries(tally.transitions), {
@@ -121,12 +129,12 @@ test('every decision of the journal is counted once: same, stricter, laxer or un
     [{ tenant_id: 'acme' }, 1],
   ];
   for (const [filter, expected] of filters) {
-    const { total } = (await replayed(trail.dir, filter)).tally;
+    const { total } = (await replayFolder(trail.dir, filter)).tally;
     const all = total.same + total.stricter + total.laxer + total.unknown;
     assert.equal(all, expected, JSON.stringify(filter));
   }
   assert.equal(filters.length, 9);
-  const again = (await replayed(trail.dir, {}, was)).tally;
+  const again = (await replayFolder(trail.dir, {}, was)).tally;
   assert.deepEqual([again.total.same, again.total.stricter, again.total.laxer], [6, 0, 0]);
 });
 
@@ -138,9 +146,9 @@ test('a replay in a process of its own gives the same report, and stops on reque
     ...{ state_dir: trail.state, next, active: was, now_ms: NOW_MS },
     filter: { since: '7d' },
   };
-  assert.deepEqual(await replayApart(request), await replayed(trail.dir));
+  assert.deepEqual(await replayApart(request), await replayFolder(trail.dir));
   await savePolicy(join(trail.state, 'policies'), was);
-  assert.deepEqual(await replayApart({ ...request, active: next }), await replayed(trail.dir));
+  assert.deepEqual(await replayApart({ ...request, active: next }), await replayFolder(trail.dir));
   assert.throws(() => replayApart({ ...request, filter: { since: 'yesterday' } }), /since/);
   await assert.rejects(replayApart(request, AbortSignal.abort()), Unavailable);
   await assert.rejects(replayApart({ ...request, state_dir: `${trail.state}\0` }), Unavailable);
@@ -153,7 +161,7 @@ test('a tally does not grow with the names that callers choose', async (t) => {
   await Promise.all(
     Array.from({ length: 1_500 }, (_, at) => journal.append({ ...sample, agent_id: `agent-${at}` })),
   );
-  const { tally } = await replayed(trail.dir);
+  const { tally } = await replayFolder(trail.dir);
   assert.equal(tally.total.same, 1_500);
   assert.ok(tally.by_agent.size <= 1_001);
   assert.equal(tally.by_agent.get(OTHER_NAMES)?.same, 500);

@@ -49,7 +49,7 @@ const PROGRESS_EVENTS = 10_000;
 export async function replayJournal(options: ReplayOptions): Promise<ReplayReport> {
   const { journal_dir, next, filter, now_ms, progress } = options;
   const { since_ms, until_ms, equal, data_tag } = parseFilter({ ...filter }, now_ms);
-  const policyOf = remembered(options.policyOf);
+  const policyOf = memoizePolicies(options.policyOf);
   const { celEvaluator } = await import('../../core/policy/conditions/cel.ts');
   const tally = createTally();
   let read = 0;
@@ -62,7 +62,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
         const { event } = record;
         const decided_ms = Date.parse(event.timestamp);
         if (decided_ms < since_ms! || (until_ms !== null && decided_ms > until_ms)) continue;
-        if (!fits(event, equal, data_tag)) continue;
+        if (!matchesQuery(event, equal, data_tag)) continue;
         const replayed = replayDecision(
           event,
           decided_ms,
@@ -79,7 +79,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
 
 type Equal = ReturnType<typeof parseFilter>['equal'];
 
-function fits(event: AuditEvent, equal: Equal, data_tag: string | null): boolean {
+function matchesQuery(event: AuditEvent, equal: Equal, data_tag: string | null): boolean {
   return (
     Object.entries(equal).every(([field, value]) => event[field as keyof AuditEvent] === value) &&
     (data_tag === null || event.data_tags.some((tag) => covers(data_tag, tag)))
@@ -89,7 +89,7 @@ function fits(event: AuditEvent, equal: Equal, data_tag: string | null): boolean
 /**
  * Caches the policy of each hash. A journal can name any number of hashes, but only saved ones have a policy.
  */
-function remembered(policyOf: ReplayOptions['policyOf']): ReplayOptions['policyOf'] {
+function memoizePolicies(policyOf: ReplayOptions['policyOf']): ReplayOptions['policyOf'] {
   const known = new Map<string, Policy | null>();
   return async (hash) => {
     const before = known.get(hash);

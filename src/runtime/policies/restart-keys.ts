@@ -30,7 +30,7 @@ const LIVE: ReadonlySet<string> = new Set([
 
 /** Returns a warning for each changed key that takes effect at the next start only. */
 export function findRestartKeys(running: Config, next: Config): DocumentProblem[] {
-  return changedKeys(running, next, []).map((steps) =>
+  return findChangedKeys(running, next, []).map((steps) =>
     buildConfigProblem(
       next.origin.label,
       steps,
@@ -41,11 +41,15 @@ export function findRestartKeys(running: Config, next: Config): DocumentProblem[
   );
 }
 
-function changedKeys(before: unknown, after: unknown, steps: readonly PathStep[]): (readonly PathStep[])[] {
+function findChangedKeys(
+  before: unknown,
+  after: unknown,
+  steps: readonly PathStep[],
+): (readonly PathStep[])[] {
   if (LIVE.has(formatPath(steps)) || isDeepStrictEqual(before, after)) return [];
   if (!isSection(before) || !isSection(after)) return [steps];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return keys.flatMap((key) => changedKeys(before[key], after[key], [...steps, key]));
+  return keys.flatMap((key) => findChangedKeys(before[key], after[key], [...steps, key]));
 }
 
 function isSection(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -16,13 +16,13 @@ before(async () => {
 after(() => rm(join(dir, '..'), { recursive: true, force: true }));
 
 /** Returns a policy of which only the hash matters here. Other tests cover its content. */
-function policyNumber(n: number): Policy {
+function buildNumberedPolicy(n: number): Policy {
   const rest = { default_action: 'block', limits: { findings_max: n }, rules: [{ name: `ü${n}` }] };
   return { ...rest, hash: hashJson(rest as Json) } as unknown as Policy;
 }
 
 test('a saved policy comes back the same, frozen, and only for its owner to read', async () => {
-  const policy = policyNumber(1);
+  const policy = buildNumberedPolicy(1);
   const file = await savePolicy(dir, policy);
   assert.equal((await stat(dir)).mode & 0o777, 0o700);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -46,8 +46,8 @@ test('the same policy in a moved folder has the same hash, and is saved again fo
 });
 
 test('what is missing, damaged or another policy is refused', async () => {
-  const policy = policyNumber(2);
-  const other = policyNumber(3);
+  const policy = buildNumberedPolicy(2);
+  const other = buildNumberedPolicy(3);
   const file = await savePolicy(dir, policy);
   const text = await readFile(file, 'utf8');
   const damaged: readonly string[] = [
@@ -73,15 +73,15 @@ test('what is missing, damaged or another policy is refused', async () => {
 
 test('the newest hundred are kept, and the one just saved whatever its time', async () => {
   for (let n = 10; n < 120; n += 1) {
-    const file = await savePolicy(dir, policyNumber(n));
+    const file = await savePolicy(dir, buildNumberedPolicy(n));
     await utimes(file, n * 1000, n * 1000);
   }
-  const last = policyNumber(120);
+  const last = buildNumberedPolicy(120);
   await savePolicy(dir, last);
   const names = await readdir(dir);
   assert.equal(names.length, 100);
   assert.ok(names.every((name) => /^[0-9a-f]{64}\.json$/.test(name)));
   assert.deepEqual(await readPolicy(dir, last.hash), last);
-  assert.deepEqual(await readPolicy(dir, policyNumber(39).hash), policyNumber(39));
-  await assert.rejects(readPolicy(dir, policyNumber(10).hash));
+  assert.deepEqual(await readPolicy(dir, buildNumberedPolicy(39).hash), buildNumberedPolicy(39));
+  await assert.rejects(readPolicy(dir, buildNumberedPolicy(10).hash));
 });

@@ -98,7 +98,7 @@ async function flushFolder(dir: string): Promise<void> {
 async function removeOld(dir: string, kept: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => NAME.test(name));
   const dated = await Promise.all(
-    names.map(async (name) => ({ path: join(dir, name), ms: await changedAt(join(dir, name)) })),
+    names.map(async (name) => ({ path: join(dir, name), ms: await readModifiedTime(join(dir, name)) })),
   );
   const old = dated
     .filter(({ path }) => path !== kept)
@@ -107,7 +107,7 @@ async function removeOld(dir: string, kept: string): Promise<void> {
   for (const { path } of old) await rm(path, { force: true });
 }
 
-async function changedAt(path: string): Promise<number> {
+async function readModifiedTime(path: string): Promise<number> {
   return stat(path).then(
     (stats) => stats.mtimeMs,
     () => 0,

@@ -43,7 +43,11 @@ export async function testPolicy(
   layers: Layers | null = null,
 ): Promise<TestReport> {
   const found =
-    'text' in cases ? [] : cases.length > 0 ? named(cases, cwd) : await findCases(config.origin.base_dir);
+    'text' in cases
+      ? []
+      : cases.length > 0
+        ? toDocumentFiles(cases, cwd)
+        : await findCases(config.origin.base_dir);
   const read = await ('text' in cases ? readDocumentText(cases.text, 'cases') : readDocuments(found));
   const problems = [...read.problems, ...read.documents.flatMap(getProblems)];
   // The key stays on the machine of the service, so a pipeline that tests the policy does not need it.
@@ -62,7 +66,7 @@ export async function testPolicy(
       name: written.name,
       differences: runCase(written, policy, {
         ...tools,
-        ...(layers && { isOfOthers: othersThan(file, layers) }),
+        ...(layers && { isOfOthers: createOtherRuleFilter(file, layers) }),
         now_ms: getTime(written),
       }),
     })),
@@ -80,7 +84,7 @@ export interface Layers {
  * The cases of a pack also pass next to other packs and custom rules, contracts and identities that are
  * stricter.
  */
-function othersThan(file: string, { packs, fileOf }: Layers): (rule: string) => boolean {
+function createOtherRuleFilter(file: string, { packs, fileOf }: Layers): (rule: string) => boolean {
   const own = findPack(packs, file);
   return (rule) => {
     if (own === null) return false;
@@ -90,7 +94,7 @@ function othersThan(file: string, { packs, fileOf }: Layers): (rule: string) => 
   };
 }
 
-function named(files: readonly string[], cwd: string): readonly DocumentFile[] {
+function toDocumentFiles(files: readonly string[], cwd: string): readonly DocumentFile[] {
   return files.map((label) => ({ path: resolve(cwd, label), label }));
 }
 

@@ -62,7 +62,7 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   const { policy, files, plugins } = made;
   const keyless = findFingerprintProblem(read.config, policy);
   // The key stays on the machine of the service, so a pipeline that checks the configuration does not need it.
-  const misspelt = await misspeltTags(made, config_file ?? '');
+  const misspelt = await findMisspeltTags(made, config_file ?? '');
   const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...getWarning(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
   const counts: PolicyCounts = {
@@ -82,7 +82,7 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
  * Returns warnings for tags of rules that no source produces but that resemble a known tag. `service policy
  * lint` reports all others.
  */
-async function misspeltTags(
+async function findMisspeltTags(
   { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
   label: string,
 ): Promise<readonly DocumentProblem[]> {

@@ -12,7 +12,7 @@ before(async () => {
 after(() => rm(root, { recursive: true, force: true }));
 
 /** Returns a fake clock. `tick` runs one scan and waits until it has ended. */
-function fakeClock() {
+function createFakeClock() {
   let due: (() => void) | null = null;
   let armed: (() => void) | null = null;
   const delays: number[] = [];
@@ -49,15 +49,15 @@ interface Bench {
   readonly tick: () => Promise<void>;
   readonly told: () => number;
   readonly watch: FileWatch;
-  readonly clock: ReturnType<typeof fakeClock>;
+  readonly clock: ReturnType<typeof createFakeClock>;
 }
 
-async function bench(onChange: () => Promise<void> | void = () => {}): Promise<Bench> {
+async function createBench(onChange: () => Promise<void> | void = () => {}): Promise<Bench> {
   const dir = await mkdtemp(join(root, 'case-'));
   await mkdir(join(dir, 'policies'));
   await writeFile(join(dir, 'service.yaml'), 'a: 1');
   await writeFile(join(dir, 'policies/a.yaml'), 'a: 1');
-  const clock = fakeClock();
+  const clock = createFakeClock();
   let report = 0;
   const watch = watchFiles({
     list: () => ({
@@ -104,7 +104,7 @@ const changes: readonly (readonly [string, (dir: string) => Promise<unknown>])[]
 
 test('every kind of change is reported once, after it was stable for one check', async () => {
   for (const [name, change] of changes) {
-    const { dir, tick, told: report, watch } = await bench();
+    const { dir, tick, told: report, watch } = await createBench();
     await tick();
     assert.equal(report(), 0, `${name}: nothing has changed`);
     await change(dir);
@@ -121,7 +121,7 @@ test('every kind of change is reported once, after it was stable for one check',
 });
 
 test('a file that no pattern names is nothing', async () => {
-  const { dir, tick, told: report, watch } = await bench();
+  const { dir, tick, told: report, watch } = await createBench();
   await writeFile(join(dir, 'policies/a.txt'), '');
   await writeFile(join(dir, 'other.yaml'), '');
   for (let i = 0; i < 4; i += 1) await tick();
@@ -130,7 +130,7 @@ test('a file that no pattern names is nothing', async () => {
 });
 
 test('links that are turned are seen, as a cluster turns them', async () => {
-  const { dir, tick, told: report, watch } = await bench();
+  const { dir, tick, told: report, watch } = await createBench();
   const turn = async (version: string): Promise<void> => {
     await mkdir(join(dir, 'policies', `..${version}`));
     await writeFile(join(dir, 'policies', `..${version}`, 'm.yaml'), 'a: 1');
@@ -150,7 +150,7 @@ test('links that are turned are seen, as a cluster turns them', async () => {
 });
 
 test('a growing file is reported when it is stable, and at the latest after ten checks', async () => {
-  const { dir, tick, told: report, watch } = await bench();
+  const { dir, tick, told: report, watch } = await createBench();
   const grow = () => appendFile(join(dir, 'service.yaml'), '#');
   for (let i = 0; i < 5; i += 1) {
     await grow();
@@ -168,7 +168,7 @@ test('a growing file is reported when it is stable, and at the latest after ten 
 });
 
 test('a change that is reverted before it was stable is not reported', async () => {
-  const { dir, tick, told: report, watch } = await bench();
+  const { dir, tick, told: report, watch } = await createBench();
   await writeFile(join(dir, 'policies/b.yaml'), '');
   await tick();
   await rm(join(dir, 'policies/b.yaml'));
@@ -179,7 +179,7 @@ test('a change that is reverted before it was stable is not reported', async () 
 });
 
 test('a reload that fails does not end the watch', async () => {
-  const { dir, tick, told: report, watch } = await bench(() => Promise.reject(new Error('no')));
+  const { dir, tick, told: report, watch } = await createBench(() => Promise.reject(new Error('no')));
   for (const [text, times] of [
     ['a: 2', 1],
     ['a: 33', 2],
@@ -193,7 +193,7 @@ test('a reload that fails does not end the watch', async () => {
 });
 
 test('a closed watch looks no more', async () => {
-  const { watch, clock } = await bench();
+  const { watch, clock } = await createBench();
   assert.ok(clock.pending());
   watch.close();
   assert.ok(!clock.pending());

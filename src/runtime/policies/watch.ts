@@ -66,7 +66,7 @@ export function watchFiles(options: WatchOptions): FileWatch {
 
   async function look(): Promise<void> {
     const began = now_ms();
-    const seen = await snapshot(options.list());
+    const seen = await takeSnapshot(options.list());
     const took_ms = now_ms() - began;
     if (closed) return;
     reported ??= seen;
@@ -102,7 +102,7 @@ function unrefTimeout(run: () => void, delay_ms: number): () => void {
 }
 
 /** One text that is the same exactly as long as nothing has changed. */
-async function snapshot(list: WatchList): Promise<string> {
+async function takeSnapshot(list: WatchList): Promise<string> {
   const paths = new Set(list.files);
   for (const pattern of list.patterns) {
     const { paths: found } = await findFiles(pattern, list.base_dir);

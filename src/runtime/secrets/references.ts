@@ -52,7 +52,7 @@ export async function readReferences(
     );
   let backend: Secrets;
   try {
-    const driverOf = (from: string) => writtenDriver(written, origin, env, from);
+    const driverOf = (from: string) => readWrittenDriver(written, origin, env, from);
     const world = { env, driverOf, now_ms: () => performance.now() };
     backend = await openConfiguredSecrets(name, settled.value as SecretSettings, world);
   } catch (error) {
@@ -66,7 +66,7 @@ export async function readReferences(
 }
 
 /** Finds the driver of a plug-in in the written configuration, of which no other part is parsed yet. */
-async function writtenDriver(
+async function readWrittenDriver(
   written: WrittenSections,
   origin: ConfigOrigin,
   env: Readonly<Record<string, string | undefined>>,

@@ -13,7 +13,7 @@ interface BackendRequest {
 }
 
 /** A fake backend that answers when the test allows it. */
-function slowBackend(): { backend: SecretBackend; asked: BackendRequest[] } {
+function createSlowBackend(): { backend: SecretBackend; asked: BackendRequest[] } {
   const request: BackendRequest[] = [];
   const backend: SecretBackend = {
     get: (key, signal) =>
@@ -26,8 +26,8 @@ function slowBackend(): { backend: SecretBackend; asked: BackendRequest[] } {
   return { backend, asked: request };
 }
 
-function opened(limits: Partial<SecretsParts> = {}) {
-  const { backend, asked: request } = slowBackend();
+function openTestSecrets(limits: Partial<SecretsParts> = {}) {
+  const { backend, asked: request } = createSlowBackend();
   const clock = { now_ms: 0 };
   const parts = { name: 'plug', backend, timeout_ms: 60_000, cache_ttl_ms: 1_000, cache_entries_max: 2 };
   const secrets = openSecrets({ ...parts, now_ms: () => clock.now_ms, ...limits });
@@ -42,7 +42,7 @@ function opened(limits: Partial<SecretsParts> = {}) {
 }
 
 test('many who ask at once are one question, also when it fails', async () => {
-  const { secrets, asked: request } = opened();
+  const { secrets, asked: request } = openTestSecrets();
   const questions = Array.from({ length: 50 }, () => secrets.get('k'));
   assert.equal(request.length, 1);
   request[0]?.answer(VALUE);
@@ -58,7 +58,7 @@ test('many who ask at once are one question, also when it fails', async () => {
 });
 
 test('a value is held from the question on, for its time, and not when it failed', async () => {
-  const { asked: request, clock, read } = opened();
+  const { asked: request, clock, read } = openTestSecrets();
   assert.equal(await read('k', VALUE), VALUE);
   clock.now_ms = 999;
   assert.equal(await read('k', 'new'), VALUE);
@@ -68,7 +68,7 @@ test('a value is held from the question on, for its time, and not when it failed
 });
 
 test('a value that came late is as old as its question', async () => {
-  const { secrets, asked: request, clock } = opened();
+  const { secrets, asked: request, clock } = openTestSecrets();
   const question = secrets.get('k');
   clock.now_ms = 5_000;
   request[0]?.answer(VALUE);
@@ -78,7 +78,7 @@ test('a value that came late is as old as its question', async () => {
 });
 
 test('that there is none is held for a few seconds at most', async () => {
-  const { clock, read, asked: request } = opened({ cache_ttl_ms: 3_600_000 });
+  const { clock, read, asked: request } = openTestSecrets({ cache_ttl_ms: 3_600_000 });
   assert.equal(await read('k', null), null);
   clock.now_ms = 4_999;
   assert.equal(await read('k', VALUE), null);
@@ -90,7 +90,7 @@ test('that there is none is held for a few seconds at most', async () => {
 });
 
 test('no more values are held than there may be, and those not used for longest go first', async () => {
-  const { asked: request, read } = opened({ cache_ttl_ms: 1e9 });
+  const { asked: request, read } = openTestSecrets({ cache_ttl_ms: 1e9 });
   for (const key of ['a', 'b', 'a', 'c']) await read(key, VALUE);
   assert.deepEqual(
     request.map(({ key }) => key),
@@ -104,7 +104,7 @@ test('no more values are held than there may be, and those not used for longest 
 
 test('with a cache time or size of zero nothing is cached', async () => {
   for (const limits of [{ cache_ttl_ms: 0 }, { cache_entries_max: 0 }]) {
-    const { asked: request, read } = opened(limits);
+    const { asked: request, read } = openTestSecrets(limits);
     await read('k', VALUE);
     await read('k', VALUE);
     assert.equal(request.length, 2);
@@ -112,7 +112,7 @@ test('with a cache time or size of zero nothing is cached', async () => {
 });
 
 test('after closing nothing is held', async () => {
-  const { secrets, asked: request, read } = opened();
+  const { secrets, asked: request, read } = openTestSecrets();
   await read('k', VALUE);
   secrets.close();
   void secrets.get('k');
@@ -120,7 +120,7 @@ test('after closing nothing is held', async () => {
 });
 
 test('a fault of a plug is a failure that repeats nothing of it', async () => {
-  const { secrets, asked: request } = opened();
+  const { secrets, asked: request } = openTestSecrets();
   const question = secrets.get('k');
   request[0]?.fail(new Error(`cannot parse ${VALUE}`));
   await assert.rejects(question, (error) => {
@@ -132,7 +132,7 @@ test('a fault of a plug is a failure that repeats nothing of it', async () => {
 });
 
 test('more questions at once than may be are refused, and asked again later', async () => {
-  const { secrets, asked: request } = opened();
+  const { secrets, asked: request } = openTestSecrets();
   const first = Array.from({ length: 256 }, (_, n) => secrets.get(`k${n}`));
   await assert.rejects(secrets.get('k256'), SecretReadError);
   for (const each of request) each.answer(VALUE);

@@ -60,7 +60,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
   const entries = new Map<string, Entry>();
   const request = new Map<string, Promise<string | null>>();
 
-  function known(key: string): Entry | null {
+  function findEntry(key: string): Entry | null {
     const entry = entries.get(key);
     if (entry === undefined) return null;
     entries.delete(key);
@@ -86,7 +86,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
     if (request.size >= QUESTIONS_MAX)
       throw new SecretReadError('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
     const began_ms = now_ms();
-    const value = await inTime(parts, about(key), (signal) => backend.get(key, signal));
+    const value = await limitTime(parts, about(key), (signal) => backend.get(key, signal));
     keep(key, value, began_ms);
     return value;
   }
@@ -95,7 +95,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
   return {
     backend: name,
     get: (key) => {
-      const entry = known(key);
+      const entry = findEntry(key);
       if (entry !== null) return Promise.resolve(entry.value);
       const before = request.get(key);
       if (before !== undefined) return before;
@@ -103,7 +103,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
       request.set(key, question);
       return question;
     },
-    check: () => inTime(parts, 'Secrets cannot be read', backend.check),
+    check: () => limitTime(parts, 'Secrets cannot be read', backend.check),
     close: () => {
       entries.clear();
       backend.close();
@@ -111,7 +111,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
   };
 }
 
-async function inTime<Answer>(
+async function limitTime<Answer>(
   { name, timeout_ms }: SecretsParts,
   about: string,
   question: (signal: AbortSignal) => Promise<Answer>,

@@ -39,14 +39,14 @@ export interface SkillsFolderLock {
 /** Takes the lock, and recovers from an interrupted change. @throws SkillFailure `busy` */
 export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLock> {
   const folder = join(base_dir, CHANGE_FOLDER);
-  const lock = await lockIn(folder);
+  const lock = await lockFolder(folder);
   try {
     const recovered = await recoverChange(base_dir);
-    await clear(folder, OURS);
+    await clearFolder(folder, OURS);
     return {
       recovered,
       release: async () => {
-        await clear(folder, ALL);
+        await clearFolder(folder, ALL);
         await rmdir(folder).catch(() => {});
         lock.release();
       },
@@ -63,11 +63,11 @@ const TRIES_MAX = 20;
 /**
  * Takes the lock. A previous holder removes the folder with its lock file, so a lock can be on a deleted file.
  */
-async function lockIn(folder: string): Promise<Lock> {
+async function lockFolder(folder: string): Promise<Lock> {
   const path = join(folder, LOCK);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     makeFolder(folder);
-    if (!(await lstat(folder)).isDirectory()) throw strange();
+    if (!(await lstat(folder)).isDirectory()) throw buildForeignFolderFailure();
     const lock = lockAt(path);
     if (lock === 'taken') break;
     if (lock === 'gone') continue;
@@ -83,7 +83,7 @@ async function lockIn(folder: string): Promise<Lock> {
   );
 }
 
-function strange(): SkillFailure {
+function buildForeignFolderFailure(): SkillFailure {
   return new SkillFailure(
     'lock_invalid',
     `\`${CHANGE_FOLDER}\` is not in the form of this program. Review its content, then remove it.`,
@@ -103,7 +103,7 @@ function lockAt(path: string): Lock | 'taken' | 'gone' {
 const OURS = /^(?:(?:new|old)-[0-9]{1,6}|plan|plan\.json|lock)$/;
 const ALL = new RegExp(`${OURS.source}|^turn\\.lock`);
 
-async function clear(folder: string, names: RegExp): Promise<void> {
+async function clearFolder(folder: string, names: RegExp): Promise<void> {
   const left = (await readdir(folder)).filter((name) => names.test(name));
   for (const name of left) await rm(join(folder, name), { force: true });
 }
@@ -126,7 +126,7 @@ export async function applyChange(
   check: () => Promise<void>,
 ): Promise<AppliedSkillChange> {
   const folder = join(base_dir, CHANGE_FOLDER);
-  const made = await missingFolders(base_dir, changes);
+  const made = await listMissingFolders(base_dir, changes);
   const { next, leaving } = withFolders(lock, made);
   const lock_after = isEmpty(next) ? null : formatLock(next);
   const plan: Plan = {
@@ -140,13 +140,13 @@ export async function applyChange(
   await makeReady(base_dir, changes, plan);
   try {
     for (const path of made) await mkdir(join(base_dir, path));
-    for (const [at, change] of changes.entries()) await move(base_dir, change, at);
+    for (const [at, change] of changes.entries()) await moveFile(base_dir, change, at);
     await syncFolders(base_dir, changes);
     await check();
     if (lock_after === null) await rm(join(base_dir, LOCK_FILE), { force: true });
     else await replaceDurably(join(base_dir, LOCK_FILE), lock_after, join(folder, 'lock'));
   } catch (error) {
-    await takeBack(base_dir, plan);
+    await revertChanges(base_dir, plan);
     throw error;
   }
   const folders_removed = await removeFolders(base_dir, leaving);
@@ -170,12 +170,12 @@ async function makeReady(base_dir: string, changes: readonly FileChange[], plan:
 }
 
 /** Only files that are unchanged since the change was planned are replaced or removed. */
-async function move(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
+async function moveFile(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
   const target = join(base_dir, path);
   const standing = await readPathState(base_dir, path);
   const is_as_planned =
     before === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === before;
-  if (!is_as_planned) throw meanwhile(path);
+  if (!is_as_planned) throw buildConflictFailure(path);
   if (action === 'delete') await rm(target);
   else if (action === 'replace') await rename(staged(base_dir, at), target);
   else await createAt(staged(base_dir, at), target, path);
@@ -183,11 +183,11 @@ async function move(base_dir: string, { path, action, before }: FileChange, at: 
 
 async function createAt(from: string, target: string, path: string): Promise<void> {
   await linkOrCopy(from, target).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? meanwhile(path) : error;
+    throw error.code === 'EEXIST' ? buildConflictFailure(path) : error;
   });
 }
 
-function meanwhile(path: string): SkillFailure {
+function buildConflictFailure(path: string): SkillFailure {
   return new SkillFailure(
     'conflict',
     `\`${path}\` was changed in the meantime. Nothing was changed; try again.`,
@@ -210,7 +210,7 @@ async function recoverChange(base_dir: string): Promise<boolean> {
   for (const { path } of plan.changes) await assertInside(base_dir, path);
   const is_done = plan.lock_before !== plan.lock_after && (await lockHash(base_dir)) === plan.lock_after;
   if (is_done) await removeFolders(base_dir, plan.folders_leaving);
-  else await takeBack(base_dir, plan);
+  else await revertChanges(base_dir, plan);
   await rm(join(base_dir, CHANGE_FOLDER, PLAN));
   return true;
 }
@@ -225,11 +225,11 @@ function getPlan(text: string): Plan {
   } catch {
     // A file that is not a plan gets the same error as a plan that matches nothing.
   }
-  throw strange();
+  throw buildForeignFolderFailure();
 }
 
 /** Restores every file that is as the change left it. Files that were edited since are kept. */
-async function takeBack(base_dir: string, plan: Plan): Promise<void> {
+async function revertChanges(base_dir: string, plan: Plan): Promise<void> {
   for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
     const target = join(base_dir, path);
     const standing = await readPathState(base_dir, path);
@@ -244,7 +244,10 @@ async function takeBack(base_dir: string, plan: Plan): Promise<void> {
 }
 
 /** Returns the folders to create, parents first. */
-async function missingFolders(base_dir: string, changes: readonly FileChange[]): Promise<readonly string[]> {
+async function listMissingFolders(
+  base_dir: string,
+  changes: readonly FileChange[],
+): Promise<readonly string[]> {
   const wanted = new Set<string>();
   for (const { path, action } of changes) {
     for (let folder = dirname(path); action === 'create' && folder !== '.'; folder = dirname(folder))

@@ -11,7 +11,7 @@ import { lintPolicy } from '../policies/lint.ts';
 import { testPolicy } from '../policies/test-policy.ts';
 import { isTemplate } from './skills.ts';
 import { openBundledSkills } from './sources/bundled.ts';
-import { add, configIn, inProject } from './testing/projects.ts';
+import { add, loadProjectConfig, withProject } from './testing/projects.ts';
 
 const skills = await openBundledSkills();
 const NAMES = [
@@ -55,14 +55,14 @@ test('every template of the service is one, word for word', () => {
 
 for (const skill of skills) {
   test(`${skill.name}: its cases hold, nothing is laxer, and no rule is dead`, async () => {
-    await inProject({}, async (dir) => {
+    await withProject({}, async (dir) => {
       const { cases, effect, warnings, files } = await add(dir, skill);
       assert.ok(cases.length >= 4, `only ${cases.length} cases`);
       for (const { name, differences } of cases) assert.deepEqual(differences, [], name);
       assert.deepEqual([effect?.strictness.laxer, effect?.strictness.loosening, warnings], [0, [], []]);
       assert.ok(effect!.added.length > 0 && effect!.strictness.complete);
       assert.equal(files.changes.length, skill.files.length);
-      const { remarks, records } = await lintPolicy(await configIn(dir));
+      const { remarks, records } = await lintPolicy(await loadProjectConfig(dir));
       assert.ok(records > 0);
       const reported = remarks.filter(({ id }) => id !== 'unknown-tag' && id !== 'safer-forbidden');
       assert.deepEqual(reported, []);
@@ -71,12 +71,12 @@ for (const skill of skills) {
 }
 
 test('all together they are as strict as each alone: no skill takes a rule of another away', async () => {
-  await inProject({}, async (dir) => {
+  await withProject({}, async (dir) => {
     for (const skill of skills) {
       const { effect } = await add(dir, skill);
       assert.deepEqual([effect?.strictness.laxer, effect?.strictness.examples], [0, []], skill.name);
     }
-    const config = await configIn(dir);
+    const config = await loadProjectConfig(dir);
     const made = await loadPolicy(config);
     assert.ok(made.ok);
     const { results, files } = await testPolicy(made.policy, config, [], dir);

@@ -114,7 +114,7 @@ export async function compareSkillFiles(base_dir: string, { files }: LockedSkill
   const looked = await Promise.all(
     Object.entries(files).map(async ([path, sha256]) => ({
       path,
-      found: comparison(await readPathState(base_dir, path), sha256),
+      found: compareState(await readPathState(base_dir, path), sha256),
     })),
   );
   const named = (what: string) => looked.filter(({ found }) => found === what).map(({ path }) => path);
@@ -123,7 +123,7 @@ export async function compareSkillFiles(base_dir: string, { files }: LockedSkill
   return { state, changed, missing };
 }
 
-function comparison(standing: PathState, sha256: string): 'intact' | 'changed' | 'missing' {
+function compareState(standing: PathState, sha256: string): 'intact' | 'changed' | 'missing' {
   if (standing === 'nothing') return 'missing';
   return standing !== 'other' && standing.sha256 === sha256 ? 'intact' : 'changed';
 }

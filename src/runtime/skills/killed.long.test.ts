@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { isInterrupted, lockSkillsFolder } from './apply.ts';
-import { inProject, treeOf } from './testing/projects.ts';
+import { readTree, withProject } from './testing/projects.ts';
 
 /**
  * Changes three files in a child process, which kills itself when it accesses the path of a change for the nth
@@ -43,15 +43,15 @@ test('killed at any step, it is whole after the next command', { timeout: 120_00
   let [steps, interrupted] = [0, 0];
   for (let finished = false; !finished; ) {
     steps += 1;
-    await inProject(files, async (dir) => {
-      const before = await treeOf(dir);
+    await withProject(files, async (dir) => {
+      const before = await readTree(dir);
       const words = ['--input-type=module', '-e', SCRIPT, dir, `${steps}`];
       const { status, signal, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
       assert.ok(status === 0 || signal === 'SIGKILL', stderr);
       finished = status === 0;
       if (isInterrupted(dir)) interrupted += 1;
       await (await lockSkillsFolder(dir)).release();
-      const after = await treeOf(dir);
+      const after = await readTree(dir);
       if (!finished) assert.deepEqual(after, before, `killed at step ${steps}`);
       else {
         assert.equal(after['policies/new.yaml'], 'new');

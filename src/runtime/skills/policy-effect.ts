@@ -30,7 +30,7 @@ export interface PolicyEffect {
 
 /** Compares two policies, record by record and by their answers. */
 export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
-  const [old_records, new_records] = [recordsIn(before), recordsIn(after)];
+  const [old_records, new_records] = [indexRecords(before), indexRecords(after)];
   const added = [...new_records].filter(([key]) => !old_records.has(key));
   const removed = [...old_records].filter(([key]) => !new_records.has(key));
   const changed = [...new_records].filter(([key, { written }]) => {
@@ -56,7 +56,7 @@ interface Known {
   readonly written: string;
 }
 
-function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
+function indexRecords(policy: Policy): ReadonlyMap<string, Known> {
   const known = new Map<string, Known>();
   const add = (
     record: PolicyRecord,
@@ -73,9 +73,14 @@ function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
     });
   };
   for (const mark of policy.taint_rules)
-    add({ kind: 'rule', name: mark.name, summary: markSays(mark) }, mark.tenant_id, mark, mark.data_tags);
+    add(
+      { kind: 'rule', name: mark.name, summary: describeTaintRule(mark) },
+      mark.tenant_id,
+      mark,
+      mark.data_tags,
+    );
   for (const rule of policy.rules)
-    add({ kind: 'rule', name: rule.name, summary: ruleSays(rule) }, rule.tenant_id, rule, rule.data_tags);
+    add({ kind: 'rule', name: rule.name, summary: describeRule(rule) }, rule.tenant_id, rule, rule.data_tags);
   for (const contract of policy.contracts) {
     const summary = 'what the tool takes and gives';
     add({ kind: 'contract', name: contract.tool_name, summary }, contract.tenant_id, contract);
@@ -91,28 +96,28 @@ function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
   return known;
 }
 
-function ruleSays(rule: Rule): string {
+function describeRule(rule: Rule): string {
   const phases = rule.boundaries.includes('action') ? ` (${rule.phases.join(', ')})` : '';
   const where = `${rule.boundaries.join(', ')}${phases}`;
-  const what = rule.data_tags.length === 0 ? 'whatever is in it' : names(rule.data_tags);
+  const what = rule.data_tags.length === 0 ? 'whatever is in it' : formatNames(rule.data_tags);
   const mode = rule.enforcement === 'monitor' ? ' (monitor mode)' : '';
   return `${rule.action}${mode} at ${where}: ${what}${getConditions(rule)}`;
 }
 
-function markSays(mark: TaintRule): string {
+function describeTaintRule(mark: TaintRule): string {
   const { add, remove } = mark.change;
   const parts = [
-    ...(add.length > 0 ? [`adds ${names(add)}`] : []),
-    ...(remove === 'all' ? ['removes all'] : remove.length > 0 ? [`removes ${names(remove)}`] : []),
+    ...(add.length > 0 ? [`adds ${formatNames(add)}`] : []),
+    ...(remove === 'all' ? ['removes all'] : remove.length > 0 ? [`removes ${formatNames(remove)}`] : []),
   ];
   return `${MARKS}: ${parts.join(', ')}${getConditions(mark)}`;
 }
 
 function getConditions({ tools, agents, session_tags, when }: TaintRule | Rule): string {
   const parts = [
-    ...(tools.length > 0 ? [`tools ${names(tools)}`] : []),
-    ...(agents.length > 0 ? [`agents ${names(agents)}`] : []),
-    ...(session_tags.length > 0 ? [`after reading ${names(session_tags)}`] : []),
+    ...(tools.length > 0 ? [`tools ${formatNames(tools)}`] : []),
+    ...(agents.length > 0 ? [`agents ${formatNames(agents)}`] : []),
+    ...(session_tags.length > 0 ? [`after reading ${formatNames(session_tags)}`] : []),
     ...(when === null ? [] : ['on a condition']),
   ];
   return parts.length === 0 ? '' : `; ${parts.join(', ')}`;
@@ -120,7 +125,7 @@ function getConditions({ tools, agents, session_tags, when }: TaintRule | Rule):
 
 const NAMES_SHOWN_MAX = 4;
 
-function names(all: readonly string[]): string {
+function formatNames(all: readonly string[]): string {
   const shown = all.slice(0, NAMES_SHOWN_MAX).join(', ');
   return all.length > NAMES_SHOWN_MAX ? `${shown} and ${all.length - NAMES_SHOWN_MAX} more` : shown;
 }

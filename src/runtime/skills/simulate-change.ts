@@ -42,15 +42,15 @@ export async function simulateChange(
   try {
     const documents_before = await findDocuments(config);
     const labels = await copyDocuments(base_dir, documents_before.files, changes);
-    const config_after = inFolder(config, base_dir);
+    const config_after = moveToFolder(config, base_dir);
     const found = await findDocuments(config_after);
     const code = await loadPluginsAfter(config, base_dir, changes);
     const seen = [...found.files.map(({ label }) => label), ...code.seen];
     const problems = [
       ...code.problems,
-      ...unread(changes, seen),
-      ...lost(labels, seen),
-      ...(await misplaced(base_dir, changes)),
+      ...findUnreadFiles(changes, seen),
+      ...findUntestedFiles(labels, seen),
+      ...(await findMisplacedRecords(base_dir, changes)),
     ];
     const made = await loadPolicy(config_after, {
       plugins: code.loaded,
@@ -94,24 +94,24 @@ async function copyDocuments(
  * Returns the same configuration for another folder. Paths that lead out of the folder still name the same
  * files.
  */
-function inFolder(config: Config, base_dir: string): Config {
+function moveToFolder(config: Config, base_dir: string): Config {
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
   for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movePattern(config, pattern));
   return { ...config, paths, origin: { ...config.origin, base_dir } };
 }
 
 /** Reports files that the configuration would not read, because an unread policy protects nothing. */
-function unread(changes: readonly FileChange[], seen: readonly string[]): DocumentProblem[] {
+function findUnreadFiles(changes: readonly FileChange[], seen: readonly string[]): DocumentProblem[] {
   return changes.flatMap(({ path, text }) => {
     const kind = findFileKind(path);
     if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
     const files = `\`${kind.folder}*${kind.holds === 'code' ? extname(path) : '.yaml'}\``;
-    const what = `would lie there unread: add ${files} to \`${kind.read_by}\` in service.yaml`;
+    const what = `would not be read: add ${files} to \`${kind.read_by}\` in service.yaml`;
     return [buildConfigProblem(path, [], what)];
   });
 }
 
-function lost(labels: readonly string[], seen: readonly string[]): DocumentProblem[] {
+function findUntestedFiles(labels: readonly string[], seen: readonly string[]): DocumentProblem[] {
   return labels
     .filter((label) => !seen.includes(label))
     .map((label) =>
@@ -120,7 +120,10 @@ function lost(labels: readonly string[], seen: readonly string[]): DocumentProbl
 }
 
 /** A list of contracts among the policies would be read, but it would not be what the manifest declares. */
-async function misplaced(base_dir: string, changes: readonly FileChange[]): Promise<DocumentProblem[]> {
+async function findMisplacedRecords(
+  base_dir: string,
+  changes: readonly FileChange[],
+): Promise<DocumentProblem[]> {
   const files = changes.flatMap(({ path, text }) =>
     text === null ? [] : [{ path: join(base_dir, path), label: path }],
   );

@@ -31,9 +31,12 @@ export async function loadPluginsAfter(
   changes: readonly FileChange[],
 ): Promise<PluginsAfter> {
   const changed = new Set(changes.filter(({ path }) => isCode(path)).map(({ path }) => path));
-  const { files, seen, emptied } = await filesAfter(config, base_dir, changed);
+  const { files, seen, emptied } = await listFilesAfter(config, base_dir, changed);
   const loaded = await loadConfiguredPlugins({ ...config, plugins: { ...config.plugins, files } });
-  const named = loaded.plugins.map((report) => ({ ...report, from: inPlace(report.from, base_dir) }));
+  const named = loaded.plugins.map((report) => ({
+    ...report,
+    from: getInstalledPath(report.from, base_dir),
+  }));
   const brought = named.filter(({ from }) => seen.includes(from));
   const problems = brought.flatMap((report) =>
     report.problems.map((problem) => ({ ...problem, file: report.from })),
@@ -44,12 +47,12 @@ export async function loadPluginsAfter(
 const isCode = (path: string): boolean => findFileKind(path)?.holds === 'code';
 
 /** Returns the path that a file of the rehearsal folder will have after the change. */
-function inPlace(name: string, base_dir: string): string {
+function getInstalledPath(name: string, base_dir: string): string {
   return name.startsWith(`${base_dir}/`) ? name.slice(base_dir.length + 1) : name;
 }
 
 /** Returns the absolute paths of the files that patterns match. A pattern without a match stays as it is. */
-async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet<string>) {
+async function listFilesAfter(config: Config, base_dir: string, changed: ReadonlySet<string>) {
   const from = config.origin.base_dir;
   const files: string[] = [];
   const seen: string[] = [];

@@ -7,31 +7,31 @@ import { lockSkillsFolder } from './apply.ts';
 import { listSkills, planToAdd } from './skills.ts';
 import {
   add,
-  configIn,
   type Files,
-  inProject,
-  manifest,
-  policy,
+  loadProjectConfig,
+  readTestSkill,
+  readTree,
   remove,
   SERVICE_VERSION,
-  skillFrom,
-  treeOf,
+  withProject,
   writeFiles,
+  writeManifest,
+  writePolicy,
 } from './testing/projects.ts';
 
 const OWN: Files = {
   'service.yaml': 'policies: [{name: own, boundary: input, data_tags: [secret], action: block}]\n',
-  'policies/own.yaml': policy('own-file', { boundary: 'input' }),
+  'policies/own.yaml': writePolicy('own-file', { boundary: 'input' }),
   'notes/a.txt': 'mine',
 };
 const FIRST = {
-  'skill.yaml': manifest({
+  'skill.yaml': writeManifest({
     policies: ['policies/ours.yaml'],
     contracts: ['contracts/ours.yaml'],
     schemas: ['schemas/ours.yaml'],
     tests: ['policies/tests/ours.yaml'],
   }),
-  'policies/ours.yaml': policy('ours'),
+  'policies/ours.yaml': writePolicy('ours'),
   'contracts/ours.yaml':
     'version: v1alpha1\ncontract: {tool_name: crm, accepts: {}, emits: {}, side_effects: {reversible: true, requires_approval: false}}\n',
   'schemas/ours.yaml':
@@ -40,7 +40,7 @@ const FIRST = {
     'version: v1alpha1\ntests: [{name: a, boundary: output, text: mail a.b@acme-mail.io, expect: {rule: ours}}]\n',
 };
 
-async function refused(what: Promise<unknown>, code: string, words: RegExp): Promise<void> {
+async function assertRefused(what: Promise<unknown>, code: string, words: RegExp): Promise<void> {
   await assert.rejects(what, (error) => {
     assert.ok(error instanceof SkillFailure, String(error));
     assert.equal(error.code, code);
@@ -51,9 +51,9 @@ async function refused(what: Promise<unknown>, code: string, words: RegExp): Pro
 
 test('adding and removing a skill restores every byte, with and without other files', async () => {
   for (const files of [{}, OWN]) {
-    await inProject(files, async (dir) => {
-      const before = await treeOf(dir);
-      const { effect, cases, files: changed } = await add(dir, await skillFrom(FIRST));
+    await withProject(files, async (dir) => {
+      const before = await readTree(dir);
+      const { effect, cases, files: changed } = await add(dir, await readTestSkill(FIRST));
       assert.equal(changed.changes.length, 4);
       assert.deepEqual(
         effect?.added.map(({ kind, name }) => `${kind} ${name}`),
@@ -63,29 +63,29 @@ test('adding and removing a skill restores every byte, with and without other fi
         cases.map(({ differences }) => differences),
         [[]],
       );
-      const after = await treeOf(dir);
+      const after = await readTree(dir);
       for (const path of Object.keys(before)) assert.equal(after[path], before[path]);
       assert.equal(after['policies/ours.yaml'], FIRST['policies/ours.yaml']);
       assert.deepEqual(
-        (await listSkills(await configIn(dir))).skills.map(({ name, state }) => [name, state]),
+        (await listSkills(await loadProjectConfig(dir))).skills.map(({ name, state }) => [name, state]),
         [['ours', 'intact']],
       );
       await remove(dir, 'ours');
-      assert.deepEqual(await treeOf(dir), before);
+      assert.deepEqual(await readTree(dir), before);
     });
   }
 });
 
 test('another version takes its place, older ones too, and what it no longer brings goes', async () => {
   const second = {
-    'skill.yaml': manifest({ policies: ['policies/ours.yaml'] }, '1.1.0'),
-    'policies/ours.yaml': policy('ours', { reason: 'New.' }),
+    'skill.yaml': writeManifest({ policies: ['policies/ours.yaml'] }, '1.1.0'),
+    'policies/ours.yaml': writePolicy('ours', { reason: 'New.' }),
   };
-  await inProject(OWN, async (dir) => {
-    const before = await treeOf(dir);
-    await add(dir, await skillFrom(FIRST));
-    const first = await treeOf(dir);
-    const { files, replaces } = await add(dir, await skillFrom(second));
+  await withProject(OWN, async (dir) => {
+    const before = await readTree(dir);
+    await add(dir, await readTestSkill(FIRST));
+    const first = await readTree(dir);
+    const { files, replaces } = await add(dir, await readTestSkill(second));
     assert.equal(replaces?.version, '1.0.0');
     assert.deepEqual(files.changes.map(({ action, path }) => `${action} ${path}`).sort(), [
       'delete contracts/ours.yaml',
@@ -94,60 +94,60 @@ test('another version takes its place, older ones too, and what it no longer bri
       'replace policies/ours.yaml',
     ]);
     assert.deepEqual(
-      Object.keys(await treeOf(dir)).filter((path) => /contracts|schemas|tests/.test(path)),
+      Object.keys(await readTree(dir)).filter((path) => /contracts|schemas|tests/.test(path)),
       [],
     );
-    await add(dir, await skillFrom(FIRST));
-    assert.deepEqual(await treeOf(dir), first);
+    await add(dir, await readTestSkill(FIRST));
+    assert.deepEqual(await readTree(dir), first);
     await remove(dir, 'ours');
-    assert.deepEqual(await treeOf(dir), before);
+    assert.deepEqual(await readTree(dir), before);
   });
 });
 
 test('nothing is overwritten or deleted that is another’s or was changed', async () => {
-  await inProject(OWN, async (dir) => {
-    const before = await treeOf(dir);
-    const taken = await skillFrom({
-      'skill.yaml': manifest({ policies: ['policies/own.yaml'] }),
+  await withProject(OWN, async (dir) => {
+    const before = await readTree(dir);
+    const taken = await readTestSkill({
+      'skill.yaml': writeManifest({ policies: ['policies/own.yaml'] }),
       'policies/own.yaml': OWN['policies/own.yaml']!,
     });
-    await refused(add(dir, taken), 'conflict', /own\.yaml` is there already/);
-    assert.deepEqual(await treeOf(dir), before);
-    await add(dir, await skillFrom(FIRST));
+    await assertRefused(add(dir, taken), 'conflict', /own\.yaml` is there already/);
+    assert.deepEqual(await readTree(dir), before);
+    await add(dir, await readTestSkill(FIRST));
     const other = {
-      'skill.yaml': manifest({ policies: ['policies/ours.yaml'] }, '1.0.0', 'other'),
-      'policies/ours.yaml': policy('other'),
+      'skill.yaml': writeManifest({ policies: ['policies/ours.yaml'] }, '1.0.0', 'other'),
+      'policies/ours.yaml': writePolicy('other'),
     };
-    await refused(add(dir, await skillFrom(other)), 'conflict', /is of the skill `ours`/);
-    const changed = policy('ours', { reason: 'By hand.' });
+    await assertRefused(add(dir, await readTestSkill(other)), 'conflict', /is of the skill `ours`/);
+    const changed = writePolicy('ours', { reason: 'By hand.' });
     await writeFile(join(dir, 'policies/ours.yaml'), changed);
     await rm(join(dir, 'contracts/ours.yaml'));
-    const { skills } = await listSkills(await configIn(dir));
+    const { skills } = await listSkills(await loadProjectConfig(dir));
     assert.deepEqual(
       [skills[0]?.state, skills[0]?.changed, skills[0]?.missing],
       ['missing', ['policies/ours.yaml'], ['contracts/ours.yaml']],
     );
-    await refused(add(dir, await skillFrom(FIRST)), 'conflict', /was edited since/);
+    await assertRefused(add(dir, await readTestSkill(FIRST)), 'conflict', /was edited since/);
     const { files } = await remove(dir, 'ours');
     assert.deepEqual(files.kept, ['policies/ours.yaml']);
     assert.equal(await readFile(join(dir, 'policies/ours.yaml'), 'utf8'), changed);
-    await refused(add(dir, await skillFrom(FIRST)), 'conflict', /is there already/);
+    await assertRefused(add(dir, await readTestSkill(FIRST)), 'conflict', /is there already/);
     await rm(join(dir, 'policies/ours.yaml'));
-    assert.deepEqual(await treeOf(dir), before);
-    await add(dir, await skillFrom(FIRST));
+    assert.deepEqual(await readTree(dir), before);
+    await add(dir, await readTestSkill(FIRST));
     await writeFile(join(dir, 'policies/ours.yaml'), changed);
     assert.deepEqual((await remove(dir, 'ours', true)).files.kept, []);
-    assert.deepEqual(await treeOf(dir), before);
+    assert.deepEqual(await readTree(dir), before);
   });
 });
 
 test('what would not be valid, or not be read, is refused as a whole', async () => {
   const rows: readonly (readonly [string, Files, RegExp])[] = [
-    ['a rule of a name that is taken', { 'policies/a.yaml': policy('own') }, /own/],
-    ['a mistake', { 'policies/a.yaml': policy('a', { action: 'blok' }) }, /did you mean `block`/],
+    ['a rule of a name that is taken', { 'policies/a.yaml': writePolicy('own') }, /own/],
+    ['a mistake', { 'policies/a.yaml': writePolicy('a', { action: 'blok' }) }, /did you mean `block`/],
     [
       'a key that is none',
-      { 'policies/a.yaml': policy('a', { bondary: 'output' }) },
+      { 'policies/a.yaml': writePolicy('a', { bondary: 'output' }) },
       /did you mean `boundary`/,
     ],
     [
@@ -160,20 +160,27 @@ test('what would not be valid, or not be read, is refused as a whole', async () 
       { 'agents/a.yaml': 'version: v1alpha1\nagent: {agent_id: a}\n' },
       /add `agents\/\*\.yaml` to `paths\.identity_files`/,
     ],
-    ['cases among the policies', { 'policies/a.test.yaml': FIRST['policies/tests/ours.yaml'] }, /unread/],
+    [
+      'cases among the policies',
+      { 'policies/a.test.yaml': FIRST['policies/tests/ours.yaml'] },
+      /would not be read/,
+    ],
     [
       'a plug-in that nobody names',
       { 'plugins/a.mjs': 'export default {};' },
       /add `plugins\/\*\.mjs` to `plugins\.files`/,
     ],
   ];
-  await inProject({ ...OWN, 'service.yaml': `${OWN['service.yaml']}` }, async (dir) => {
-    const before = await treeOf(dir);
+  await withProject({ ...OWN, 'service.yaml': `${OWN['service.yaml']}` }, async (dir) => {
+    const before = await readTree(dir);
     for (const [name, files, words] of rows) {
       const key = Object.keys(files)[0]!.split('/')[0]!;
-      const skill = await skillFrom({ 'skill.yaml': manifest({ [key]: Object.keys(files) }), ...files });
-      await refused(add(dir, skill, { plugins: true }), 'policy_invalid', words);
-      assert.deepEqual(await treeOf(dir), before, name);
+      const skill = await readTestSkill({
+        'skill.yaml': writeManifest({ [key]: Object.keys(files) }),
+        ...files,
+      });
+      await assertRefused(add(dir, skill, { plugins: true }), 'policy_invalid', words);
+      assert.deepEqual(await readTree(dir), before, name);
     }
     assert.equal(rows.length, 7);
   });
@@ -181,10 +188,10 @@ test('what would not be valid, or not be read, is refused as a whole', async () 
 
 test('a less strict policy is reported, and a rule for a new tag is reported separately', async () => {
   const rows: readonly (readonly [Files, 'laxer' | 'opened' | 'loosening' | 'nothing'])[] = [
-    [{ 'policies/a.yaml': policy('a', { action: 'allow' }) }, 'laxer'],
+    [{ 'policies/a.yaml': writePolicy('a', { action: 'allow' }) }, 'laxer'],
     [
       {
-        'policies/a.yaml': policy('a', {
+        'policies/a.yaml': writePolicy('a', {
           action: 'allow',
           data_tags: ['secret'],
           condition: { when: 'findings > 3' },
@@ -194,7 +201,7 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
     ],
     [
       {
-        'policies/a.yaml': policy('a', {
+        'policies/a.yaml': writePolicy('a', {
           action: 'flag',
           data_tags: ['secret'],
           boundary: 'input',
@@ -204,17 +211,23 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
       'laxer',
     ],
     [
-      { 'policies/a.yaml': policy('a', { action: 'flag', data_tags: ['secret'], boundary: 'input' }) },
+      { 'policies/a.yaml': writePolicy('a', { action: 'flag', data_tags: ['secret'], boundary: 'input' }) },
       'nothing',
     ],
-    [{ 'policies/a.yaml': policy('a', { action: 'allow', data_tags: ['acme.tag'] }) }, 'opened'],
+    [{ 'policies/a.yaml': writePolicy('a', { action: 'allow', data_tags: ['acme.tag'] }) }, 'opened'],
     [
-      { 'policies/a.yaml': policy('a', { action: undefined, boundary: 'action', session: { reset: true } }) },
+      {
+        'policies/a.yaml': writePolicy('a', {
+          action: undefined,
+          boundary: 'action',
+          session: { reset: true },
+        }),
+      },
       'loosening',
     ],
     [
       {
-        'policies/a.yaml': policy('a', {
+        'policies/a.yaml': writePolicy('a', {
           action: 'block',
           condition: { tools: ['crm.*'] },
           boundary: 'action',
@@ -223,11 +236,14 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
       'nothing',
     ],
   ];
-  await inProject(OWN, async (dir) => {
-    const before = await treeOf(dir);
+  await withProject(OWN, async (dir) => {
+    const before = await readTree(dir);
     for (const [files, expected] of rows) {
-      const skill = await skillFrom({ 'skill.yaml': manifest({ policies: Object.keys(files) }), ...files });
-      const { plan, close } = await planToAdd(await configIn(dir), skill, SERVICE_VERSION);
+      const skill = await readTestSkill({
+        'skill.yaml': writeManifest({ policies: Object.keys(files) }),
+        ...files,
+      });
+      const { plan, close } = await planToAdd(await loadProjectConfig(dir), skill, SERVICE_VERSION);
       await close();
       const { laxer, opened, loosening } = plan.effect!.strictness;
       const found =
@@ -235,19 +251,23 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
       assert.equal(found, expected, JSON.stringify(files));
     }
     assert.equal(rows.length, 7);
-    assert.deepEqual(await treeOf(dir), before);
+    assert.deepEqual(await readTree(dir), before);
   });
 });
 
 test('nothing is written through a link, and a strange lock file or change is not believed', async () => {
-  await inProject({ ...OWN, 'elsewhere/a.txt': 'a' }, async (outer) => {
+  await withProject({ ...OWN, 'elsewhere/a.txt': 'a' }, async (outer) => {
     const dir = join(outer, 'project');
     await mkdir(dir);
     await symlink(join(outer, 'elsewhere'), join(dir, 'policies'));
-    await refused(add(dir, await skillFrom(FIRST)), 'conflict', /leads out of the folder/);
+    await assertRefused(add(dir, await readTestSkill(FIRST)), 'conflict', /leads out of the folder/);
     await rm(join(dir, 'policies'));
     await symlink(join(outer, 'elsewhere'), join(dir, '.skills-change'));
-    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not in the form of this program/);
+    await assertRefused(
+      add(dir, await readTestSkill(FIRST)),
+      'lock_invalid',
+      /not in the form of this program/,
+    );
     await rm(join(dir, '.skills-change'));
     const changes = [{ path: '../elsewhere/a.txt', action: 'create', before: null, after: 'a' }];
     const plan = {
@@ -259,7 +279,11 @@ test('nothing is written through a link, and a strange lock file or change is no
       lock_after: 'b',
     };
     await writeFiles(dir, { '.skills-change/plan.json': JSON.stringify(plan) });
-    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not in the form of this program/);
+    await assertRefused(
+      add(dir, await readTestSkill(FIRST)),
+      'lock_invalid',
+      /not in the form of this program/,
+    );
     await rm(join(dir, '.skills-change'), { recursive: true });
     const hash = 'a'.repeat(64);
     const locks: readonly (readonly [unknown, RegExp])[] = [
@@ -273,7 +297,7 @@ test('nothing is written through a link, and a strange lock file or change is no
       await writeFiles(dir, {
         'skills.lock': JSON.stringify({ version: 'v1alpha1', skills: { ours: skill }, folders: [] }),
       });
-      await refused(remove(dir, 'ours'), 'lock_invalid', words);
+      await assertRefused(remove(dir, 'ours'), 'lock_invalid', words);
     }
     assert.equal(await readFile(join(outer, 'elsewhere/a.txt'), 'utf8'), 'a');
     assert.equal(locks.length, 4);
@@ -281,25 +305,25 @@ test('nothing is written through a link, and a strange lock file or change is no
 });
 
 test('two do not change one folder at a time', async () => {
-  await inProject(OWN, async (dir) => {
+  await withProject(OWN, async (dir) => {
     const turn = await lockSkillsFolder(dir);
-    await refused(add(dir, await skillFrom(FIRST)), 'busy', /Another command/);
+    await assertRefused(add(dir, await readTestSkill(FIRST)), 'busy', /Another command/);
     await turn.release();
-    await add(dir, await skillFrom(FIRST));
+    await add(dir, await readTestSkill(FIRST));
   });
 });
 
 test('what changed between the showing and the doing stops it', async () => {
-  await inProject(OWN, async (dir) => {
-    const open = await planToAdd(await configIn(dir), await skillFrom(FIRST), SERVICE_VERSION);
+  await withProject(OWN, async (dir) => {
+    const open = await planToAdd(await loadProjectConfig(dir), await readTestSkill(FIRST), SERVICE_VERSION);
     await writeFile(
       join(dir, 'policies/own.yaml'),
-      policy('own-file', { boundary: 'input', action: 'flag' }),
+      writePolicy('own-file', { boundary: 'input', action: 'flag' }),
     );
-    const before = await treeOf(dir);
-    await refused(open.carryOut(), 'conflict', /another file was changed/);
+    const before = await readTree(dir);
+    await assertRefused(open.carryOut(), 'conflict', /another file was changed/);
     await open.close();
-    const left = await treeOf(dir);
+    const left = await readTree(dir);
     assert.deepEqual(
       Object.keys(left),
       Object.keys(before).filter((path) => !path.startsWith('.skills')),

@@ -84,7 +84,7 @@ export function planToAdd(
       'skill_invalid',
       `It needs version ${skill.service_min} of the service, and this is ${service_version}.`,
     );
-  return inTurn(config, async (base_dir, recovered) => {
+  return planInTurn(config, async (base_dir, recovered) => {
     const lock = await readLock(base_dir);
     const { name, version, source } = skill;
     const replaces = lock.skills[name] ?? null;
@@ -92,7 +92,7 @@ export function planToAdd(
     const files = await buildAddition(base_dir, lock, skill);
     refuseKeptCode(files);
     if (!agreed.plugins) refuseCode(files);
-    return { name, version, source, replaces, files, recovered, ...(await weigh(config, files)) };
+    return { name, version, source, replaces, files, recovered, ...(await weighChange(config, files)) };
   });
 }
 
@@ -143,14 +143,15 @@ function refuseCode({ changes }: SkillChange): void {
  * not set
  */
 export function planToRemove(config: Config, name: string, force: boolean): Promise<OpenPlan> {
-  return inTurn(config, async (base_dir, recovered) => {
+  return planInTurn(config, async (base_dir, recovered) => {
     const lock = await readLock(base_dir);
     const replaces = Object.hasOwn(lock.skills, name) ? lock.skills[name]! : null;
-    if (replaces === null) throw new SkillFailure('not_found', notThere(name, Object.keys(lock.skills)));
+    if (replaces === null)
+      throw new SkillFailure('not_found', formatNotThere(name, Object.keys(lock.skills)));
     const files = await buildRemoval(base_dir, lock, name, force);
     refuseKeptCode(files);
     const { version, source } = replaces;
-    const weighed = await weigh(config, files).catch((error: unknown) => {
+    const weighed = await weighChange(config, files).catch((error: unknown) => {
       if (force && error instanceof SkillFailure) return UNWEIGHED;
       throw error;
     });
@@ -158,7 +159,7 @@ export function planToRemove(config: Config, name: string, force: boolean): Prom
   });
 }
 
-function notThere(name: string, there: readonly string[]): string {
+function formatNotThere(name: string, there: readonly string[]): string {
   const named =
     there.length === 0 ? 'there are none' : `there ${there.length === 1 ? 'is' : 'are'} ${there.join(', ')}`;
   return `No skill \`${name}\` was added here; ${named}.`;
@@ -169,7 +170,7 @@ const UNWEIGHED = { effect: null, warnings: [], cases: [], emptied: [], plugins:
 type PlanEffects = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'plugins'>;
 
 /** @throws SkillFailure `policy_invalid` */
-async function weigh(config: Config, { changes }: SkillChange): Promise<PlanEffects> {
+async function weighChange(config: Config, { changes }: SkillChange): Promise<PlanEffects> {
   const now = await loadPolicy(config);
   if (!now.ok)
     throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);
@@ -181,7 +182,7 @@ async function weigh(config: Config, { changes }: SkillChange): Promise<PlanEffe
   return { effect: comparePolicies(now.policy, policy), warnings: fresh, ...reported };
 }
 
-async function inTurn(
+async function planInTurn(
   config: Config,
   make: (base_dir: string, recovered: boolean) => Promise<SkillPlan>,
 ): Promise<OpenPlan> {

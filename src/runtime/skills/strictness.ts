@@ -49,16 +49,16 @@ const EXAMPLES_MAX = 10;
  */
 export function compareStrictness(before: Policy, after: Policy): StrictnessComparison {
   const worlds = getWorlds(before, after);
-  const known = knownTags(before);
+  const known = listKnownTags(before);
   const examples = new Map<string, AnswerDifference>();
   const opened_tags = new Set<Tag>();
   const counts = { compared: 0, stricter: 0, laxer: 0, opened: 0, complete: true };
-  for (const part of [aboutCrossings, aboutTags]) {
+  for (const part of [keepCrossingRules, keepTagRules]) {
     const [was_part, is_part] = [part(before), part(after)];
-    const touched = touchedTags(was_part, is_part);
+    const touched = listTouchedTags(was_part, is_part);
     const tags =
-      part === aboutTags
-        ? distinctTags([was_part, is_part])
+      part === keepTagRules
+        ? listDistinctTags([was_part, is_part])
             .filter((tag) => isCoveredBy(touched, tag))
             .map((tag) => [tag])
         : [[]];
@@ -94,7 +94,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
   };
 }
 
-function aboutCrossings(policy: Policy): Policy {
+function keepCrossingRules(policy: Policy): Policy {
   return {
     ...policy,
     default_action: 'allow',
@@ -102,7 +102,7 @@ function aboutCrossings(policy: Policy): Policy {
   };
 }
 
-function aboutTags(policy: Policy): Policy {
+function keepTagRules(policy: Policy): Policy {
   return { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
 }
 
@@ -120,7 +120,7 @@ function getAnswer(policy: Policy, context: EvaluationContext, conditions: Condi
 }
 
 /** Returns every tag that a policy detects, declares or names. Any other tag can only come from a caller. */
-function knownTags(policy: Policy): readonly Tag[] {
+function listKnownTags(policy: Policy): readonly Tag[] {
   const { rules, builtin_rules, taint_rules, contracts, identities, memory_schemas, detection } = policy;
   return [
     ...[...rules, ...builtin_rules, ...taint_rules].flatMap(({ data_tags }) => data_tags),
@@ -147,8 +147,8 @@ const BOUNDARY_PLACES: readonly { boundary: Boundary; phase: Phase | null; word:
 
 function* getPlaces(policies: readonly Policy[], tags: readonly (readonly Tag[])[]): Generator<Place> {
   const rules = policies.flatMap((policy) => policy.rules);
-  const tools = [null, ...samples(rules.flatMap((rule) => rule.tools))];
-  const agents = [null, ...samples(rules.flatMap((rule) => rule.agents))];
+  const tools = [null, ...pickSamples(rules.flatMap((rule) => rule.tools))];
+  const agents = [null, ...pickSamples(rules.flatMap((rule) => rule.agents))];
   const tenants = new Set(['default', ...rules.flatMap(({ tenant_id }) => tenant_id ?? [])]);
   const read = [...new Set(rules.flatMap(({ session_tags }) => session_tags))];
   const sessions = read.length === 0 ? [[]] : [[], read];
@@ -176,7 +176,7 @@ function getWords(word: string, { tool, agent_id, data_tags, tenant_id }: Evalua
  * Returns the tags of rules that are in only one of two policies. For all other tags, both policies answer the
  * same.
  */
-function touchedTags(a: Policy, b: Policy): readonly Tag[] {
+function listTouchedTags(a: Policy, b: Policy): readonly Tag[] {
   const [in_a, in_b] = [a, b].map(({ rules }) => new Set(rules.map((rule) => JSON.stringify(rule))));
   const differing = [...a.rules, ...b.rules].filter((rule) => {
     const written = JSON.stringify(rule);
@@ -186,7 +186,7 @@ function touchedTags(a: Policy, b: Policy): readonly Tag[] {
 }
 
 /** Returns one tag of each class that the rules distinguish. */
-function distinctTags(policies: readonly Policy[]): readonly Tag[] {
+function listDistinctTags(policies: readonly Policy[]): readonly Tag[] {
   const named = [
     ...new Set(
       policies.flatMap((policy) =>
@@ -205,7 +205,7 @@ function distinctTags(policies: readonly Policy[]): readonly Tag[] {
 }
 
 /** Returns a name for each set of patterns that match together. */
-function samples(patterns: readonly string[]): readonly string[] {
+function pickSamples(patterns: readonly string[]): readonly string[] {
   const distinct = [...new Set(patterns)];
   const sorts = new Map<string, string>();
   for (const name of distinct.map((pattern) => pattern.replaceAll('*', 'x'))) {
@@ -220,8 +220,8 @@ function samples(patterns: readonly string[]): readonly string[] {
  * hold; in the old one, those from some action on.
  */
 function getWorlds(before: Policy, after: Policy): readonly ConditionEvaluator[] {
-  const old_ones = conditionsIn(before);
-  const new_ones = new Map([...conditionsIn(after)].filter(([when]) => !old_ones.has(when)));
+  const old_ones = indexConditions(before);
+  const new_ones = new Map([...indexConditions(after)].filter(([when]) => !old_ones.has(when)));
   const lowest = (actions: readonly number[]) => Math.min(...actions);
   const highest = (actions: readonly number[]) => Math.max(...actions);
   const new_levels = [-1, ...new Set([...new_ones.values()].map(lowest))];
@@ -238,7 +238,7 @@ function getWorlds(before: Policy, after: Policy): readonly ConditionEvaluator[]
 }
 
 /** Returns each condition with the actions of its rules. */
-function conditionsIn({ rules }: Policy): ReadonlyMap<string, readonly number[]> {
+function indexConditions({ rules }: Policy): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, readonly number[]>();
   for (const { when, action } of rules) {
     if (when !== null) found.set(when, [...(found.get(when) ?? []), ACTIONS.indexOf(action)]);

@@ -109,12 +109,12 @@ function failClosed(callback: HookCallback): HookCallback {
     try {
       return await callback(input);
     } catch (error) {
-      return deny(input.hook_event_name, error instanceof BlockedError ? error.reason : FAULT);
+      return buildDenial(input.hook_event_name, error instanceof BlockedError ? error.reason : FAULT);
     }
   };
 }
 
-function deny(event: string, reason: string): object {
+function buildDenial(event: string, reason: string): object {
   if (event === 'PreToolUse')
     return {
       hookSpecificOutput: {

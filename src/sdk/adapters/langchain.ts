@@ -1,6 +1,18 @@
-/** Guards agents of LangChain and graphs of LangGraph: prompts, tool calls, tool results and answers. */
+/**
+ * Guards agents of LangChain and graphs of LangGraph: prompts, tool calls, tool results and answers, whole and
+ * streamed.
+ */
+import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import { type AdapterOptions, runOrTell } from './blocked-call.ts';
+import { guardChatModel } from './langchain-model.ts';
+import {
+  protectAnswer,
+  protectMessages,
+  readMessageText,
+  readType,
+  rebuildMessage,
+} from './langchain-texts.ts';
 
 /** The part of the package `langchain` that the middleware needs: pass `import * as langchain from 'langchain'`. */
 export interface LangChainModule<Middleware> {
@@ -10,20 +22,32 @@ export interface LangChainModule<Middleware> {
 
 interface Message {
   readonly content: unknown;
-  readonly constructor: unknown;
 }
 
 interface ToolCallRequest {
   readonly toolCall: { readonly id?: string; readonly name: string; readonly args: unknown };
+  readonly tool?: LangChainTool;
+}
+
+interface LangChainTool {
+  readonly name?: string;
+  readonly _call?: (input: unknown, ...rest: unknown[]) => Promise<unknown>;
+  readonly responseFormat?: string;
 }
 
 interface ModelRequest {
   readonly messages: readonly Message[];
+  readonly model: object;
 }
+
+/** An answer, or what an agent with `responseFormat` makes of it. */
+type ModelAnswer = Message | { readonly structuredResponse: unknown; readonly messages: readonly Message[] };
 
 /**
  * Returns the middleware for `createAgent`. Prompts are checked before the model sees them, tool calls before they run,
- * their results and the answers before the agent goes on. A blocked prompt or answer rejects with `BlockedError`.
+ * their results and the answers before the agent goes on; every kind of stream shows tokens as far as they are checked.
+ * A blocked prompt or answer rejects with `BlockedError`. Make it the last of the list, so that it checks what other
+ * middleware sends to the model.
  */
 export function createLangChainMiddleware<Middleware>(
   { createMiddleware, ToolMessage }: LangChainModule<Middleware>,
@@ -39,23 +63,32 @@ export function createLangChainMiddleware<Middleware>(
     } as never);
   const config = {
     name: 'AgentSafety',
-    wrapModelCall: async (request: ModelRequest, handler: (request: ModelRequest) => Promise<Message>) => {
+    wrapModelCall: async (
+      request: ModelRequest,
+      handler: (request: ModelRequest) => Promise<ModelAnswer>,
+    ) => {
       const messages = await protectMessages(request.messages, guard);
-      return protectAnswer(await handler({ ...request, messages }), guard);
+      const checked = new Set<string>();
+      const model = guardChatModel(request.model, guard, { onAnswer: (text) => checked.add(text) });
+      return protectUnchecked(await handler({ ...request, model, messages }), guard, checked);
     },
-    wrapToolCall: (request: ToolCallRequest, handler: (request: ToolCallRequest) => Promise<Message>) =>
+    wrapToolCall: (request: ToolCallRequest, handler: (request: ToolCallRequest) => Promise<object>) =>
       runOrTell(
         options,
-        async () => {
-          const { toolCall } = request;
-          const args = await guard.protect.tool(toolCall.name, toolCall.args);
-          const result = await handler({ ...request, toolCall: { ...toolCall, args } });
-          return protectResult(toolCall.name, result, guard);
-        },
+        () => runToolCall(request, handler, guard),
         (reason) => tell(request, reason),
       ),
   };
   return createMiddleware(config as never);
+}
+
+/**
+ * Returns the same chat model behind the guard, for the nodes of a graph. Prompts are checked before the model sees
+ * them, answers before the graph does; every kind of stream shows tokens as far as they are checked. A blocked prompt or
+ * answer rejects with `BlockedError`. Throws if it is not a chat model, or a chat model with bound tools or settings.
+ */
+export function guardLangChainModel<Model extends object>(model: Model, guard: Guard): Model {
+  return guardChatModel(model, guard, { checks_prompts: true });
 }
 
 /**
@@ -68,75 +101,103 @@ export function guardLangChainTools<Tool extends object>(
   options: AdapterOptions = {},
 ): Tool[] {
   return tools.map((tool) => {
-    const inner = tool as {
-      readonly name?: string;
-      readonly _call?: CallFunction;
-      readonly responseFormat?: string;
-    };
-    const { name, _call } = inner;
+    const { name, _call, responseFormat } = tool as LangChainTool;
     if (name === undefined || _call === undefined) return tool;
-    const judged: CallFunction = (input, ...rest) =>
+    return replaceCall(tool, (input, ...rest) =>
       runOrTell(
         options,
-        () => guard.run(name, input, (allowed) => _call.call(tool, allowed, ...rest)),
-        (reason) => (inner.responseFormat === 'content_and_artifact' ? [reason, null] : reason),
-      );
-    return Object.create(tool, { _call: { value: judged, writable: true, configurable: true } }) as Tool;
+        async () => {
+          const allowed = await guard.protect.tool(name, input);
+          return protectOutput(name, await _call.call(tool, allowed, ...rest), guard);
+        },
+        (reason) => (responseFormat === 'content_and_artifact' ? [reason, null] : reason),
+      ),
+    );
   });
 }
 
-type CallFunction = (input: unknown, ...rest: unknown[]) => Promise<unknown>;
+function replaceCall<Tool extends object>(tool: Tool, call: NonNullable<LangChainTool['_call']>): Tool {
+  return Object.create(tool, { _call: { value: call, writable: true, configurable: true } }) as Tool;
+}
 
-/** Returns messages in which what users say is checked, for the nodes of a graph that call a model. */
-export function protectMessages<Given extends object>(
-  messages: readonly Given[],
+/** Checks a call, runs the tool, and checks its result inside the tool, so that callbacks and streams have it checked. */
+async function runToolCall(
+  request: ToolCallRequest,
+  handler: (request: ToolCallRequest) => Promise<object>,
   guard: Guard,
-): Promise<Given[]> {
-  return Promise.all(
-    messages.map((message) =>
-      typeOf(message) === 'human' ? mapTexts(message as never, (text) => guard.protect.input(text)) : message,
-    ) as Promise<Given>[],
+): Promise<object> {
+  const { toolCall, tool } = request;
+  const { name } = toolCall;
+  const args = await guard.protect.tool(name, toolCall.args);
+  let is_checked = false;
+  const given =
+    tool?._call === undefined
+      ? tool
+      : replaceCall(tool, async (...call) => {
+          const output = await protectOutput(name, await tool._call!(...call), guard);
+          is_checked = true;
+          return output;
+        });
+  const result = await handler({
+    ...request,
+    toolCall: { ...toolCall, args },
+    ...(given && { tool: given }),
+  });
+  return is_checked ? result : protectDirect(name, result, guard);
+}
+
+/** Checks an answer that is not that of the guarded model, because another middleware replaced it. */
+async function protectUnchecked(
+  answer: ModelAnswer,
+  guard: Guard,
+  checked: ReadonlySet<string>,
+): Promise<ModelAnswer> {
+  if ('structuredResponse' in answer) return protectStructured(answer, guard, checked);
+  return checked.has(readMessageText(answer)) ? answer : protectAnswer(answer, guard);
+}
+
+/** A structured answer that would be masked is blocked, because its masked form may break its schema. */
+async function protectStructured(
+  answer: Extract<ModelAnswer, { structuredResponse: unknown }>,
+  guard: Guard,
+  checked: ReadonlySet<string>,
+): Promise<ModelAnswer> {
+  const text = JSON.stringify(answer.structuredResponse) ?? '';
+  const verdict = await guard.output(text);
+  if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });
+  const messages = await Promise.all(
+    answer.messages.map((message) =>
+      checked.has(readMessageText(message)) ? message : protectAnswer(message, guard),
+    ),
   );
+  return { ...answer, messages };
 }
 
-/** Returns the answer of a model in which its texts are checked, for the nodes of a graph that call a model. */
-export function protectAnswer<Given extends object>(answer: Given, guard: Guard): Promise<Given> {
-  return mapTexts(answer as never, (text) => guard.protect.output(text)) as Promise<Given>;
+/** Returns the checked result of a tool: a value, a message, or a command that changes the state of a graph. */
+async function protectOutput(tool: string, output: unknown, guard: Guard): Promise<unknown> {
+  const is_direct = typeof output === 'object' && output !== null && 'lc_direct_tool_output' in output;
+  return is_direct ? protectDirect(tool, output, guard) : guard.protect.toolResult(tool, output);
 }
 
-async function protectResult(tool: string, result: Message, guard: Guard): Promise<Message> {
-  // A command changes the state of the graph; its messages are checked when the model reads them.
-  if (typeOf(result) !== 'tool') return result;
-  const content = await guard.protect.toolResult(tool, result.content);
-  return content === result.content ? result : rebuild(result, content);
-}
-
-function typeOf(message: object): string {
-  const { type, getType } = message as { type?: string; getType?: () => string };
-  return type ?? getType?.call(message) ?? '';
-}
-
-async function mapTexts(message: Message, change: (text: string) => Promise<string>): Promise<Message> {
-  const { content } = message;
-  if (typeof content === 'string') {
-    const text = content === '' ? '' : await change(content);
-    return text === content ? message : rebuild(message, text);
+/** Checks the results in a message of a tool, or in the messages that a command adds to the state. */
+async function protectDirect(tool: string, output: object, guard: Guard): Promise<object> {
+  if (readType(output) === 'tool') {
+    const { content } = output as Message;
+    const checked = await guard.protect.toolResult(tool, content);
+    return checked === content ? output : rebuildMessage(output, { content: checked });
   }
-  if (!Array.isArray(content)) return message;
-  let is_changed = false;
-  const blocks = await Promise.all(
-    (content as { text?: unknown }[]).map(async (block) => {
-      if (typeof block.text !== 'string') return block;
-      const text = await change(block.text);
-      is_changed ||= text !== block.text;
-      return { ...block, text };
+  const { update } = output as { update?: object };
+  // The state is changed by an object, or by pairs of a name and a value.
+  const pairs = Array.isArray(update) ? (update as [string, unknown][]) : Object.entries(update ?? {});
+  const checked = await Promise.all(
+    pairs.map(async ([name, value]) => {
+      if (name !== 'messages' || !Array.isArray(value)) return [name, value];
+      return [name, await Promise.all((value as object[]).map((each) => protectDirect(tool, each, guard)))];
     }),
   );
-  return is_changed ? rebuild(message, blocks) : message;
-}
-
-/** Creates the same kind of message with other content. */
-function rebuild(message: Message, content: unknown): Message {
-  const build = message.constructor as new (fields: object) => Message;
-  return new build({ ...message, content });
+  const copy = Object.create(
+    Object.getPrototypeOf(output) as object,
+    Object.getOwnPropertyDescriptors(output),
+  ) as object;
+  return Object.assign(copy, { update: Array.isArray(update) ? checked : Object.fromEntries(checked) });
 }

@@ -44,15 +44,15 @@ export function guardLlamaIndexModel<Llm extends object>(
   guard: Guard,
   options: AdapterOptions = {},
 ): Llm {
-  const { chat } = llm as { chat: (params: ChatParams) => Promise<unknown> };
-  return overrideMembers(llm, {
+  const { chat, complete, exec, streamExec } = llm as LlamaIndexModel;
+  const guarded: Llm = overrideMembers(llm, {
     chat: (params: ChatParams) =>
       runOrTell(
         options,
         async () => {
           const messages = await Promise.all(params.messages.map((message) => protectPrompt(guard, message)));
           const answer = await chat.call(llm, { ...params, messages });
-          if (params.stream === true) return guardChunks(guard, answer as AsyncIterable<ChatChunk>, options);
+          if (params.stream === true) return guardChunks(guard, answer as AsyncIterable<Chunk>, options);
           return protectAnswer(guard, answer as ChatAnswer);
         },
         (reason) =>
@@ -60,15 +60,55 @@ export function guardLlamaIndexModel<Llm extends object>(
             ? streamReason(reason)
             : { message: { role: 'assistant', content: reason }, raw: null },
       ),
+    complete: (params: CompletionParams) =>
+      runOrTell(
+        options,
+        async () => {
+          const prompt = await mapTexts(params.prompt, (text) => guard.protect.input(text));
+          const answer = await complete.call(llm, { ...params, prompt });
+          if (params.stream === true)
+            return guardChunks(guard, answer as AsyncIterable<Chunk>, options, 'text');
+          const { text: whole } = answer as { text: string };
+          const text = await guard.protect.output(whole);
+          return { ...(answer as object), text, ...(text !== whole && { raw: null }) };
+        },
+        (reason) => (params.stream === true ? streamReason(reason, 'text') : { text: reason, raw: null }),
+      ),
+    // These call `chat`, so they must call the guarded one.
+    exec: (params: unknown) =>
+      runOrTell(
+        options,
+        async () => protectObject(guard, await exec.call(guarded, params)),
+        (reason) => ({ newMessages: [{ role: 'assistant', content: reason }], toolCalls: [] }),
+      ),
+    streamExec: (params: unknown) => streamExec.call(guarded, params),
   });
+  return guarded;
+}
+
+/** The functions of a model that answer. */
+interface LlamaIndexModel {
+  readonly chat: (params: ChatParams) => Promise<unknown>;
+  readonly complete: (params: CompletionParams) => Promise<unknown>;
+  readonly exec: (params: unknown) => Promise<{ readonly object?: unknown }>;
+  readonly streamExec: (params: unknown) => unknown;
+}
+
+interface CompletionParams {
+  readonly prompt: unknown;
+  readonly stream?: boolean;
 }
 
 interface ChatAnswer {
   readonly message: ChatMessage;
 }
 
-interface ChatChunk {
-  readonly delta: string;
+/** A piece of an answer: of a chat in `delta`, of a completion in `text`. */
+interface Chunk {
+  readonly delta?: string;
+  readonly text?: string;
+  /** The form of the provider. */
+  readonly raw?: unknown;
 }
 
 async function protectAnswer(guard: Guard, answer: ChatAnswer): Promise<ChatAnswer> {
@@ -78,8 +118,19 @@ async function protectAnswer(guard: Guard, answer: ChatAnswer): Promise<ChatAnsw
   return { ...answer, ...(content !== message.content && { raw: null }), message: { ...message, content } };
 }
 
-async function* streamReason(delta: string): AsyncGenerator<ChatChunk> {
-  yield { delta, raw: null } as ChatChunk;
+/** Checks a structured answer. One that would be masked is blocked, because its masked form may break its schema. */
+async function protectObject<Answer extends { readonly object?: unknown }>(
+  guard: Guard,
+  answer: Answer,
+): Promise<Answer> {
+  if (answer.object === undefined) return answer;
+  const verdict = await guard.output(JSON.stringify(answer.object));
+  if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });
+  return answer;
+}
+
+async function* streamReason(reason: string, member: 'delta' | 'text' = 'delta'): AsyncGenerator<Chunk> {
+  yield { [member]: reason, raw: null };
 }
 
 async function protectPrompt(guard: Guard, message: ChatMessage): Promise<ChatMessage> {
@@ -99,25 +150,30 @@ async function mapTexts(content: unknown, change: (text: string) => Promise<stri
 
 async function* guardChunks(
   guard: Guard,
-  source: AsyncIterable<ChatChunk>,
+  source: AsyncIterable<Chunk>,
   { on_block = 'tell' }: AdapterOptions,
-): AsyncGenerator<ChatChunk> {
+  member: 'delta' | 'text' = 'delta',
+): AsyncGenerator<Chunk> {
   const stream = guard.openStream();
-  let last: ChatChunk = { delta: '' };
+  let last: Chunk = {};
   for await (const chunk of source) {
     last = chunk;
-    const { text, verdict } = await stream.push(chunk.delta ?? '');
-    if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block);
+    const { text, verdict } = await stream.push(chunk[member] ?? '');
+    if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block, member);
     // A chunk without text may carry calls of tools. The provider's own form of it holds text that is not checked.
-    yield { ...chunk, delta: text, raw: null } as ChatChunk;
+    yield { ...chunk, [member]: text, raw: null } as Chunk;
   }
   const { text, verdict } = await stream.end();
-  if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block);
-  if (text !== '') yield { ...last, delta: text, raw: null } as ChatChunk;
+  if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block, member);
+  if (text !== '') yield { ...last, [member]: text, raw: null } as Chunk;
 }
 
-async function* endBlocked(verdict: GuardVerdict, on_block: 'tell' | 'raise'): AsyncGenerator<ChatChunk> {
+async function* endBlocked(
+  verdict: GuardVerdict,
+  on_block: 'tell' | 'raise',
+  member: 'delta' | 'text',
+): AsyncGenerator<Chunk> {
   const error = new BlockedError(verdict);
   if (on_block === 'raise') throw error;
-  yield* streamReason(describeBlock(error));
+  yield* streamReason(describeBlock(error), member);
 }

@@ -1,7 +1,7 @@
 /** Guards agents of Mastra by processors and tools: prompts, tool calls, tool results and answers, whole and streamed. */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
-import type { GuardStream } from '../types.ts';
+import type { GuardStream, StreamPiece } from '../types.ts';
 import { type AdapterOptions, runOrTell } from './blocked-call.ts';
 
 interface MessagePart {
@@ -20,7 +20,10 @@ interface ProcessorCall {
 }
 
 interface StreamCall {
-  readonly part: { readonly type: string; readonly payload: { readonly text?: unknown } };
+  readonly part: {
+    readonly type: string;
+    readonly payload: { readonly id?: unknown; readonly text?: unknown };
+  };
   readonly state: Record<string, unknown>;
   readonly abort: (reason?: string) => never;
 }
@@ -113,22 +116,35 @@ function protectMessages(
   );
 }
 
-/** Releases text as far as it is checked. The rest comes with the part that ends the text. */
+/** Parts that are left out, because nothing checks their text: those of the provider, and parts of the arguments of a call. */
+const UNCHECKED: ReadonlySet<string> = new Set(['raw', 'tool-call-delta']);
+
+interface OpenText {
+  readonly stream: GuardStream;
+  /** The last part with text. */
+  readonly delta: StreamCall['part'];
+}
+
+/** Releases text and reasoning as far as they are checked. The rest comes with the part that ends the text. */
 async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unknown> {
   const { type, payload } = part;
-  if (type === 'text-delta') {
-    const stream = (state.guard as GuardStream | undefined) ?? guard.openStream();
-    state.guard = stream;
-    state.delta = part;
-    const { text, verdict } = await stream.push(String(payload.text ?? ''));
-    if (verdict?.decision === 'block') throw new BlockedError(verdict);
+  if (UNCHECKED.has(type)) return null;
+  const [, kind, phase] = /^(text|reasoning)-(delta|end)$/.exec(type) ?? [];
+  const key = `agent-safety ${kind} ${String(payload.id ?? '')}`;
+  const open = state[key] as OpenText | undefined;
+  if (phase === 'delta') {
+    const { stream } = open ?? { stream: guard.openStream() };
+    state[key] = { stream, delta: part } satisfies OpenText;
+    const text = getReleased(await stream.push(String(payload.text ?? '')));
     return text === '' ? null : { ...part, payload: { ...payload, text } };
   }
-  const stream = state.guard as GuardStream | undefined;
-  if (stream === undefined || type !== 'text-end') return part;
-  delete state.guard;
-  const { text, verdict } = await stream.end();
+  if (open === undefined || phase !== 'end') return part;
+  delete state[key];
+  const text = getReleased(await open.stream.end());
+  return text === '' ? part : { ...open.delta, payload: { ...open.delta.payload, text } };
+}
+
+function getReleased({ text, verdict }: StreamPiece): string {
   if (verdict?.decision === 'block') throw new BlockedError(verdict);
-  const delta = state.delta as StreamCall['part'];
-  return text === '' ? part : { ...delta, payload: { ...delta.payload, text } };
+  return text;
 }

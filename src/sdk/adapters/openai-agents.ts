@@ -148,24 +148,48 @@ async function protectResponse(guard: Guard, response: ModelResponse): Promise<M
   const checked = await Promise.all(
     output.map((item) => mapTexts(item, (text) => guard.protect.output(text))),
   );
-  const is_changed = JSON.stringify(checked) !== JSON.stringify(output);
+  const is_changed = checked.some((item, at) => item !== output[at]);
   return { ...response, output: checked, ...(is_changed && { providerData: {} }) };
 }
 
-/** Changes the texts of a message or of reasoning; calls of tools are judged when they run. */
+/** Members of an item that hold the text of the model and its reasoning. */
+const CONTENT_MEMBERS = ['content', 'rawContent'];
+const TEXT_MEMBERS = ['text', 'refusal', 'transcript'];
+
+/**
+ * Changes the texts of a message or of reasoning; calls of tools are judged when they run. If one changes, the
+ * provider's own form of the item is left out.
+ */
 async function mapTexts(item: Item, change: (text: string) => Promise<string>): Promise<Item> {
-  const { content } = item;
-  if (typeof content === 'string') return { ...item, content: await change(content) };
-  if (!Array.isArray(content)) return item;
-  const parts = await Promise.all(
-    (content as Item[]).map(async (part) =>
-      typeof part.text === 'string' ? { ...part, text: await change(part.text) } : part,
-    ),
-  );
-  return { ...item, content: parts };
+  const changed: Record<string, unknown> = {};
+  for (const member of CONTENT_MEMBERS) {
+    const content = item[member];
+    const checked = Array.isArray(content)
+      ? await mapParts(content as Item[], change)
+      : typeof content === 'string'
+        ? await change(content)
+        : content;
+    if (checked !== content) changed[member] = checked;
+  }
+  return Object.keys(changed).length === 0 ? item : { ...item, ...changed, providerData: undefined };
 }
 
-/** Raw events of the provider are left out, because they hold text that is not checked yet. */
+async function mapParts(
+  parts: readonly Item[],
+  change: (text: string) => Promise<string>,
+): Promise<readonly Item[]> {
+  const checked = await Promise.all(
+    parts.map(async (part) => {
+      const member = TEXT_MEMBERS.find((each) => typeof part[each] === 'string');
+      if (member === undefined) return part;
+      const text = await change(String(part[member]));
+      return text === part[member] ? part : { ...part, [member]: text, providerData: undefined };
+    }),
+  );
+  return checked.every((part, at) => part === parts[at]) ? parts : checked;
+}
+
+/** Raw and unknown events are left out, because they hold text that is not checked yet. */
 async function* guardEvents(
   guard: Guard,
   open: (request: ModelRequest) => AsyncIterable<Item>,
@@ -177,14 +201,11 @@ async function* guardEvents(
       stream ??= guard.openStream();
       const { text, verdict } = await stream.push(String(event.delta));
       if (verdict?.decision === 'block') throw new BlockedError(verdict);
-      if (text !== '') yield { ...event, delta: text };
+      if (text !== '') yield { type: 'output_text_delta', delta: text };
       continue;
     }
-    if (event.type === 'model') continue;
-    if (event.type !== 'response_done') {
-      yield event;
-      continue;
-    }
+    if (event.type === 'response_started') yield event;
+    if (event.type !== 'response_done') continue;
     const { text, verdict } = (await stream?.end()) ?? { text: '', verdict: null };
     if (verdict?.decision === 'block') throw new BlockedError(verdict);
     if (text !== '') yield { type: 'output_text_delta', delta: text };

@@ -30,7 +30,8 @@ export interface VercelMiddleware {
 
 /**
  * Returns the middleware for `wrapLanguageModel`. Prompts are checked before the model sees them, answers before the
- * program does; what a rule masks is masked. A blocked prompt or answer rejects with `BlockedError`.
+ * program does; what a rule masks is masked. Streams give calls of tools as a whole and not in parts. A blocked prompt or
+ * answer rejects with `BlockedError`.
  *
  * @param specification_version - that of the models in use: `v4` for version 7 of the AI SDK, `v3` for version 6
  */
@@ -107,6 +108,17 @@ async function protectAnswer(guard: Guard, part: TextPart): Promise<TextPart> {
   return typeof part.text === 'string' ? { ...part, text: await guard.protect.output(part.text) } : part;
 }
 
+/**
+ * Chunks that are left out, because nothing checks their text: those of the provider, and parts of the arguments of a
+ * call, on which a tool could act before the whole call, which follows, is checked.
+ */
+const UNCHECKED: ReadonlySet<string> = new Set([
+  'raw',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-input-end',
+]);
+
 /** Each text of a stream has its own guard. A block ends the stream with an error. */
 function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
   const open = new Map<string, GuardStream>();
@@ -114,8 +126,7 @@ function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
     transform: async (chunk, out) => {
       const { type, id = '', delta = '' } = chunk as StreamChunk & { id?: string; delta?: string };
       const [kind, phase] = splitType(type);
-      // Raw chunks of the provider hold text that is not checked yet.
-      if (type === 'raw') return;
+      if (UNCHECKED.has(type)) return;
       if (phase === null) return out.enqueue(chunk);
       const key = `${kind} ${id}`;
       const stream = open.get(key) ?? guard.openStream();

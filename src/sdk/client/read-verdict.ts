@@ -27,8 +27,8 @@ export function readVerdict(
     Readonly<Record<string, unknown>>;
   const { decision, action, rule, reason, violations, event_id, coverage } = given;
   const is_whole =
-    getIsOne(DECISIONS, decision) &&
-    getIsOne(ACTIONS, action) &&
+    isOneOf(DECISIONS, decision) &&
+    isOneOf(ACTIONS, action) &&
     typeof rule === 'string' &&
     typeof reason === 'string' &&
     Array.isArray(violations) &&
@@ -40,7 +40,7 @@ export function readVerdict(
   if (changed === null) return null;
   // Only full coverage lets anything pass.
   if (decision !== 'block' && coverage !== 'full') return null;
-  const { stripped_fields, fallback_used, fault } = given;
+  const { stripped_fields, fallback_used, fault, marks } = given;
   return {
     decision,
     action,
@@ -54,6 +54,7 @@ export function readVerdict(
     ...changed,
     ...(Array.isArray(stripped_fields) && { stripped_fields }),
     ...(fallback_used === true && { fallback_used }),
+    ...(Array.isArray(marks) && marks.includes('data') && { marks: ['data'] as const }),
   };
 }
 
@@ -63,14 +64,14 @@ function readChanged(
   is_result: boolean,
   given: Readonly<Record<string, unknown>>,
 ): Partial<GuardVerdict> | null {
-  const name = changedName(operation, is_result);
+  const name = getChangedName(operation, is_result);
   const value = given[name];
   const is_usable = value !== undefined && (!CHANGED[name] || typeof value === 'string');
   if (given.decision === 'modify') return is_usable ? { [name]: value } : null;
   return is_usable ? { [name]: value } : {};
 }
 
-function changedName(operation: GuardOperation, is_result: boolean): keyof typeof CHANGED {
+function getChangedName(operation: GuardOperation, is_result: boolean): keyof typeof CHANGED {
   if (operation === 'scan_structured') return 'modified_payload';
   if (operation === 'intercept_agent_message') return 'modified_message';
   if (operation === 'intercept_tool') return is_result ? 'modified_output' : 'modified_input';
@@ -90,6 +91,6 @@ export function readApproval(value: unknown): ApprovalReference | null {
   return { request_id, status, expires_at: typeof expires_at === 'string' ? expires_at : null };
 }
 
-function getIsOne<Value>(list: readonly Value[], value: unknown): value is Value {
+function isOneOf<Value>(list: readonly Value[], value: unknown): value is Value {
   return (list as readonly unknown[]).includes(value);
 }

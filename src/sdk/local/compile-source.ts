@@ -49,7 +49,7 @@ export function parseLocalSettings({ config, file = 'service.yaml' }: PolicySour
     ...(fillDefaults(used, localSettingsSchema as unknown as DefaultSchema) as unknown as LocalSettings),
     undeclared_tools: isGateway(given) ? ('block' as const) : ('allow' as const),
   };
-  const refused = findLocalRefusals(settings, used);
+  const refused = [...findLocalRefusals(settings, used), ...findClassifiers(given)];
   if (refused.length > 0) throw new PolicyLoadError(refused.map((message) => `${file}: ${message}`));
   return settings;
 }
@@ -90,6 +90,13 @@ function findLocalRefusals({ plugins, detection }: LocalSettings, used: Json): r
   if (JSON.stringify([rest, checked]).includes('${'))
     refused.push('`${...}` is resolved by a service only. Write the value, or use `createClientGuard`.');
   return refused;
+}
+
+/** Returns why a local guard cannot decide if classifiers are configured: it would be milder than the service. */
+function findClassifiers(given: unknown): readonly string[] {
+  const classifiers = isRecord(given) ? (given.classifiers ?? []) : [];
+  if (Array.isArray(classifiers) && classifiers.length === 0) return [];
+  return ['`classifiers` names classifiers, which only a service calls. Use `createClientGuard`.'];
 }
 
 /** Compiles a policy. Throws `PolicyLoadError` with all problems if it has errors. */

@@ -98,10 +98,10 @@ function fillRandom(bytes: Uint8Array<ArrayBuffer>): void {
 export function createFingerprinter(key: string): Fingerprinter {
   const secret = utf8ToBytes(key);
   return (rule_id, value) =>
-    `hmac-sha256:${bytesToHex(hmac(sha256, secret, utf16Bytes(`agent-safety fingerprint 1\n${rule_id}\n${value}`)))}`;
+    `hmac-sha256:${bytesToHex(hmac(sha256, secret, encodeUtf16(`agent-safety fingerprint 1\n${rule_id}\n${value}`)))}`;
 }
 
-function utf16Bytes(text: string): Uint8Array {
+function encodeUtf16(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length * 2);
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -1,3 +1,4 @@
+import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { buildViolationReplies } from '../../core/decision/violation-reply.ts';
 import { createContent } from '../../core/json/source.ts';
 import { getContentValue } from '../../core/json/value-source.ts';
@@ -115,6 +116,7 @@ export function buildGuardVerdict(
 ): GuardVerdict {
   const { decision, action, rule, reason, coverage, stripped_fields, fallback_used, fault } = verdict;
   const changed = decision === 'modify' || fallback_used ? verdict.content : null;
+  const marks = listContentMarks(crossing, verdict);
   return {
     decision,
     action,
@@ -125,13 +127,14 @@ export function buildGuardVerdict(
     coverage: coverage.status,
     approval: null,
     fault,
-    ...(changed !== null && { [changedName(operation, crossing)]: getContentValue(changed) }),
+    ...(changed !== null && { [getChangedName(operation, crossing)]: getContentValue(changed) }),
     ...(stripped_fields.length > 0 && { stripped_fields }),
     ...(fallback_used && { fallback_used }),
+    ...(marks.length > 0 && { marks }),
   };
 }
 
-function changedName(operation: GuardOperation, { phase }: Crossing): string {
+function getChangedName(operation: GuardOperation, { phase }: Crossing): string {
   if (operation !== 'intercept_tool') return CHANGED[operation];
   return phase === 'response' ? 'modified_output' : 'modified_input';
 }

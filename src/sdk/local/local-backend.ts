@@ -88,7 +88,7 @@ export function checkLocally(
     const given = exact === null ? request.crossing : { ...request.crossing, content: exact };
     const crossing = state.sessions.load(given);
     const verdict = judgeInSession(state, crossing);
-    return record(state, operation, crossing, verdict);
+    return recordVerdict(state, operation, crossing, verdict);
   } catch {
     return buildFailedVerdict('sdk.fault', 'A fault inside the SDK kept it from deciding, so it blocks.');
   }
@@ -110,7 +110,7 @@ function blockFullSession(policy: Policy): Verdict {
 }
 
 /** Records a decision before it is given. A decision that cannot be recorded is a block. */
-function record(
+function recordVerdict(
   state: LocalState,
   operation: GuardOperation,
   crossing: Crossing,
@@ -150,7 +150,7 @@ export function openLocalSteps(
     if (verdict === null) return { text, verdict: null };
     const crossing: Crossing = { ...context, content: { kind: 'text', text: stream.text() } };
     const kept = state.sessions.save(context, verdict) ? verdict : blockFullSession(policy);
-    ended = record(state, operation, crossing, kept);
+    ended = recordVerdict(state, operation, crossing, kept);
     return { text: ended.fault && !verdict.fault ? '' : text, verdict: ended };
   };
   const take = (work: () => StreamRelease): StreamPiece => {

@@ -52,7 +52,7 @@ function readTags(
   sessions: Map<string, Map<string, readonly Tag[]>>,
   crossing: CrossingContext,
 ): readonly Tag[] {
-  const found = sessions.get(sessionKey(crossing));
+  const found = sessions.get(buildSessionKey(crossing));
   if (found === undefined) return [];
   const actors = listActingAgents(crossing);
   const is_everyone = crossing.session_id !== null && actors.includes(UNNAMED);
@@ -68,7 +68,7 @@ function saveTags(
   crossing: CrossingContext,
   { add, remove }: TaintChange,
 ): boolean {
-  const key = sessionKey(crossing);
+  const key = buildSessionKey(crossing);
   const agents = sessions.get(key) ?? new Map<string, readonly Tag[]>();
   if (!sessions.has(key) && sessions.size >= SESSIONS_MAX) return false;
   const { phase, destination_agent_id } = crossing;
@@ -85,18 +85,20 @@ function saveTags(
   return true;
 }
 
-function sessionKey({ tenant_id, session_id }: CrossingContext): string {
+function buildSessionKey({ tenant_id, session_id }: CrossingContext): string {
   return JSON.stringify([tenant_id, session_id]);
 }
 
 function countRecent(calls: Map<string, number[]>, crossing: CrossingContext, tool: string): number {
-  const counts = callKeys(crossing, tool).map((key) => recent(calls.get(key), crossing.now_ms).length);
+  const counts = callKeys(crossing, tool).map(
+    (key) => listRecentTimes(calls.get(key), crossing.now_ms).length,
+  );
   return Math.max(0, ...counts);
 }
 
 function addCall(calls: Map<string, number[]>, crossing: CrossingContext, tool: string): void {
   for (const key of callKeys(crossing, tool))
-    calls.set(key, [...recent(calls.get(key), crossing.now_ms), crossing.now_ms]);
+    calls.set(key, [...listRecentTimes(calls.get(key), crossing.now_ms), crossing.now_ms]);
 }
 
 function callKeys(crossing: CrossingContext, tool: string): readonly string[] {
@@ -104,6 +106,6 @@ function callKeys(crossing: CrossingContext, tool: string): readonly string[] {
 }
 
 /** A call from the future is from a clock that was set back since; it does not count for ever. */
-function recent(times: readonly number[] | undefined, now_ms: number): number[] {
+function listRecentTimes(times: readonly number[] | undefined, now_ms: number): number[] {
   return (times ?? []).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);
 }

@@ -4,7 +4,7 @@
 export const localSettingsSchema = {
   type: 'object',
   additionalProperties: false,
-  'x-ignored': ["server","auth","metrics","audit","sessions","storage","approvals","memory","secrets","capability_tokens","alerts","proxy","mcp","cost","intelligence","dashboard","telemetry","log"],
+  'x-ignored': ["server","classifiers","auth","metrics","audit","sessions","storage","approvals","memory","secrets","capability_tokens","alerts","proxy","mcp","cost","intelligence","dashboard","telemetry","log"],
   properties: {
     version: {"type":"string","const":"v1alpha1","default":"v1alpha1"},
     policy: {"type":"object","default":{},"properties":{"default_action":{"type":"string","enum":["allow","flag","redact","require_approval","block"],"default":"block"},"builtin_rules":{"type":"boolean","default":true},"undeclared_tools":{"type":"string","enum":["allow","block"]},"unknown_agents":{"type":"string","enum":["allow","block"]}},"additionalProperties":false},

@@ -88,21 +88,21 @@ function findFiles(pattern: string, folder: string): readonly string[] {
   const steps = resolve(folder, pattern).split('/');
   const first = steps.findIndex((step) => MAGIC.test(step));
   const found: string[] = [];
-  walk(steps.slice(0, first).join('/') || '/', steps.slice(first), found);
+  walkFolder(steps.slice(0, first).join('/') || '/', steps.slice(first), found);
   return found.filter((file) => !/\.test\.ya?ml$/.test(file)).sort();
 }
 
-function walk(folder: string, steps: readonly string[], found: string[]): void {
+function walkFolder(folder: string, steps: readonly string[], found: string[]): void {
   const [step, ...rest] = steps;
   if (step === undefined || found.length > FILES_MAX) return;
-  if (step === '**') walk(folder, rest, found);
+  if (step === '**') walkFolder(folder, rest, found);
   for (const entry of listFolder(folder)) {
     const path = join(folder, entry);
     const is_folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     if (step === '**') {
-      if (is_folder) walk(path, steps, found);
+      if (is_folder) walkFolder(path, steps, found);
     } else if (matchesStep(step, entry)) {
-      if (is_folder) walk(path, rest, found);
+      if (is_folder) walkFolder(path, rest, found);
       else if (rest.length === 0) found.push(path);
     }
   }

@@ -101,10 +101,10 @@ export function openReporter(options: ReportOptions, agent_id: string, tenant_id
     ...{ recorded: 0, refused: 0, dropped: 0, last_error: null, failures: 0 },
     ...{ timer: null, sending: null, is_closed: false },
   };
-  const at_exit: ExitTask = { has_new: false, flush: () => flush(state), closeFiles: spool.close };
+  const at_exit: ExitTask = { has_new: false, flush: () => flushReports(state), closeFiles: spool.close };
   watchExit(at_exit);
   // Decisions of an earlier process are sent before the first one of this process.
-  schedule(state, 0);
+  scheduleSend(state, 0);
   return {
     write: (record) => {
       try {
@@ -115,16 +115,16 @@ export function openReporter(options: ReportOptions, agent_id: string, tenant_id
         return;
       }
       at_exit.has_new = true;
-      schedule(state, state.interval_ms);
+      scheduleSend(state, state.interval_ms);
     },
     status: () => {
       const { recorded, refused, dropped, last_error } = state;
       return { waiting: spool.length(), recorded, refused, dropped, last_error };
     },
-    flush: () => flush(state),
+    flush: () => flushReports(state),
     close: async () => {
       if (state.is_closed) return;
-      await flush(state);
+      await flushReports(state);
       state.is_closed = true;
       clearTimeout(state.timer ?? undefined);
       exit_tasks.delete(at_exit);
@@ -157,7 +157,7 @@ async function sendBatch(state: ReporterState): Promise<void> {
     state.failures += 1;
     state.last_error = message;
     if (state.failures === 1)
-      warn(`Decisions of a local guard wait, because they cannot be sent: ${message}`);
+      emitWarning(`Decisions of a local guard wait, because they cannot be sent: ${message}`);
     touchFiles(spool);
   }
 }
@@ -201,28 +201,28 @@ function keepRefused(
   const ids = refused.map(({ event_id }) => event_id);
   for (const { line } of lines) if (ids.some((id) => line.includes(id))) state.spool.setAside(line);
   state.refused += refused.length;
-  warn(`The service refused ${refused.length} decisions of a local guard: ${first.reason}`);
+  emitWarning(`The service refused ${refused.length} decisions of a local guard: ${first.reason}`);
 }
 
-function schedule(state: ReporterState, pause_ms: number): void {
+function scheduleSend(state: ReporterState, pause_ms: number): void {
   if (state.is_closed || state.timer !== null) return;
   state.timer = setTimeout(async () => {
     await sendNext(state);
     state.timer = null;
     const waiting = state.spool.length();
-    if (state.failures > 0) schedule(state, getPause(state.failures, PAUSE_MS_MAX));
-    else if (waiting > 0) schedule(state, waiting >= BATCH_LINES_MAX ? 0 : state.interval_ms);
+    if (state.failures > 0) scheduleSend(state, getPause(state.failures, PAUSE_MS_MAX));
+    else if (waiting > 0) scheduleSend(state, waiting >= BATCH_LINES_MAX ? 0 : state.interval_ms);
   }, pause_ms).unref();
 }
 
-async function flush(state: ReporterState): Promise<boolean> {
+async function flushReports(state: ReporterState): Promise<boolean> {
   const ends_ms = performance.now() + state.flush_timeout_ms;
   for (;;) {
-    await settleWithin(sendNext(state), ends_ms);
+    await waitWithin(sendNext(state), ends_ms);
     if (state.spool.length() === 0 && state.failures === 0) return true;
     const left_ms = ends_ms - performance.now();
     if (left_ms <= 0) return false;
-    if (state.failures > 0) await sleep(Math.min(getPause(state.failures, FLUSH_PAUSE_MS_MAX), left_ms));
+    if (state.failures > 0) await pauseFor(Math.min(getPause(state.failures, FLUSH_PAUSE_MS_MAX), left_ms));
   }
 }
 
@@ -274,12 +274,12 @@ function getPause(failures: number, pause_ms_max: number): number {
   return pause_ms * (0.5 + Math.random() / 2);
 }
 
-function sleep(pause_ms: number): Promise<void> {
+function pauseFor(pause_ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, pause_ms)));
 }
 
 /** Waits for a request, but not longer than the flush may take. */
-async function settleWithin(request: Promise<unknown>, ends_ms: number): Promise<void> {
+async function waitWithin(request: Promise<unknown>, ends_ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, Math.max(0, ends_ms - performance.now()));
@@ -288,6 +288,6 @@ async function settleWithin(request: Promise<unknown>, ends_ms: number): Promise
   clearTimeout(timer);
 }
 
-function warn(message: string): void {
+function emitWarning(message: string): void {
   process.emitWarning(message, 'AgentSafetyWarning');
 }

@@ -18,7 +18,7 @@ export const caller: Caller = {
   agents: '*',
 };
 
-export function rule(parts: Partial<Rule> & Pick<Rule, 'name' | 'data_tags' | 'action'>): Rule {
+export function buildExampleRule(parts: Partial<Rule> & Pick<Rule, 'name' | 'data_tags' | 'action'>): Rule {
   return {
     boundaries: ['input'],
     phases: ['request', 'message'],
@@ -43,9 +43,14 @@ export const policy: Policy = {
   hash: `sha256:${'a'.repeat(64)}`,
   default_action: 'block',
   rules: [
-    rule({ name: 'no-secrets', data_tags: ['secret'], action: 'block' }),
-    rule({ name: 'watch-ssn', data_tags: ['personal.pii'], action: 'block', enforcement: 'monitor' }),
-    rule({ name: 'mask-personal', data_tags: ['personal'], action: 'redact' }),
+    buildExampleRule({ name: 'no-secrets', data_tags: ['secret'], action: 'block' }),
+    buildExampleRule({
+      name: 'watch-ssn',
+      data_tags: ['personal.pii'],
+      action: 'block',
+      enforcement: 'monitor',
+    }),
+    buildExampleRule({ name: 'mask-personal', data_tags: ['personal'], action: 'redact' }),
   ],
   builtin_rules: [],
   taint_rules: [],
@@ -59,7 +64,7 @@ export const policy: Policy = {
   redaction: { typed: false },
 };
 
-export function crossing(text: string, parts: Partial<Crossing> = {}): Crossing {
+export function buildExampleCrossing(text: string, parts: Partial<Crossing> = {}): Crossing {
   return {
     boundary: 'input',
     phase: null,
@@ -77,7 +82,10 @@ export function crossing(text: string, parts: Partial<Crossing> = {}): Crossing 
 }
 
 /** Ports that store recorded events in `events` and number the event ids. */
-export function ports(events: AuditEvent[], parts: Partial<EnforcementPorts> = {}): EnforcementPorts {
+export function buildExamplePorts(
+  events: AuditEvent[],
+  parts: Partial<EnforcementPorts> = {},
+): EnforcementPorts {
   let count = 0;
   return {
     policy,

@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceStatus } from '../socket-server.ts';
 
+/** The longest wait for a background effect, in milliseconds. A busy machine takes seconds for a moment's work. */
+const PATIENCE_MS = 60_000;
+
 export interface TestFolder {
   readonly dir: string;
   readonly state_dir: string;
   readonly remove: () => void;
 }
 
-export function testFolder(): TestFolder {
+export function createTestFolder(): TestFolder {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'serve-test-')));
   return {
     dir,
@@ -72,7 +75,7 @@ export async function startTestService(dir: string, workers = 2): Promise<TestSe
     log += chunk;
   });
   const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
-  const line = await firstLine(child).catch((error) => {
+  const line = await readFirstLine(child).catch((error) => {
     throw new Error(`${error.message}\n${log}`);
   });
   const printed = JSON.parse(line) as PrintedStatus;
@@ -91,7 +94,7 @@ async function post(url: string, path: string, body: unknown): Promise<unknown> 
   return response.json();
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
+async function readFirstLine(child: ChildProcess): Promise<string> {
   let text = '';
   for await (const chunk of child.stdout!) {
     text += chunk;
@@ -101,16 +104,15 @@ async function firstLine(child: ChildProcess): Promise<string> {
   throw new Error('the program ended without a word');
 }
 
-/** Waits until `probe` returns a value. Fails after `patience_ms`. */
-export async function eventually<Result>(
+/** Waits until `probe` returns a value. Fails after a minute. */
+export async function waitFor<Result>(
   probe: () => Promise<Result | null | false | undefined>,
-  patience_ms = 10_000,
 ): Promise<Result> {
-  const deadline = performance.now() + patience_ms;
+  const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const result = await probe().catch(() => null);
     if (result) return result;
-    if (performance.now() > deadline) throw new Error(`it did not come about in ${patience_ms} ms`);
+    if (performance.now() > deadline) throw new Error(`it did not come about in ${PATIENCE_MS} ms`);
     await sleep(20);
   }
 }

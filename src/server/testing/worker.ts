@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { runWorker } from '../worker.ts';
-import { crossing } from './examples.ts';
+import { buildExampleCrossing } from './examples.ts';
 
 const caller: Caller = { id: 'test', kind: 'person', permissions: [], tenants: '*', agents: '*' };
 
@@ -14,7 +14,11 @@ const routes: Readonly<Record<string, (runtime: Runtime, body: Body) => Promise<
   '/check': async (runtime, { text = '', agent_id = 'unknown', delay_ms = 0 }) => {
     await sleep(delay_ms);
     const now_ms = runtime.now_ms();
-    const ruling = await runtime.enforce(crossing(text, { agent_id, now_ms }), caller, 'scan_input');
+    const ruling = await runtime.enforce(
+      buildExampleCrossing(text, { agent_id, now_ms }),
+      caller,
+      'scan_input',
+    );
     const { decision, policy_hash, rule } = ruling.verdict;
     return { decision, rule, policy_hash, event_id: ruling.event_id, pid: process.pid };
   },

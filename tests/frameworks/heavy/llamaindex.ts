@@ -33,6 +33,30 @@ function scriptModel(scene: Scene, seen: SceneResult): ToolCallLLM {
   }) as ToolCallLLM;
 }
 
+/** A model answers in four more ways, which must be guarded as an agent is. */
+async function compareAnswers(llm: ToolCallLLM, prompt: string, expected: string): Promise<void> {
+  const asked = { messages: [{ role: 'user' as const, content: prompt }] };
+  const pieces = await llm.complete({ prompt, stream: true });
+  const streamed = await llm.exec({ ...asked, stream: true });
+  const answers = [
+    (await llm.complete({ prompt })).text,
+    (await llm.exec(asked)).newMessages[0]?.content,
+    await collectText(pieces, ({ text }) => text),
+    await collectText(streamed.stream, ({ delta }) => delta),
+  ];
+  for (const [at, answer] of answers.entries())
+    if (answer !== expected) throw new Error(`Answer ${at} is ${answer}, and not ${expected}`);
+}
+
+async function collectText<Piece>(
+  pieces: AsyncIterable<Piece>,
+  read: (piece: Piece) => string,
+): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += read(piece);
+  return text;
+}
+
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
     const look_up = FunctionTool.from(({ city }: { city: string }) => useTool(scene, seen, city), {
@@ -40,21 +64,22 @@ await playAll(
       description: 'Looks something up.',
       parameters: z.object({ city: z.string() }) as never,
     });
-    const llm = scriptModel(scene, seen);
+    const plain = scriptModel(scene, seen);
+    const llm = guards_texts ? guardLlamaIndexModel(plain, guard) : plain;
     const helper = agent({
-      llm: guards_texts ? guardLlamaIndexModel(llm, guard) : llm,
+      llm,
       tools: guardLlamaIndexTools([look_up], guard),
     });
     if (!is_stream) {
       seen.answer = String((await helper.run(scene.prompt)).data.result);
+      if (scene.city === null && guards_texts) await compareAnswers(llm, scene.prompt, seen.answer);
       return;
     }
-    let text = '';
     for await (const event of helper.runStream(scene.prompt)) {
       if (JSON.stringify(event.data).includes('p4ssw0rd')) throw new Error('An event leaked.');
-      if (agentStreamEvent.include(event)) text += event.data.delta;
+      if (agentStreamEvent.include(event)) seen.shown += event.data.delta;
     }
-    seen.answer = text;
+    seen.answer = seen.shown;
   },
   { streams: true },
 );

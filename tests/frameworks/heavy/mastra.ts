@@ -86,10 +86,9 @@ await playAll(
       return;
     }
     const streamed = await agent.stream(scene.prompt);
-    let text = '';
-    for await (const piece of streamed.textStream) text += piece;
+    for await (const piece of streamed.textStream) seen.shown += piece;
     if (streamed.tripwire) throw new Error(String(streamed.tripwireReason));
-    seen.answer = text;
+    seen.answer = seen.shown;
   },
   { streams: true },
 );

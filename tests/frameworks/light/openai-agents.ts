@@ -29,8 +29,19 @@ function scriptModel(scene: Scene, seen: SceneResult): Model {
           arguments: JSON.stringify({ city: scene.city }),
         },
       ];
-    const content = [{ type: 'output_text', text: scene.answer }];
-    return [{ type: 'message', id: 'm1', role: 'assistant', status: 'completed', content }];
+    const { answer } = scene;
+    const content = [{ type: 'output_text', text: answer, providerData: { answer } }];
+    return [
+      { type: 'reasoning', content: [], rawContent: [{ type: 'reasoning_text', text: answer }] },
+      {
+        type: 'message',
+        id: 'm1',
+        role: 'assistant',
+        status: 'completed',
+        content,
+        providerData: { answer },
+      },
+    ];
   };
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   return {
@@ -38,14 +49,21 @@ function scriptModel(scene: Scene, seen: SceneResult): Model {
     async *getStreamedResponse({ input }) {
       const output = outputTo(input);
       yield { type: 'response_started' } as never;
-      if (output[0]?.type === 'message')
-        for (const delta of scene.answer) {
-          yield { type: 'model', event: { type: 'response.output_text.delta', delta } } as never;
-          yield { type: 'output_text_delta', delta } as never;
+      if (output[0]?.type === 'reasoning') {
+        const { answer } = scene;
+        yield { type: 'of_a_later_version', answer } as never;
+        for (const delta of answer) {
+          yield { type: 'model', event: { type: 'response.output_text.delta', delta, answer } } as never;
+          yield { type: 'output_text_delta', delta, providerData: { answer } } as never;
         }
+      }
       yield { type: 'response_done', response: { id: 'r1', usage, output } } as never;
     },
   };
+}
+
+function assertNoSecret(event: unknown): void {
+  if (JSON.stringify(event).includes('p4ssw0rd')) throw new Error('An event leaked.');
 }
 
 await playAll(
@@ -65,19 +83,20 @@ await playAll(
       ...(scene.prompt.startsWith('Use key') && guards_texts && createOpenAIGuardrails(guard)),
     });
     if (!is_stream) {
-      seen.answer = (await run(agent, scene.prompt)).finalOutput ?? null;
+      const result = await run(agent, scene.prompt);
+      seen.answer = result.finalOutput ?? null;
+      if (guards_texts) assertNoSecret(result.rawResponses);
       return;
     }
     const streamed = await run(agent, scene.prompt, { stream: true });
-    let text = '';
     for await (const event of streamed) {
+      if (guards_texts) assertNoSecret(event);
       if (event.type !== 'raw_model_stream_event') continue;
-      if (JSON.stringify(event).includes('p4ssw0rd')) throw new Error('A raw event leaked.');
-      if (event.data.type === 'output_text_delta') text += event.data.delta;
+      if (event.data.type === 'output_text_delta') seen.shown += event.data.delta;
     }
     await streamed.completed;
-    seen.answer = text;
-    if (streamed.finalOutput !== text) throw new Error('The stream differs from the answer.');
+    seen.answer = seen.shown;
+    if (streamed.finalOutput !== seen.shown) throw new Error('The stream differs from the answer.');
   },
   { streams: true },
 );

@@ -17,6 +17,13 @@ function answerTo(prompt: any, seen: SceneResult, { tool: toolName, city, answer
     : { type: 'text' as const, text: answer };
 }
 
+/** A call as providers stream it: its arguments in pieces, and then the whole of it. */
+function streamCall(call: { toolCallId: string; toolName: string; input: string }): object[] {
+  const { toolCallId: id, toolName, input } = call;
+  const pieces = [...input].map((delta) => ({ type: 'tool-input-delta', id, delta }));
+  return [{ type: 'tool-input-start', id, toolName }, ...pieces, { type: 'tool-input-end', id }, call];
+}
+
 function scriptModel(scene: Scene, seen: SceneResult): MockLanguageModelV4 {
   const finish = (type: string) => ({ unified: type === 'text' ? 'stop' : 'tool-calls', raw: undefined });
   return new MockLanguageModelV4({
@@ -30,7 +37,7 @@ function scriptModel(scene: Scene, seen: SceneResult): MockLanguageModelV4 {
       const chunks =
         content.type === 'text'
           ? [{ type: 'text-start', id: '1' }, ...pieces, { type: 'text-end', id: '1' }]
-          : [content];
+          : streamCall(content);
       const end = { type: 'finish', finishReason: finish(content.type), usage };
       return { stream: simulateReadableStream({ chunks: [...chunks, end] }) } as never;
     },
@@ -64,10 +71,9 @@ await playAll(
     const onError = ({ error }: { error: unknown }) => {
       failed = error;
     };
-    let text = '';
-    for await (const piece of streamText({ ...options, onError }).textStream) text += piece;
+    for await (const piece of streamText({ ...options, onError }).textStream) seen.shown += piece;
     if (failed !== null) throw failed;
-    seen.answer = text;
+    seen.answer = seen.shown;
   },
   { streams: true },
 );

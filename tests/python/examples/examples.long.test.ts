@@ -4,13 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
-import { components, locate } from '../../../scripts/components/components.ts';
+import { components, locateComponent } from '../../../scripts/components/components.ts';
 import { getPackageVersion } from '../../../src/platform/version.ts';
 import { root } from '../../support/checkout.ts';
 import { HEAVY_ENVIRONMENTS } from '../frameworks/environments.ts';
 import { HEAVY_EXAMPLES, LIGHT_EXAMPLES, runPythonExample } from './run.ts';
 
-const python = locate('frameworks-python');
+const python = locateComponent('frameworks-python');
 const skip =
   python === null &&
   'frameworks-python is not installed (scripts/run scripts/components/main.ts frameworks-python)';

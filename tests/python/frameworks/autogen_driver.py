@@ -2,9 +2,10 @@ import asyncio
 import json
 
 from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.messages import ThoughtEvent
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult, FunctionExecutionResultMessage, RequestUsage, UserMessage
-from scenario import play
+from scenario import play, shows_secret
 from agent_safety.adapters.autogen import guarded_model, guarded_tools
 
 USAGE = RequestUsage(prompt_tokens=0, completion_tokens=0)
@@ -24,7 +25,7 @@ class Scripted(ChatCompletionClient):
         if self.arguments is not None and not results:
             content = [FunctionCall(id="c1", name="look_up", arguments=json.dumps(self.arguments))]
         reason = "stop" if isinstance(content, str) else "function_calls"
-        return CreateResult(finish_reason=reason, content=content, usage=USAGE, cached=False)
+        return CreateResult(finish_reason=reason, content=content, usage=USAGE, cached=False, thought=self.answer)
 
     async def create_stream(self, messages, **options):
         yield "never shown"
@@ -67,7 +68,10 @@ def ask(seen, question, arguments, result, answer):
         reflect_on_tool_use=True,
         model_client_stream=arguments is None,
     )
-    seen["answer"] = asyncio.run(agent.run(task=question)).messages[-1].content
+    messages = asyncio.run(agent.run(task=question)).messages
+    seen["answer"] = messages[-1].content
+    if shows_secret([each for each in messages if isinstance(each, ThoughtEvent)]):
+        seen["answer"] = "a secret in a thought"
 
 
 play(ask)

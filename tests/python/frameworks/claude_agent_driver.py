@@ -6,7 +6,7 @@ import json
 from agent_safety import default_guard
 from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
 from claude_agent_sdk import AssistantMessage, ClaudeAgentOptions, TextBlock, Transport
-from scenario import play
+from scenario import play, shows_secret
 
 
 class Scripted(Transport):
@@ -58,12 +58,18 @@ class Scripted(Transport):
         if (await self.hook("UserPromptSubmit", prompt=prompt)).get("decision") != "block":
             seen["question"] = prompt
             if arguments is not None:
+                await self.say({"type": "tool_use", "id": "t1", "name": "look_up", "input": arguments})
                 seen["result"] = await self.call("look_up", arguments, result)
-            message = {"role": "assistant", "model": "scripted", "content": [{"type": "text", "text": answer}]}
-            await self.lines.put({"type": "assistant", "message": message, "parent_tool_use_id": None})
+            delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": answer}}
+            await self.lines.put({"type": "stream_event", "uuid": "u1", "session_id": "s1", "event": delta})
+            await self.say({"type": "thinking", "thinking": answer, "signature": "s"}, {"type": "text", "text": answer})
         last = {"subtype": "success", "duration_ms": 1, "duration_api_ms": 1, "is_error": False, "num_turns": 1}
         await self.lines.put({"type": "result", **last, "session_id": "s1", "result": answer})
         await self.lines.put(None)
+
+    async def say(self, *content):
+        message = {"role": "assistant", "model": "scripted", "content": [*content]}
+        await self.lines.put({"type": "assistant", "message": message, "parent_tool_use_id": None})
 
     async def call(self, name, arguments, result):
         before = (await self.hook("PreToolUse", tool_name=name, tool_input=arguments)).get("hookSpecificOutput", {})
@@ -82,7 +88,9 @@ def ask(seen, question, arguments, result, answer):
         options = ClaudeAgentOptions(hooks=guard_hooks(guard))
         async for message in guarded_query(question, options, guard, transport=transport):
             if isinstance(message, AssistantMessage):
-                seen["answer"] = next(each.text for each in message.content if isinstance(each, TextBlock))
+                seen["answer"] = next((each.text for each in message.content if isinstance(each, TextBlock)), None)
+            if shows_secret(message):
+                raise AssertionError(f"a secret in {type(message).__name__}")
 
     asyncio.run(asyncio.wait_for(main(), 60))
 

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
-import { locate } from '../../../scripts/components/components.ts';
+import { locateComponent } from '../../../scripts/components/components.ts';
 import { openStage, type PythonFramework, playPython, type Stage } from './play.ts';
 
-const python = locate('frameworks-python');
+const python = locateComponent('frameworks-python');
 const skip =
   python === null &&
   'frameworks-python is not installed (scripts/run scripts/components/main.ts frameworks-python)';
-const SCENES = 23;
+const SCENES = 28;
 /** The scenes of each further way to ask an agent. */
-const SCENES_OF_A_WAY = 6;
+const SCENES_OF_A_WAY = 9;
 let stage: Stage;
 before(async () => {
   if (python === null) return;
@@ -21,12 +21,15 @@ before(async () => {
 after(() => stage?.stop());
 
 const LIGHT: readonly PythonFramework[] = [
-  { name: 'ag2' },
+  { name: 'ag2', ways: ['stream', 'interrupter', 'run', 'enqueue'] },
   { name: 'autogen' },
-  { name: 'langchain', ways: ['asynchronous', 'stream', 'async_stream'] },
-  { name: 'langgraph' },
-  { name: 'llamaindex' },
-  { name: 'openai_agents' },
+  { name: 'langchain', ways: ['asynchronous', 'stream', 'async_stream', 'events'] },
+  {
+    name: 'langgraph',
+    ways: ['asynchronous', 'stream', 'runnable_stream', 'async_stream', 'async_runnable_stream', 'events'],
+  },
+  { name: 'llamaindex', ways: ['events', 'workflow'] },
+  { name: 'openai_agents', ways: ['stream', 'provider_stream', 'config_stream'] },
   { name: 'pydantic_ai', ways: ['stream', 'events'] },
   { name: 'strands', ways: ['stream', 'handler'] },
 ];

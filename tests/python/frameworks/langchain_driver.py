@@ -7,7 +7,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
-from scenario import play
+from scenario import ADDRESS, play, shows_secret
 from agent_safety.adapters.langchain import GuardMiddleware
 
 
@@ -26,6 +26,8 @@ class Scripted(BaseChatModel):
         calls = [{**each, "args": json.dumps(each["args"]), "index": 0} for each in whole.tool_calls]
         calls = [{name: value for name, value in each.items() if name != "type"} for each in calls]
         pieces = [AIMessageChunk(content=each) for each in re.findall(r" ?[^ ]+", whole.text)]
+        if isinstance(whole.content, list):
+            pieces = [AIMessageChunk(content=whole.content, additional_kwargs=whole.additional_kwargs)]
         for message in [AIMessageChunk(content="", tool_call_chunks=calls), *pieces]:
             chunk = ChatGenerationChunk(message=message)
             if run_manager:
@@ -41,18 +43,18 @@ class Scripted(BaseChatModel):
             call = {"name": "look_up", "args": script["arguments"], "id": "c1"}
             message = AIMessage(content="", tool_calls=[call])
         else:
-            message = AIMessage(content=script["answer"])
+            message = AIMessage(content=script["answer"], **script.get("extra", {}))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def build(seen, arguments, result, answer):
+def build(seen, arguments, result, answer, extra=None):
     @tool
     def look_up(city: str) -> str:
         """Looks something up."""
         seen["ran_with"].append(city)
         return result
 
-    model = Scripted(script={"seen": seen, "arguments": arguments, "answer": answer})
+    model = Scripted(script={"seen": seen, "arguments": arguments, "answer": answer, "extra": extra or {}})
     return create_agent(model, [look_up], middleware=[GuardMiddleware()])
 
 
@@ -90,5 +92,69 @@ def ask_astream(seen, question, *script):
     asyncio.run(run())
 
 
+def ask_events(seen, question, *script):
+    """Reads the events of models and nodes. The answer is what the last node returned."""
+
+    async def run():
+        unmasked = []
+        async for event in build(seen, *script).astream_events(given(question)):
+            if "p4ssw0rd" in str(event):
+                unmasked.append(event["event"])
+            if event["event"] == "on_chain_end" and event["name"] == "model":
+                seen["answer"] = str(event["data"]["output"]).rsplit("content='", 1)[-1].split("'", 1)[0] or None
+        if unmasked and "p4ssw0rd" not in str(script[1]):
+            seen["answer"] = f"unmasked in {unmasked}"
+
+    asyncio.run(run())
+
+
+def check_reasoning():
+    """Reasoning is left out if it would have to be masked, and the answer stays; other reasoning is shown."""
+    for thought, block in THOUGHTS.items():
+        for is_secret in (False, True):
+            thinking = ADDRESS if is_secret else "I look outside."
+            content, extra = block(thinking)
+            answer = [*content, {"type": "text", "text": "It is sunny."}]
+            for way in WAYS:
+                seen = {"question": None, "ran_with": [], "result": None, "answer": None}
+                shown = []
+                way(seen, "What is the weather?", None, None, answer, extra, shown)
+                assert shown and not shows_secret(shown), f"{thought} in {way.__name__}: {shown}"
+                assert "It is sunny." in str(shown[-1]), f"{thought} in {way.__name__}: {shown[-1]}"
+                assert is_secret or "I look outside." in str(shown), f"{thought} is lost in {way.__name__}"
+
+
+# The forms in which providers send reasoning, each as blocks of the content and as members next to it.
+THOUGHTS = {
+    "standard": lambda text: ([{"type": "reasoning", "reasoning": text}], {}),
+    "anthropic": lambda text: ([{"type": "thinking", "thinking": text, "signature": "s"}], {}),
+    "openai": lambda text: ([{"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": text}]}], {}),
+    "bedrock": lambda text: ([{"type": "reasoning_content", "reasoning_content": {"text": text}}], {}),
+    "deepseek": lambda text: ([], {"reasoning_content": text}),
+}
+
+
+def invoke(seen, question, arguments, result, answer, extra, shown):
+    agent = build(seen, arguments, result, answer, extra={"additional_kwargs": extra})
+    shown += agent.invoke(given(question))["messages"]
+
+
+def stream(seen, question, arguments, result, answer, extra, shown):
+    agent = build(seen, arguments, result, answer, extra={"additional_kwargs": extra})
+    shown += [chunk for _, chunk in agent.stream(given(question), stream_mode=["messages", "updates"])]
+
+
+def astream(seen, question, arguments, result, answer, extra, shown):
+    async def run():
+        agent = build(seen, arguments, result, answer, extra={"additional_kwargs": extra})
+        shown.extend([chunk async for _, chunk in agent.astream(given(question), stream_mode=["messages", "updates"])])
+
+    asyncio.run(run())
+
+
+WAYS = (invoke, stream, astream)
+
+
 MODES = ["messages", "updates", "values"]
-play(ask, asynchronous=ask_async, stream=ask_stream, async_stream=ask_astream)
+check_reasoning()
+play(ask, asynchronous=ask_async, stream=ask_stream, async_stream=ask_astream, events=ask_events)

@@ -1,11 +1,13 @@
 import asyncio
+import re
 
-from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
+from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ToolCallResult
+from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata, TextBlock, ThinkingBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from scenario import play
-from agent_safety.adapters.llamaindex import guarded_tools, run
+from scenario import ADDRESS, play, shows_secret
+from agent_safety.adapters.llamaindex import guarded_tools, run, run_streamed
 
 
 class Scripted(FunctionCallingLLM):
@@ -23,13 +25,20 @@ class Scripted(FunctionCallingLLM):
             seen["result"] = results[-1].content
         calls = [] if arguments is None or results else [arguments]
         text = "" if calls else self.script["answer"]
-        return ChatResponse(message=ChatMessage(role="assistant", content=text, additional_kwargs={"calls": calls}))
+        blocks = [ThinkingBlock(content=text), TextBlock(text=text)]
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"calls": calls}))
 
     async def astream_chat_with_tools(self, tools, chat_history=None, **kwargs):
         async def stream():
-            response = self._answer(chat_history)
-            response.delta = response.message.content
-            yield response
+            whole = self._answer(chat_history)
+            for piece in re.findall(r" ?[^ ]+", whole.message.content) or [""]:
+                text = whole.message.content[: whole.message.content.index(piece) + len(piece)]
+                blocks = [ThinkingBlock(content=text), TextBlock(text=text)]
+                extra = whole.message.additional_kwargs
+                message = ChatMessage(role="assistant", blocks=blocks, additional_kwargs=extra)
+                response = ChatResponse(message=message, delta=piece, raw={"text": piece})
+                response.additional_kwargs = {"thinking_delta": piece}
+                yield response
 
         return stream()
 
@@ -55,19 +64,68 @@ class Scripted(FunctionCallingLLM):
     acomplete = stream_chat = astream_chat = stream_complete = astream_complete = complete
 
 
-def ask(seen, question, arguments, result, answer):
+def build(seen, arguments, result, answer, **options):
     def look_up(city: str) -> str:
         """Looks something up."""
         seen["ran_with"].append(city)
         return result
 
     llm = Scripted(script={"seen": seen, "arguments": arguments, "answer": answer})
-    agent = FunctionAgent(tools=guarded_tools([look_up]), llm=llm)
+    return FunctionAgent(tools=guarded_tools([look_up]), llm=llm, **options)
 
+
+def ask(seen, question, *script):
     async def main():
-        return await run(agent, question)
+        return await run(build(seen, *script), question)
 
     seen["answer"] = asyncio.run(main())
 
 
-play(ask)
+def ask_events(seen, question, *script):
+    read(seen, build(seen, *script), question)
+
+
+def ask_workflow(seen, question, *script):
+    read(seen, AgentWorkflow(agents=[build(seen, *script)]), question)
+
+
+def read(seen, agent, question):
+    """Reads every event of a run. The answer is the text of its pieces, or what none of them may show."""
+
+    async def main():
+        started = await run_streamed(agent, question)
+        kinds = set()
+        async for event in started.stream_events():
+            kinds.add(type(event))
+            if isinstance(event, AgentStream):
+                seen["answer"] = (seen["answer"] or "") + event.delta or None
+            # `repr` leaves out what an event holds of the provider's own form.
+            if shows_secret(f"{event!r} {vars(event)} {getattr(event, 'raw', None)}"):
+                seen["answer"] = f"a secret in {type(event).__name__}"
+        output = await started
+        answer = str(output)
+        if shows_secret(repr(output)):
+            answer = "a secret"
+        if seen["answer"] != answer:
+            seen["answer"] = f"{seen['answer']} in the stream, and at its end {answer}"
+        assert (ToolCallResult in kinds) == bool(seen["result"]), kinds
+
+    asyncio.run(main())
+
+
+def check_structured():
+    """A structured answer is masked in the events of a run and at its end."""
+
+    async def main():
+        agent = build({}, None, None, "It is sunny.", structured_output_fn=lambda messages: {"setting": ADDRESS})
+        started = await run_streamed(agent, "What is the setting?")
+        events = [event async for event in started.stream_events()]
+        assert any(isinstance(event, AgentStreamStructuredOutput) for event in events), events
+        assert not shows_secret(events), events
+        assert (await started).structured_response == {"setting": "DATABASE_URL=[REDACTED]"}
+
+    asyncio.run(main())
+
+
+check_structured()
+play(ask, events=ask_events, workflow=ask_workflow)

@@ -12,9 +12,14 @@ const HEAVY: readonly (PythonFramework & { readonly environment: string })[] = [
     name: 'crewai',
     environment: 'frameworks-crewai',
     call_blocked: 'Tool execution blocked by hook. Tool: look_up',
+    ways: ['stream', 'async_stream', 'native_async_stream', 'listener'],
   },
-  { name: 'google_adk', environment: 'frameworks-heavy' },
-  { name: 'semantic_kernel', environment: 'frameworks-heavy' },
+  { name: 'google_adk', environment: 'frameworks-heavy', ways: ['stream'] },
+  {
+    name: 'semantic_kernel',
+    environment: 'frameworks-heavy',
+    ways: ['stream', 'clone_stream', 'prompt_stream', 'elsewhere', 'elsewhere_stream'],
+  },
   { name: 'smolagents', environment: 'frameworks-claude' },
 ];
 

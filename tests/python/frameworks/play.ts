@@ -32,17 +32,21 @@ const SCENES: Readonly<Record<string, Outcome>> = {
   input_blocked: [null, [], null, null, 'A secret was found in input.'],
   input_masked: ['My social security number is [REDACTED].', [], null, 'Noted.', null],
   call_blocked: ['Look it up.', [], 'A secret was found in a tool call or message.', 'I could not.', null],
+  call_kept: ['Look it up.', ['My social security number is 536-22-8145.'], 'Sunny.', 'It is sunny.', null],
   result_masked: ['Look it up.', ['Rome'], 'DATABASE_URL=[REDACTED]', 'There it is.', null],
   output_masked: ['What is the setting?', [], null, 'It is DATABASE_URL=[REDACTED]', null],
 };
 const TOOL_SCENES = ['clean', 'call_blocked', 'result_masked'];
+const ANSWER_SCENES = ['clean', 'output_masked'];
 
 /** The services that the scenes are played in front of. */
 export interface Stage {
   readonly service: TestService;
   readonly approving: TestService;
-  /** Answers as the service does, but is gone as soon as a tool call is to be checked. */
-  readonly half: Server;
+  /** Address of a service that is gone as soon as a tool call is to be checked. */
+  readonly without_tools: string;
+  /** Address of a service that is gone as soon as an answer is to be checked. */
+  readonly without_answers: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -58,8 +62,24 @@ export async function openStage(): Promise<Stage> {
     startTestService(),
     startTestService({ config: { policies: [rule] } }),
   ]);
-  const half = createServer((given, answer) => {
-    if (given.url?.startsWith('/v1/intercept') === true) {
+  const gaps = await Promise.all(
+    ['/v1/intercept', '/v1/guard/output'].map((route) => openGap(service, route)),
+  );
+  const stop = async () => {
+    for (const gap of gaps) gap.closeAllConnections();
+    for (const gap of gaps) gap.close();
+    await Promise.all([service.stop(), approving.stop()]);
+  };
+  const [without_tools, without_answers] = gaps.map(
+    (gap) => `http://127.0.0.1:${(gap.address() as AddressInfo).port}`,
+  );
+  return { service, approving, without_tools: without_tools!, without_answers: without_answers!, stop };
+}
+
+/** Opens a server that answers as the service does, except on one route, where it closes the connection. */
+async function openGap(service: TestService, route: string): Promise<Server> {
+  const gap = createServer((given, answer) => {
+    if (given.url?.startsWith(route) === true) {
       given.socket.destroy();
       return;
     }
@@ -71,28 +91,29 @@ export async function openStage(): Promise<Stage> {
     });
     given.pipe(next);
   }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => half.once('listening', resolve));
-  const stop = async () => {
-    half.closeAllConnections();
-    half.close();
-    await Promise.all([service.stop(), approving.stop()]);
-  };
-  return { service, approving, half, stop };
+  await new Promise((resolve) => gap.once('listening', resolve));
+  return gap;
 }
 
 /** Plays all scenes with one framework. Rejects with what differs. Returns the number of scenes. */
 export async function playPython(python: string, framework: PythonFramework, stage: Stage): Promise<number> {
-  const half = `http://127.0.0.1:${(stage.half.address() as AddressInfo).port}`;
+  const unanswered = [{ SERVICE_URL: stage.without_answers }, ANSWER_SCENES];
   const modes = {
     local: [{}, null],
     service: [{ SERVICE_URL: stage.service.url }, null],
     gone: [{ SERVICE_URL: 'http://127.0.0.1:9' }, null],
-    half: [{ SERVICE_URL: half }, TOOL_SCENES],
+    half: [{ SERVICE_URL: stage.without_tools }, TOOL_SCENES],
+    unanswered,
     undecided: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0' }, ['clean']],
     approved: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '60' }, ['clean']],
   };
   const { ways = [] } = framework;
-  const own_modes = Object.fromEntries(ways.map((way) => [way, [{}, null]]));
+  const own_modes = Object.fromEntries(
+    ways.flatMap((way) => [
+      [way, [{}, null]],
+      [`${way}_unanswered`, unanswered],
+    ]),
+  );
   const ended = new AbortController();
   const approving = approveWaiting(stage.approving, ended.signal);
   const ran = await runProgram([python, '-B', join(import.meta.dirname, `${framework.name}_driver.py`)], {
@@ -123,6 +144,11 @@ export async function playPython(python: string, framework: PythonFramework, sta
   }
   for (const [name, { ran_with }] of Object.entries(found.half))
     assert.deepEqual(ran_with, [], `${name}: a tool ran unchecked`);
+  for (const mode of ['unanswered', ...ways.map((way) => `${way}_unanswered`)])
+    for (const [name, { answer, refused }] of Object.entries(found[mode as 'unanswered'])) {
+      assert.equal(answer || null, null, `${mode}, ${name}: an answer was shown unchecked`);
+      assert.match(String(refused), /could not be reached/, `${mode}, ${name}`);
+    }
   assert.deepEqual(found.undecided.clean?.ran_with, [], 'a tool ran without its approval');
   assert.deepEqual(getOutcomes(found.approved), { clean: SCENES.clean }, 'with an approval');
   return Object.values(found).reduce((count, mode) => count + Object.keys(mode).length, 0);

@@ -3,12 +3,21 @@ import json
 
 from agent_safety.adapters.pydantic_ai import GuardCapability
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
-from pydantic_ai.models.function import DeltaToolCall, FunctionModel
-from scenario import play
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall, FunctionModel
+from pydantic_ai.output import ToolOutput
+from scenario import play, shows_secret
 
 
-def build(seen, arguments, result, answer):
+def build(seen, arguments, result, answer, output_type=str):
     def look_up(city: str) -> str:
         """Looks something up."""
         seen["ran_with"].append(city)
@@ -25,21 +34,41 @@ def build(seen, arguments, result, answer):
     def model(messages, info):
         if not has_result(messages) and arguments is not None:
             return ModelResponse(parts=[ToolCallPart("look_up", arguments)])
-        return ModelResponse(parts=[TextPart(answer)])
+        if info.output_tools:
+            return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, {"response": answer})])
+        return ModelResponse(parts=[ThinkingPart(answer, signature="s"), TextPart(answer)])
 
     async def stream(messages, info):
         if not has_result(messages) and arguments is not None:
             yield {0: DeltaToolCall("look_up", json.dumps(arguments), tool_call_id="call-1")}
             return
-        for word in answer.split(" "):
-            yield word if word == answer.split(" ", 1)[0] else f" {word}"
+        words = [word if word == answer.split(" ", 1)[0] else f" {word}" for word in answer.split(" ")]
+        if info.output_tools:
+            yield {0: DeltaToolCall(info.output_tools[0].name, '{"response": "', tool_call_id="call-2")}
+            for word in [*words, '"}']:
+                yield {0: DeltaToolCall(json_args=word)}
+            return
+        for word in words:
+            yield {0: DeltaThinkingPart(content=word)}
+        yield {0: DeltaThinkingPart(signature="s")}
+        for word in words:
+            yield word
 
     scripted = FunctionModel(model, stream_function=stream)
-    return Agent(scripted, tools=[look_up], capabilities=[GuardCapability()])
+    return Agent(scripted, tools=[look_up], capabilities=[GuardCapability()], output_type=output_type)
 
 
 def ask(seen, question, *script):
-    seen["answer"] = asyncio.run(build(seen, *script).run(question)).output
+    result = asyncio.run(build(seen, *script).run(question))
+    seen["answer"] = result.output
+    check_messages(seen, result)
+
+
+def check_messages(seen, result):
+    """Looks for secrets in what the model answered, calls of tools apart."""
+    parts = [part for each in result.all_messages() if not isinstance(each, ModelRequest) for part in each.parts]
+    if shows_secret([each for each in parts if getattr(each, "tool_name", None) != "look_up"]):
+        seen["answer"] = "a secret in a message"
 
 
 def ask_stream(seen, question, *script):
@@ -47,12 +76,13 @@ def ask_stream(seen, question, *script):
         async with build(seen, *script).run_stream(question) as result:
             pieces = [each async for each in result.stream_text(delta=True, debounce_by=None)]
             seen["answer"] = "".join(pieces)
+            check_messages(seen, result)
 
     asyncio.run(run())
 
 
 def ask_events(seen, question, *script):
-    """Reads every event of a run. An unmasked value in any of them is what the caller saw."""
+    """Reads every event of a run. A secret in any of them is what the caller saw."""
 
     async def run():
         shown = []
@@ -61,11 +91,32 @@ def ask_events(seen, question, *script):
                 shown.append(repr(event))
                 if hasattr(event, "result"):
                     seen["answer"] = event.result.output
-        unmasked = [each for each in shown if "p4ssw0rd" in each]
-        if unmasked and "p4ssw0rd" not in question:
-            seen["answer"] = f"unmasked in {unmasked[0][:40]}"
+        unmasked = [each for each in shown if shows_secret(each) and "AgentRunResultEvent" not in each]
+        if unmasked:
+            seen["answer"] = f"a secret in {unmasked[0][:40]}"
 
     asyncio.run(run())
 
 
-play(ask, stream=ask_stream, events=ask_events)
+def ask_structured(seen, question, *script):
+    """Lets the model answer with a tool, and reads the answer from the result."""
+    result = asyncio.run(build(seen, *script, ToolOutput(str)).run(question))
+    seen["answer"] = result.output
+    check_messages(seen, result)
+
+
+def ask_structured_stream(seen, question, *script):
+    """Lets the model answer with a tool, and reads the answer while it arrives."""
+
+    async def run():
+        async with build(seen, *script, ToolOutput(str)).run_stream(question) as result:
+            shown = [each async for each in result.stream_output(debounce_by=None)]
+            seen["answer"] = "a secret in the stream" if shows_secret(shown) else shown[-1]
+            check_messages(seen, result)
+
+    asyncio.run(run())
+
+
+play(
+    ask, stream=ask_stream, events=ask_events, structured=ask_structured, structured_stream=ask_structured_stream
+)

@@ -16,17 +16,25 @@ ADDRESS = "DATABASE_URL=postgresql://" + "admin:p4ssw0rd" + "@db.internal:5432/p
 SSN = "My social security number is " + "-".join(["536", "22", "8145"]) + "."
 
 
+def shows_secret(shown):
+    """Returns whether a secret of the scenes is in what a program showed."""
+    return any(each in str(shown) for each in (KEY, "p4ssw0rd", "536-22"))
+
+
 def play(ask, **streams):
     """Plays the scenes of each mode, and prints what came of each as JSON.
 
     The environment variable MODES holds the modes as JSON: their own environment, and the names of their scenes. The mode
-    of a stream has its name; there the answer is everything that the caller of the framework saw of it.
+    of a stream has its name, or its name and `_unanswered`; there the answer is everything that the caller of the framework
+    saw of it.
     """
     scenes = {
         "clean": ("What is the weather?", {"city": "Rome"}, "Sunny.", "It is sunny."),
         "input_blocked": (f"Use key {KEY}", None, None, "Done."),
         "input_masked": (SSN, None, None, "Noted."),
         "call_blocked": ("Look it up.", {"city": KEY}, "Sunny.", "I could not."),
+        # What an answer may not show is no reason to change a call.
+        "call_kept": ("Look it up.", {"city": SSN}, "Sunny.", "It is sunny."),
         "result_masked": ("Look it up.", {"city": "Rome"}, ADDRESS, "There it is."),
         "output_masked": ("What is the setting?", None, None, f"It is {ADDRESS}"),
     }
@@ -35,7 +43,7 @@ def play(ask, **streams):
         for name in ("SERVICE_URL", "SERVICE_APPROVAL_SECONDS"):
             os.environ.pop(name, None)
         os.environ.update(environment)
-        found[mode] = {name: _scene(streams.get(mode, ask), *scenes[name]) for name in names or scenes}
+        found[mode] = {name: _scene(streams.get(mode.removesuffix("_unanswered"), ask), *scenes[name]) for name in names or scenes}
     print("\n" + json.dumps(found))
 
 

@@ -1,8 +1,9 @@
 import asyncio
+import json
 import re
 
 from agent_safety.adapters.strands import GuardHooks
-from scenario import play
+from scenario import play, shows_secret
 from strands import Agent, tool
 from strands.models import Model
 
@@ -22,8 +23,6 @@ class Scripted(Model):
         yield
 
     async def stream(self, messages, *args, **kwargs):
-        import json
-
         self.seen["question"] = messages[0]["content"][0]["text"]
         results = [part["toolResult"] for each in messages for part in each["content"] if "toolResult" in part]
         if results:
@@ -31,9 +30,15 @@ class Scripted(Model):
         yield {"messageStart": {"role": "assistant"}}
         if self.arguments is not None and not results:
             yield {"contentBlockStart": {"start": {"toolUse": {"name": "look_up", "toolUseId": "c1"}}}}
-            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(self.arguments)}}}}
+            for piece in re.findall(r".{1,9}", json.dumps(self.arguments)):
+                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": piece}}}}
             reason = "tool_use"
         else:
+            yield {"contentBlockStart": {"start": {}}}
+            for piece in re.findall(r" ?[^ ]+", self.answer):
+                yield {"contentBlockDelta": {"delta": {"reasoningContent": {"text": piece}}}}
+            yield {"contentBlockDelta": {"delta": {"reasoningContent": {"signature": "s"}}}}
+            yield {"contentBlockStop": {}}
             yield {"contentBlockStart": {"start": {}}}
             for piece in re.findall(r" ?[^ ]+", self.answer):
                 yield {"contentBlockDelta": {"delta": {"text": piece}}}
@@ -54,7 +59,24 @@ def build(seen, arguments, result, answer, callback_handler=None):
 
 
 def ask(seen, question, *script):
-    seen["answer"] = str(build(seen, *script)(question)).strip()
+    agent = build(seen, *script)
+    seen["answer"] = str(agent(question)).strip()
+    # A call that ran is in the conversation with the arguments that it ran with.
+    if shows_secret([part for each in agent.messages for part in each["content"] if seen["ran_with"] == [] or "text" in part]):
+        seen["answer"] = "a secret in a message"
+
+
+def show(seen, event):
+    """Adds the text of an event to the answer, or says that a secret was in the event."""
+    if isinstance(event.get("data"), str):
+        seen["answer"] = (seen["answer"] or "") + event["data"]
+    shown = {name: value for name, value in event.items() if name not in PARTS_OF_THE_PROGRAM}
+    if shows_secret(shown):
+        seen["answer"] = f"a secret in {sorted(shown)}"
+
+
+# Events carry the agent and the state of its loop, too.
+PARTS_OF_THE_PROGRAM = ("agent", "event_loop_parent_span", "messages", "model", "result", "request_state", "tool_config")
 
 
 def ask_stream(seen, question, *script):
@@ -62,20 +84,14 @@ def ask_stream(seen, question, *script):
 
     async def run():
         async for event in build(seen, *script).stream_async(question):
-            if isinstance(event.get("data"), str):
-                seen["answer"] = (seen["answer"] or "") + event["data"]
+            show(seen, event)
 
     asyncio.run(run())
 
 
 def ask_handler(seen, question, *script):
     """Takes the text that the callback handler shows for the answer."""
-
-    def show(**event):
-        if isinstance(event.get("data"), str):
-            seen["answer"] = (seen["answer"] or "") + event["data"]
-
-    build(seen, *script, callback_handler=show)(question)
+    build(seen, *script, callback_handler=lambda **event: show(seen, event))(question)
 
 
 play(ask, stream=ask_stream, handler=ask_handler)

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { locate } from '../../../scripts/components/components.ts';
+import { locateComponent } from '../../../scripts/components/components.ts';
 import type { SecretBackend } from '../../../src/drivers/secrets/backend.ts';
 import { env } from '../../../src/drivers/secrets/env.ts';
 import { vault } from '../../../src/drivers/secrets/vault.ts';
@@ -153,7 +153,7 @@ export async function vaultWorld(): Promise<World | null> {
 
 /** Opens the driver and the real SDK with moto; `null` if it is not installed. */
 export async function cloudWorld(): Promise<World | null> {
-  const program = locate('moto');
+  const program = locateComponent('moto');
   if (program === null) return null;
   const moto = await startMoto(program);
   const gate = await openGate(moto.port);

@@ -80,9 +80,9 @@ function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataCol
       render: ({ status }) => <Badge value={status} />,
       width: 100,
     },
-    scopeColumn('tenants', 'Tenants', 'any'),
-    scopeColumn('agents', 'Agents', 'any'),
-    scopeColumn('permissions', 'Permissions', 'the default ones'),
+    buildScopeColumn('tenants', 'Tenants', 'any'),
+    buildScopeColumn('agents', 'Agents', 'any'),
+    buildScopeColumn('permissions', 'Permissions', 'the default ones'),
     {
       id: 'created_at',
       title: 'Created',
@@ -132,7 +132,7 @@ function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataCol
   ];
 }
 
-function scopeColumn(
+function buildScopeColumn(
   id: 'tenants' | 'agents' | 'permissions',
   title: string,
   without: string,

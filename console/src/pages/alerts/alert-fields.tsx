@@ -30,7 +30,7 @@ function GroupValue({ field, value }: { readonly field: string; readonly value: 
 }
 
 /** Returns the values of a group as text, for sorting and export. */
-export function groupText(group: Readonly<Record<string, string | undefined>>): string {
+export function formatGroup(group: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(group)
     .map(([field, value]) => `${field} ${value ?? ''}`)
     .join(', ');

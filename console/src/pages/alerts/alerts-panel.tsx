@@ -8,7 +8,7 @@ import { FilterChips, type FilterField, useAddressQuery } from '../../components
 import { SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
 import { AlertDetails } from './alert-details.tsx';
-import { type AlertEntry, GroupValues, groupText } from './alert-fields.tsx';
+import { type AlertEntry, formatGroup, GroupValues } from './alert-fields.tsx';
 
 const REFRESH_MS = 5_000;
 const LIMIT = 200;
@@ -46,7 +46,7 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
   {
     id: 'group',
     title: 'Group',
-    value: ({ group }) => groupText(group),
+    value: ({ group }) => formatGroup(group),
     render: ({ group }) => <GroupValues group={group} />,
     width: 150,
     is_wide_only: true,

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText } from '../../components/stat-tile.tsx';
+import { formatCount } from '../../components/stat-tile.tsx';
 import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
 import { Time } from '../../components/time.tsx';
 import { PacksPanel } from './packs-panel.tsx';
@@ -93,7 +93,7 @@ function Outcome({ report, ended_at }: { readonly report: VerifyReport; readonly
   if (broken === null)
     return (
       <p className="note good" role="status">
-        Intact: {countText(writers.reduce((sum, { events }) => sum + events, 0))} events, verified{' '}
+        Intact: {formatCount(writers.reduce((sum, { events }) => sum + events, 0))} events, verified{' '}
         <Time at={ended_at} />.
       </p>
     );
@@ -128,10 +128,10 @@ function WriterTable({ report: { writers } }: { readonly report: VerifyReport })
               <th scope="row">
                 <code>{writer}</code>
               </th>
-              <td>{countText(records)}</td>
-              <td>{countText(events)}</td>
-              <td>{countText(checkpoints)}</td>
-              <td>{countText(unsigned_tail)}</td>
+              <td>{formatCount(records)}</td>
+              <td>{formatCount(events)}</td>
+              <td>{formatCount(checkpoints)}</td>
+              <td>{formatCount(unsigned_tail)}</td>
               <td>{retired === null ? 'none' : `up to record ${retired.last_seq}`}</td>
             </tr>
           ))}

@@ -6,7 +6,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { EvidencePackDialog } from '../../components/evidence-pack-dialog.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText } from '../../components/stat-tile.tsx';
+import { formatCount } from '../../components/stat-tile.tsx';
 import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
 import { Time } from '../../components/time.tsx';
 
@@ -61,7 +61,7 @@ function PackEntry({ task }: { readonly task: EvidenceTask }) {
   return (
     <div className="pack-entry">
       <div>
-        <strong>{countText(pack.events)} events</strong>, {pack.window.since.slice(0, 10)} to {day}
+        <strong>{formatCount(pack.events)} events</strong>, {pack.window.since.slice(0, 10)} to {day}
         {pack.tenant_id === null ? null : (
           <>
             , tenant <SafeText text={pack.tenant_id} />
@@ -69,7 +69,7 @@ function PackEntry({ task }: { readonly task: EvidenceTask }) {
         )}
         {pack.framework === null ? null : `, ${pack.framework}`}
         <div className="hint">
-          {countText(Math.ceil(pack.bytes / 1_024))} KiB, made <Time at={task.ended_at} />. SHA-256{' '}
+          {formatCount(Math.ceil(pack.bytes / 1_024))} KiB, made <Time at={task.ended_at} />. SHA-256{' '}
           <code className="wraps">{pack.sha256}</code>
         </div>
       </div>

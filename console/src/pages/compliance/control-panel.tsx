@@ -6,7 +6,8 @@ import type {
 } from '../../../../src/features/compliance/report-types.ts';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText } from '../../components/stat-tile.tsx';
+import { formatCount } from '../../components/stat-tile.tsx';
+import { formatShortTime, GapText } from './gap-text.tsx';
 
 interface ControlPanelProps {
   readonly control: ControlReport;
@@ -30,8 +31,7 @@ export function ControlPanel({ control, last }: ControlPanelProps) {
           <ul className="plain-list stack" aria-label={`Gaps of ${control_id}`}>
             {gaps.map((gap) => (
               <li key={`${gap.kind}${gap.message}${gap.since}`} className="note watch">
-                <SafeText text={gap.message} />
-                {gap.since === null ? null : ` (${shortTime(gap.since)} to ${shortTime(gap.until)})`}
+                <GapText gap={gap} />
               </li>
             ))}
           </ul>
@@ -117,10 +117,10 @@ function EvidenceTable({ control_id, counts, last }: EvidenceTableProps) {
                   <SafeText text={row.name} />
                 </Link>
               </th>
-              <td>{countText(row.events)}</td>
-              <td>{countText(row.actions.block)}</td>
-              <td>{countText(row.actions.redact)}</td>
-              <td>{shortTime(row.last)}</td>
+              <td>{formatCount(row.events)}</td>
+              <td>{formatCount(row.actions.block)}</td>
+              <td>{formatCount(row.actions.redact)}</td>
+              <td>{formatShortTime(row.last)}</td>
             </tr>
           ))}
         </tbody>
@@ -132,9 +132,4 @@ function EvidenceTable({ control_id, counts, last }: EvidenceTableProps) {
 /** Returns the filter of the page Audit that shows the events of a row. */
 function getFilter({ kind, name }: EvidenceCount, last: string): Record<string, string> {
   return kind === 'tag' ? { data_tag: name, last } : { policy_name: name, last };
-}
-
-/** Returns the day and minute of a time, in UTC as in the report. */
-function shortTime(at: string | null): string {
-  return at === null ? '' : at.slice(0, 16).replace('T', ' ');
 }

@@ -1,7 +1,8 @@
 import type { ComplianceReport } from '../../../../src/features/compliance/report-types.ts';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText, StatTile } from '../../components/stat-tile.tsx';
+import { formatCount, StatTile } from '../../components/stat-tile.tsx';
+import { GapText } from './gap-text.tsx';
 
 const STATUSES = [
   ['enforced', 'Enforced'],
@@ -17,16 +18,21 @@ export function ReportSummaryPanel({ report }: { readonly report: ComplianceRepo
     <Panel title={`${title}, ${edition}`}>
       <div className="stack">
         <p className="hint">
-          {window.since.slice(0, 10)} to {window.until.slice(0, 10)} (UTC), {countText(summary.total_events)}{' '}
-          events, {countText(summary.policy_violation_count)} blocked, changed or held for approval. The
-          report supports an audit; it is not a certificate.
+          {window.since.slice(0, 10)} to {window.until.slice(0, 10)} (UTC),{' '}
+          {formatCount(summary.total_events)} events, {formatCount(summary.policy_violation_count)} blocked,
+          changed or held for approval. The report supports an audit; it is not a certificate.
         </p>
         <div className="tiles">
           {STATUSES.map(([status, label]) => (
             <StatTile key={status} label={label} value={summary.control_counts[status] ?? 0} />
           ))}
         </div>
-        {[...record_gaps.map(({ message }) => message), ...summary.anomaly_flags].map((message) => (
+        {record_gaps.map((gap) => (
+          <p key={`${gap.message}${gap.since}`} className="note watch">
+            <GapText gap={gap} />
+          </p>
+        ))}
+        {summary.anomaly_flags.map((message) => (
           <p key={message} className="note watch">
             <SafeText text={message} />
           </p>

@@ -80,7 +80,7 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
             value={draft.text}
             onChange={draft.setText}
             is_read_only={!can_save}
-            problems={editorProblems(found)}
+            problems={listEditorProblems(found)}
             words={RULE_WORDS}
           />
           {lint.error === null ? null : <ErrorNote error={lint.error} />}
@@ -93,7 +93,7 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
   );
 }
 
-function editorProblems(lint: LintAnswer | undefined) {
+function listEditorProblems(lint: LintAnswer | undefined) {
   if (lint === undefined) return NO_PROBLEMS;
   return [...lint.problems, ...lint.remarks]
     .filter(({ file, line }) => DOCUMENT_FILE.test(file) && line !== undefined)

@@ -8,7 +8,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText, StatTile } from '../../components/stat-tile.tsx';
+import { formatCount, StatTile } from '../../components/stat-tile.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
 
 /** Runs test cases and recorded decisions against the text in the editor. Nothing changes by it. */
@@ -255,16 +255,16 @@ function ReplayResult({ replay }: { readonly replay: Replay }) {
   return (
     <>
       <div className="tiles">
-        <StatTile label="Stay the same" value={countText(total.same)} />
-        <StatTile label="Stricter" value={countText(total.stricter)} />
-        <StatTile label="Less strict" value={countText(total.laxer)} />
-        <StatTile label="Cannot be replayed" value={countText(total.unknown)} />
+        <StatTile label="Stay the same" value={formatCount(total.same)} />
+        <StatTile label="Stricter" value={formatCount(total.stricter)} />
+        <StatTile label="Less strict" value={formatCount(total.laxer)} />
+        <StatTile label="Cannot be replayed" value={formatCount(total.unknown)} />
       </div>
       {transitions.length === 0 ? null : (
         <ul className="plain-list" aria-label="Changes of the action">
           {transitions.map(({ from, to, count }) => (
             <li key={`${from} ${to}`}>
-              <Badge value={from} /> → <Badge value={to} /> {countText(count)}
+              <Badge value={from} /> → <Badge value={to} /> {formatCount(count)}
             </li>
           ))}
         </ul>

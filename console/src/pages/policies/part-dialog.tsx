@@ -3,7 +3,7 @@ import type { ApiError } from '../../api/client.ts';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
 
-interface SavedVersion {
+export interface SavedVersion {
   readonly version: number;
   readonly warnings: readonly string[];
 }

@@ -9,7 +9,7 @@ import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../../components/period-select.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
-import { countText } from '../../components/stat-tile.tsx';
+import { formatCount } from '../../components/stat-tile.tsx';
 import { Time } from '../../components/time.tsx';
 
 type ActiveRule = OperationOutput<'dashboardRules'>['rules'][number] & { readonly position: number };
@@ -38,13 +38,13 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     title: 'Action',
     value: ({ action }) => action,
     render: ({ action }) => <Badge value={action} />,
-    width: 140,
+    width: 170,
   },
   {
     id: 'mode',
     title: 'Mode',
     value: ({ enforcement }) => enforcement,
-    width: 100,
+    width: 115,
     render: ({ enforcement }) => <Mode enforcement={enforcement} />,
   },
   {
@@ -59,7 +59,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     title: 'Data tags',
     value: ({ data_tags }) => data_tags.join(' '),
     render: ({ data_tags }) => <Tags tags={data_tags} max={1} />,
-    width: 165,
+    width: 145,
     is_wide_only: true,
   },
   {
@@ -105,7 +105,7 @@ export function RulesPanel() {
   const [query, change] = useAddressQuery();
   const { data, error } = useOperation('dashboardRules', { last, limit: 1_000 });
   const rules = (data?.rules ?? []).map((rule, index) => ({ ...rule, position: index + 1 }));
-  const opened = rules.find((rule) => ruleKey(rule) === query.rule);
+  const opened = rules.find((rule) => buildRuleKey(rule) === query.rule);
   return (
     <>
       {error === null ? null : <ErrorNote error={error} />}
@@ -114,8 +114,8 @@ export function RulesPanel() {
         label="Active rules"
         columns={COLUMNS}
         rows={rules}
-        rowKey={ruleKey}
-        onOpen={(rule) => change({ rule: ruleKey(rule) })}
+        rowKey={buildRuleKey}
+        onOpen={(rule) => change({ rule: buildRuleKey(rule) })}
         empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no rules.'}</p>}
       >
         <PeriodSelect />
@@ -132,7 +132,7 @@ export function RulesPanel() {
   );
 }
 
-function ruleKey({ tenant_id, name }: ActiveRule): string {
+function buildRuleKey({ tenant_id, name }: ActiveRule): string {
   return tenant_id === null ? name : `${tenant_id}/${name}`;
 }
 
@@ -184,11 +184,11 @@ function RulePanel({ rule, last }: { readonly rule: ActiveRule; readonly last: s
       </dl>
       <p className="row-buttons">
         <Link to="/activity" search={{ policy_name: name, last }}>
-          {countText(hits)} decisions
+          {formatCount(hits)} decisions
         </Link>
         {rule.enforcement === 'monitor' ? (
           <Link to="/activity" search={{ monitored: name, last }}>
-            {countText(monitored_hits)} decisions in which it would act
+            {formatCount(monitored_hits)} decisions in which it would act
           </Link>
         ) : null}
       </p>

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
@@ -7,9 +6,8 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
-import { Panel } from '../../components/page-header.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
-import { type PartChange, PartDialog } from './part-dialog.tsx';
+import { type OfferedChange, PartPanel } from './part-panel.tsx';
 
 type Skill = OperationOutput<'skillsList'>['skills'][number];
 
@@ -85,37 +83,10 @@ export function SkillsPanel() {
 function SkillPanel({ skill }: { readonly skill: Skill }) {
   const { name, installed_in } = skill;
   const { data, error } = useOperation('skillShow', { skill_name: name });
-  const { verb, calls, can_change } = usePartChange(skill.version !== null, installed_in);
-  const [asked, setAsked] = useState<PartChange['verb'] | null>(null);
-  const [done, setDone] = useState<{ readonly version: number; readonly warnings: readonly string[] } | null>(
-    null,
-  );
+  const offered = useOfferedChange(skill.version !== null, installed_in);
+  const change = { ...offered, can_change: offered.can_change && data !== undefined };
   return (
-    <Panel
-      title={revealHidden(name)}
-      aside={
-        can_change && data !== undefined ? (
-          <button
-            type="button"
-            className={verb === 'Install' ? 'button primary small' : 'button small'}
-            onClick={() => setAsked(verb)}
-          >
-            {verb}
-          </button>
-        ) : null
-      }
-    >
-      {error === null ? null : <ErrorNote error={error} />}
-      {done === null ? null : (
-        <div className={done.warnings.length === 0 ? 'note good' : 'note watch'} role="status">
-          <p>Version {done.version} of the policy document is active in all workers.</p>
-          {done.warnings.map((warning) => (
-            <p key={warning}>
-              <SafeText text={warning} />
-            </p>
-          ))}
-        </div>
-      )}
+    <PartPanel noun="skill" name={name} change={change} error={error}>
       {data?.files.map(({ path, text }) => (
         <CodeBlock key={path} text={text} label={path} />
       ))}
@@ -124,19 +95,12 @@ function SkillPanel({ skill }: { readonly skill: Skill }) {
           It is installed as files. Remove it with <code>service skills remove {revealHidden(name)}</code>.
         </p>
       ) : null}
-      {asked === null ? null : (
-        <PartDialog
-          change={{ noun: 'skill', name, verb: asked, call: calls[asked] }}
-          onDone={setDone}
-          onClose={() => setAsked(null)}
-        />
-      )}
-    </Panel>
+    </PartPanel>
   );
 }
 
 /** Returns the change that the button offers, and whether the user may make it. */
-function usePartChange(is_bundled: boolean, installed_in: Skill['installed_in']) {
+function useOfferedChange(is_bundled: boolean, installed_in: Skill['installed_in']): OfferedChange {
   const mayCall = useMayCall();
   const { tenants } = useSession();
   const calls = {
@@ -144,7 +108,7 @@ function usePartChange(is_bundled: boolean, installed_in: Skill['installed_in'])
     Remove: useOperationCall('skillRemove', CHANGED),
   };
   const is_installed = installed_in === 'document';
-  const verb: PartChange['verb'] = is_installed ? 'Remove' : 'Install';
+  const verb = is_installed ? 'Remove' : 'Install';
   const may = mayCall(is_installed ? 'skillRemove' : 'skillInstall') && tenants.includes('*');
   return { verb, calls, can_change: may && installed_in !== 'files' && (is_installed || is_bundled) };
 }

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { stringify } from 'yaml';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
@@ -7,9 +6,8 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
-import { Panel } from '../../components/page-header.tsx';
-import { revealHidden, SafeText } from '../../components/safe-text.tsx';
-import { type PartChange, PartDialog } from './part-dialog.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { type OfferedChange, PartPanel } from './part-panel.tsx';
 
 type Template = OperationOutput<'policyTemplates'>['templates'][number];
 
@@ -60,46 +58,19 @@ export function TemplatesPanel() {
 
 function TemplatePanel({ name }: { readonly name: string }) {
   const { data, error } = useOperation('policyTemplate', { template_name: name });
-  const { verb, calls, can_change } = useTemplateChange(name);
-  const [asked, setAsked] = useState<PartChange['verb'] | null>(null);
-  const [version, setVersion] = useState<number | null>(null);
+  const offered = useOfferedChange(name);
+  const change = { ...offered, can_change: offered.can_change && data !== undefined };
   return (
-    <Panel
-      title={revealHidden(name)}
-      aside={
-        can_change && data !== undefined ? (
-          <button
-            type="button"
-            className={verb === 'Install' ? 'button primary small' : 'button small'}
-            onClick={() => setAsked(verb)}
-          >
-            {verb}
-          </button>
-        ) : null
-      }
-    >
-      {error === null ? null : <ErrorNote error={error} />}
-      {version === null ? null : (
-        <p className="note good" role="status">
-          Version {version} of the policy document is active in all workers.
-        </p>
-      )}
+    <PartPanel noun="template" name={name} change={change} error={error}>
       {data === undefined ? null : <CodeBlock text={stringify(data)} label={`Document of ${name}`} />}
-      {asked === null ? null : (
-        <PartDialog
-          change={{ noun: 'template', name, verb: asked, call: calls[asked] }}
-          onDone={(saved) => setVersion(saved.version)}
-          onClose={() => setAsked(null)}
-        />
-      )}
-    </Panel>
+    </PartPanel>
   );
 }
 
 const CHANGED = ['policyDocumentShow', 'policyVersionsList', 'dashboardRules', 'skillsList'] as const;
 
 /** Returns the change that the button offers, and whether the user may make it. */
-function useTemplateChange(name: string) {
+function useOfferedChange(name: string): OfferedChange {
   const mayCall = useMayCall();
   const { tenants } = useSession();
   const sees_document = tenants.includes('*');
@@ -109,7 +80,7 @@ function useTemplateChange(name: string) {
     Remove: useOperationCall('dashboardTemplateRemove', CHANGED),
   };
   const is_installed = data?.text.includes(`\n# Template ${name} ends\n`) === true;
-  const verb: PartChange['verb'] = is_installed ? 'Remove' : 'Install';
+  const verb = is_installed ? 'Remove' : 'Install';
   const operation = is_installed ? 'dashboardTemplateRemove' : 'dashboardTemplateInstall';
   return { verb, calls, can_change: mayCall(operation) && sees_document && data !== undefined };
 }

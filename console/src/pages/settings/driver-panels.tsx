@@ -6,7 +6,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { countText } from '../../components/stat-tile.tsx';
+import { formatCount } from '../../components/stat-tile.tsx';
 import { Time } from '../../components/time.tsx';
 
 const REFRESH_MS = 15_000;
@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<Driver['kind'], string>> = {
   identity: 'Identity',
   telemetry: 'Telemetry',
   advisor: 'Advisor',
+  classifier: 'Classifier',
 };
 
 const DRIVER_COLUMNS: readonly DataColumn<Driver>[] = [
@@ -101,7 +102,7 @@ const HOOK_COLUMNS: readonly DataColumn<Hook>[] = [
     id: 'event_count',
     title: 'Events',
     value: ({ event_count }) => event_count,
-    render: ({ event_count }) => countText(event_count),
+    render: ({ event_count }) => formatCount(event_count),
     is_number: true,
     width: 90,
   },

@@ -5,7 +5,7 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { StatTile } from '../../components/stat-tile.tsx';
-import { durationText } from '../../components/time.tsx';
+import { formatDuration } from '../../components/time.tsx';
 
 const REFRESH_MS = 10_000;
 
@@ -34,7 +34,7 @@ export function HealthPanel() {
         <StatTile label="Mode" value={data?.mode ?? '…'} />
         <StatTile
           label="Up for"
-          value={data === undefined ? '…' : durationText(data.uptime_seconds * 1_000)}
+          value={data === undefined ? '…' : formatDuration(data.uptime_seconds * 1_000)}
         />
         <StatTile label="Agents since the start" value={data?.agents_seen.length ?? '…'} />
       </div>

@@ -47,7 +47,7 @@ export function openDraft(whole: string, format: SettingsFormat): Draft {
     put(edits);
     document = parseResult(text, format);
     const is_same = refuseDeepNesting(() => JSON.stringify(document) === JSON.stringify(expected));
-    if (!is_same) throw lossyChange();
+    if (!is_same) throw buildLossyChangeFailure();
   }
   if (format !== 'toml' && document === null) {
     put([{ offset: 0, length: text.length, content: '{}\n' }]);
@@ -90,11 +90,11 @@ function parseResult(text: string, format: SettingsFormat): unknown {
   try {
     return readDocument(text, format);
   } catch {
-    throw lossyChange();
+    throw buildLossyChangeFailure();
   }
 }
 
-function lossyChange(): SettingsFailure {
+function buildLossyChangeFailure(): SettingsFailure {
   return new SettingsFailure('is written in a way that cannot be changed without losing something');
 }
 

@@ -45,7 +45,7 @@ export function replaceInJson(
   const node = findNode(parseSettingsTree(text, format), path);
   const content = formatValue(
     value,
-    lineIndent(text, node.offset),
+    readLineIndent(text, node.offset),
     readLayout(text),
     isOnOneLine(text, node),
   );
@@ -62,13 +62,13 @@ export function removeFromJson(text: string, format: JsonFormat, path: DocumentP
   const index = others.indexOf(node);
   const end = node.offset + node.length;
   const close = container.offset + container.length - 1;
-  const comma = commaBetween(text, end, others[index + 1]?.offset ?? close);
-  const before = blankBefore(text, node.offset);
+  const comma = findComma(text, end, others[index + 1]?.offset ?? close);
+  const before = findBlankStart(text, node.offset);
   if (comma === -1) {
     const start = findRemovalStart(text, before, node.offset, text.slice(end, close));
     const previous = others[index - 1];
     if (previous === undefined) return removeOnlyChild(text, container, start, end);
-    const at = commaBetween(text, previous.offset + previous.length, node.offset);
+    const at = findComma(text, previous.offset + previous.length, node.offset);
     const from = Math.max(at + 1, start);
     return [
       { offset: at, length: 1, content: '' },
@@ -114,7 +114,7 @@ function appendTo(text: string, container: Node, key: string | null, value: Json
   const last = others.at(-1);
   const from = last === undefined ? container.offset + 1 : last.offset + last.length;
   const at = from + text.slice(from, close).trimEnd().length;
-  const outer = lineIndent(text, container.offset);
+  const outer = readLineIndent(text, container.offset);
   const label = key === null ? '' : `${JSON.stringify(key)}:`;
   if (last === undefined) {
     const indent = `${outer}${style.unit}`;
@@ -124,8 +124,8 @@ function appendTo(text: string, container: Node, key: string | null, value: Json
     ];
   }
   const compact = isOnOneLine(text, container);
-  const indent = firstIndent(text, others[0]!) ?? `${outer}${style.unit}`;
-  const comma = commaBetween(text, from, close);
+  const indent = readFirstIndent(text, others[0]!) ?? `${outer}${style.unit}`;
+  const comma = findComma(text, from, close);
   const content = [
     compact ? ' ' : `${style.eol}${indent}`,
     label,
@@ -162,26 +162,26 @@ function isOnOneLine(text: string, { offset, length }: Node): boolean {
   return !text.slice(offset, offset + length).includes('\n');
 }
 
-function lineIndent(text: string, offset: number): string {
+function readLineIndent(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[\t ]*/.exec(text.slice(start, offset))![0];
 }
 
 /** Returns the indentation of a node that begins its line; `null` for any other node. */
-function firstIndent(text: string, { offset }: Node): string | null {
+function readFirstIndent(text: string, { offset }: Node): string | null {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const before = text.slice(start, offset);
   return start > 0 && before.trim() === '' ? before : null;
 }
 
-function blankBefore(text: string, offset: number): number {
+function findBlankStart(text: string, offset: number): number {
   return text.slice(0, offset).trimEnd().length;
 }
 
 /**
  * Returns the offset of the comma between two offsets that are otherwise separated by blanks and comments; -1 if none.
  */
-function commaBetween(text: string, from: number, to: number): number {
+function findComma(text: string, from: number, to: number): number {
   const separator = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
   separator.lastIndex = from;
   separator.exec(text);

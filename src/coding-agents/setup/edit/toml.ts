@@ -15,7 +15,7 @@ export function insertInToml(text: string, path: DocumentPath, value: Json): rea
 /** Removes a table with its subtables and the blank line before it. */
 export function removeFromToml(text: string, path: DocumentPath): readonly TextEdit[] {
   const edits: TextEdit[] = [];
-  if (!path.every((key) => /^[\w-]+$/.test(String(key)))) throw unsupportedForm(path);
+  if (!path.every((key) => /^[\w-]+$/.test(String(key)))) throw buildUnsupportedFormFailure(path);
   const heads = [...text.matchAll(/^[\t ]*\[([^\n]*)/gm)];
   for (const [at, head] of heads.entries()) {
     if (!isBelow(head[1]!, path)) continue;
@@ -24,11 +24,11 @@ export function removeFromToml(text: string, path: DocumentPath): readonly TextE
     const end = heads[at + 1]?.index ?? text.length;
     edits.push({ offset: start, length: end - start, content: '' });
   }
-  if (edits.length === 0) throw unsupportedForm(path);
+  if (edits.length === 0) throw buildUnsupportedFormFailure(path);
   return edits;
 }
 
-function unsupportedForm(path: DocumentPath): SettingsFailure {
+function buildUnsupportedFormFailure(path: DocumentPath): SettingsFailure {
   return new SettingsFailure(
     `has \`${path.join('.')}\` in a form that setup cannot remove; remove it by hand`,
   );

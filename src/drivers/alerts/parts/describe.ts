@@ -33,7 +33,9 @@ function writeTitle({ kind, rule_name, severity, approval }: AlertMessage): stri
   if (kind === 'test') return `Test: ${rule_name}`;
   if (kind === 'acknowledge') return `Acknowledged: ${rule_name}`;
   if (kind === 'resolve') return `Resolved: ${rule_name}`;
-  return approval === null ? `${capitalize(severity)}: ${rule_name}` : `Approval needed: ${approval.tool}`;
+  return approval === null
+    ? `${capitalizeWord(severity)}: ${rule_name}`
+    : `Approval needed: ${approval.tool}`;
 }
 
 /** The most entries of a group that are shown. */
@@ -56,7 +58,7 @@ function listFacts(message: AlertMessage): [label: string, value: string][] {
           ['Request', approval.request_id],
         ];
   return [
-    ['Severity', capitalize(message.severity)],
+    ['Severity', capitalizeWord(message.severity)],
     ...about,
     ...Object.entries(group).slice(0, GROUP_ENTRIES_MAX),
     ...(tenant_ids.length === 0 ? [] : [['Tenant', tenant_ids.slice(0, 5).join(', ')] as [string, string]]),
@@ -69,7 +71,7 @@ function listFacts(message: AlertMessage): [label: string, value: string][] {
   ];
 }
 
-function capitalize(word: string): string {
+function capitalizeWord(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 

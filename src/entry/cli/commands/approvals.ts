@@ -4,7 +4,7 @@ import type { ApprovalRecord } from '../../../runtime/enforcement/approvals/type
 import { formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineApprovals(command: Command, terminal: Terminal): void {
   command.description(
@@ -66,10 +66,10 @@ async function listRequests(options: ListOptions, terminal: Terminal): Promise<v
   })) as { readonly approvals: readonly ApprovalRecord[] };
   if (options.json) printJson(terminal, reply);
   else if (reply.approvals.length === 0) printLine(terminal, 'There are no such requests.');
-  else listed(reply.approvals, terminal);
+  else printRequests(reply.approvals, terminal);
 }
 
-function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
+function printRequests(requests: readonly ApprovalRecord[], terminal: Terminal): void {
   const head = ['REQUEST', 'STATUS', 'AGENT', 'TOOL', 'RULE', 'EXPIRES', 'ARGUMENTS'];
   const rows = requests.map((one) => [
     one.request_id,
@@ -78,7 +78,7 @@ function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
     one.tool ?? one.boundary,
     one.rule,
     one.expires_at,
-    clipped(one),
+    clipArguments(one),
   ]);
   for (const line of formatTable(head, rows)) printLine(terminal, line);
 }
@@ -86,7 +86,7 @@ function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
 const CLIPPED_CHARACTERS = 60;
 
 /** Returns the start of the arguments, with a mark if they are cut. */
-function clipped({ arguments: text, arguments_truncated }: ApprovalRecord): string {
+function clipArguments({ arguments: text, arguments_truncated }: ApprovalRecord): string {
   const isLong = text.length > CLIPPED_CHARACTERS || arguments_truncated;
   return isLong ? `${text.slice(0, CLIPPED_CHARACTERS)} …` : text;
 }
@@ -103,7 +103,7 @@ function defineShow(command: Command, terminal: Terminal): void {
         request_id,
       })) as ApprovalRecord;
       if (options.json) printJson(terminal, one);
-      else tell(one, terminal);
+      else printRequest(one, terminal);
     });
   addExamples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
 }
@@ -117,21 +117,21 @@ const COLOURS = {
   cancelled: 'dim',
 } as const;
 
-function tell(one: ApprovalRecord, terminal: Terminal): void {
+function printRequest(one: ApprovalRecord, terminal: Terminal): void {
   printLine(
     terminal,
-    `${paint(terminal, ['bold', COLOURS[one.status]], one.status)}  ${escapeControls(one.request_id)}`,
+    `${paintText(terminal, ['bold', COLOURS[one.status]], one.status)}  ${escapeControls(one.request_id)}`,
   );
-  for (const [name, value] of facts(one)) {
+  for (const [name, value] of listFacts(one)) {
     if (value !== null && value !== '')
-      printLine(terminal, `  ${paint(terminal, 'dim', name.padEnd(12))} ${escapeControls(value)}`);
+      printLine(terminal, `  ${paintText(terminal, 'dim', name.padEnd(12))} ${escapeControls(value)}`);
   }
   if (!one.arguments_truncated) return;
   const sentence = `Only the beginning of the arguments is shown: they have ${one.arguments_bytes} bytes. Do not approve what you cannot see.`;
-  printLine(terminal, paint(terminal, ['bold', 'yellow'], sentence));
+  printLine(terminal, paintText(terminal, ['bold', 'yellow'], sentence));
 }
 
-function facts(one: ApprovalRecord): [name: string, value: string | null][] {
+function listFacts(one: ApprovalRecord): [name: string, value: string | null][] {
   return [
     ['tool', one.tool],
     ['arguments', one.arguments],

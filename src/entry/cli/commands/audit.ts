@@ -9,7 +9,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface VerifyOptions {
   readonly dir?: string;
@@ -34,7 +34,7 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((pack: string | undefined, options: VerifyOptions) => verify(pack, options, terminal));
+    .action((pack: string | undefined, options: VerifyOptions) => runVerification(pack, options, terminal));
   addExamples(verifying, [
     ['service audit verify', 'the journal in use'],
     ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
@@ -158,7 +158,11 @@ async function getRange({ since, until, last }: Pick<ExportWords, 'since' | 'unt
 }
 
 /** Verifies a pack, or the journal if no pack is named. */
-async function verify(pack: string | undefined, options: VerifyOptions, terminal: Terminal): Promise<void> {
+async function runVerification(
+  pack: string | undefined,
+  options: VerifyOptions,
+  terminal: Terminal,
+): Promise<void> {
   if (pack === undefined && options.publicKey === undefined) return verifyFolder(options, terminal);
   if (pack === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--public-key` is for an evidence pack.', {
@@ -173,7 +177,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
   const places = await getPlaces(options, terminal);
   const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
   // Read before the journal, because the journal only grows.
-  const known_heads = await rememberedHeads(places.index, terminal);
+  const known_heads = await readRememberedHeads(places.index, terminal);
   const report = await verifyJournal({
     dir: places.journal,
     public_keys: await loadPublicKeys(keys),
@@ -181,7 +185,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
     known_heads,
   });
   if (options.json) printJson(terminal, report);
-  else tell(report, terminal);
+  else printReport(report, terminal);
   if (!report.intact) terminal.exit_code = EXIT.no;
 }
 
@@ -207,7 +211,10 @@ async function getPlaces(options: VerifyOptions, terminal: Terminal): Promise<Pl
 }
 
 /** Returns the last record of each chain that the index has seen, so that a truncated journal is detected. */
-async function rememberedHeads(index: string, terminal: Terminal): Promise<ReadonlyMap<string, ChainHead>> {
+async function readRememberedHeads(
+  index: string,
+  terminal: Terminal,
+): Promise<ReadonlyMap<string, ChainHead>> {
   if (!(await isThere(index))) return new Map();
   const { indexHeads, openIndex } = await import('../../../runtime/audit/index.ts');
   try {
@@ -229,19 +236,19 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-function tell(report: VerifyReport, terminal: Terminal): void {
+function printReport(report: VerifyReport, terminal: Terminal): void {
   for (const warning of report.warnings) printNotice(terminal, `warning: ${escapeControls(warning)}`);
   if (report.broken !== null) {
     const { writer, file, line, seq, reason } = report.broken;
     const place = `${file ?? writer}${line === null ? '' : `, line ${line}`}`;
     printLine(
       terminal,
-      `${paint(terminal, ['bold', 'red'], 'broken')}  ${escapeControls(place)} (record ${seq}): ${escapeControls(reason)}`,
+      `${paintText(terminal, ['bold', 'red'], 'broken')}  ${escapeControls(place)} (record ${seq}): ${escapeControls(reason)}`,
     );
     return;
   }
   const total = report.writers.reduce((sum, { events }) => sum + events, 0);
-  printLine(terminal, `${paint(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
+  printLine(terminal, `${paintText(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
   for (const writer of report.writers) {
     const { records, segments, checkpoints, unsigned_tail, cuts } = writer;
     const { retired } = writer;

@@ -40,7 +40,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .option('--brief', 'omit the types and the wrongly classified rows')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: BenchOptions) => run(options, terminal));
+    .action((options: BenchOptions) => runBench(options, terminal));
   addExamples(command, [
     ['service bench --category secrets --corpus rows.jsonl', ''],
     ['service bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
@@ -56,9 +56,9 @@ export function defineBench(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function run(options: BenchOptions, terminal: Terminal): Promise<void> {
+async function runBench(options: BenchOptions, terminal: Terminal): Promise<void> {
   const policy = await getPolicy(options, terminal);
-  const report = await measure(options, policy, terminal);
+  const report = await measureCorpus(options, policy, terminal);
   if (options.json) return printJson(terminal, report);
   const { formatQuality } = await import('../quality-report.ts');
   for (const line of formatQuality(report, options.brief ?? false)) printLine(terminal, line);
@@ -76,7 +76,7 @@ async function getPolicy({ config }: BenchOptions, terminal: Terminal): Promise<
   });
 }
 
-async function measure(
+async function measureCorpus(
   { category, corpus, predictions, severity }: BenchOptions,
   policy: Policy,
   terminal: Terminal,

@@ -54,7 +54,7 @@ function defineIssue(command: Command, terminal: Terminal): void {
     .option('--secret-key <name>', 'a secret that may be resolved (default: none)', collectValues)
     .option('--session <id>', 'the only session in which the token is valid (default: any)')
     .option('--tenant <id>', 'the tenant')
-    .option('--ttl <duration>', 'how long it lives, as `10m`', duration)
+    .option('--ttl <duration>', 'how long it lives, as `10m`', parseLifetime)
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: IssueOptions) => issueToken(options, terminal));
@@ -67,7 +67,7 @@ function defineIssue(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function duration(text: string): string {
+function parseLifetime(text: string): string {
   if (/^[1-9][0-9]{0,4}[smhdw]$/.test(text)) return text;
   throw new InvalidArgumentError('Give a duration: a whole number and one of s, m, h, d, w.');
 }
@@ -132,10 +132,10 @@ async function listTokens(options: ListOptions, terminal: Terminal): Promise<voi
   })) as { readonly capabilities: readonly CapabilityRecord[] };
   if (options.json) printJson(terminal, reply);
   else if (reply.capabilities.length === 0) printLine(terminal, 'There are no such tokens.');
-  else for (const line of listing(reply.capabilities)) printLine(terminal, line);
+  else for (const line of formatTokens(reply.capabilities)) printLine(terminal, line);
 }
 
-function listing(records: readonly CapabilityRecord[]): string[] {
+function formatTokens(records: readonly CapabilityRecord[]): string[] {
   return formatTable(
     ['TOKEN', 'STATUS', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'SECRETS'],
     records.map((one) => [

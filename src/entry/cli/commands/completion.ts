@@ -13,7 +13,7 @@ export function defineCompletion(command: Command, terminal: Terminal): void {
     )
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action(async (shell: Shell) => {
-      terminal.stdout.write(await completionScript(shell, command.parent ?? command));
+      terminal.stdout.write(await writeCompletionScript(shell, command.parent ?? command));
     });
   addExamples(command, [
     ['source <(service completion bash)', 'in ~/.bashrc'],
@@ -29,7 +29,7 @@ const WRITERS: Readonly<Record<Shell, () => Promise<(all: readonly CommandWords[
 };
 
 /** Walks the whole program, so `program.ts` defines every command when this one runs. */
-async function completionScript(shell: Shell, program: Command): Promise<string> {
+async function writeCompletionScript(shell: Shell, program: Command): Promise<string> {
   const { listCommandWords } = await import('../completion/words.ts');
   return (await WRITERS[shell]())(listCommandWords(program));
 }

@@ -23,7 +23,7 @@ export function defineConfig(command: Command, terminal: Terminal): void {
     .option('--changed', 'only settings that are not defaults')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((path: string | undefined, options: ShowOptions) => run(path, options, terminal));
+    .action((path: string | undefined, options: ShowOptions) => printConfiguration(path, options, terminal));
   const lines = [
     ['service config show', 'every setting'],
     ['service config show --changed', 'what this installation changed'],
@@ -35,7 +35,11 @@ export function defineConfig(command: Command, terminal: Terminal): void {
 
 const VALUE_CHARACTERS_MAX = 60;
 
-async function run(path: string | undefined, options: ShowOptions, terminal: Terminal): Promise<void> {
+async function printConfiguration(
+  path: string | undefined,
+  options: ShowOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { listSettings } = await import('../../../runtime/config/effective.ts');
   const active = await loadCliConfig(terminal, options.config, 'leave');
   const settings = (await listSettings(active)).filter(
@@ -57,12 +61,12 @@ async function run(path: string | undefined, options: ShowOptions, terminal: Ter
   printLine(terminal);
   const rows = settings.map(({ path: name, value, source, line }) => [
     name,
-    shortened(JSON.stringify(value)),
+    shortenValue(JSON.stringify(value)),
     line === null ? source : `${source}:${line}`,
   ]);
   for (const row of formatTable(['SETTING', 'VALUE', 'SOURCE'], rows)) printLine(terminal, row);
 }
 
-function shortened(text: string): string {
+function shortenValue(text: string): string {
   return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX - 1)}…`;
 }

@@ -11,7 +11,7 @@ import {
 import { formatCount, formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineCost(command: Command, terminal: Terminal): void {
   command.description(
@@ -95,7 +95,7 @@ const TOP = 10;
 function tellSummary(answer: Summary, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
   const head = `${formatMoney(answer.total_cost)} from ${answer.since} to ${answer.until}`;
-  printLine(terminal, paint(terminal, 'bold', head));
+  printLine(terminal, paintText(terminal, 'bold', head));
   printLine(terminal, `${formatCount(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out`);
   if (estimated_calls > 0)
     printLine(

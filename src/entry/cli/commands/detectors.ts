@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
 import { addExamples, buildJsonOption } from '../options.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ListOptions {
   readonly tag?: string;
@@ -98,7 +98,7 @@ async function runShow(id: string, { json }: { json?: true }, terminal: Terminal
     return;
   }
   const { family, tags, severity, evidence, description, hits, misses } = found;
-  printLine(terminal, `${paint(terminal, 'bold', id)}  ${severity}`);
+  printLine(terminal, `${paintText(terminal, 'bold', id)}  ${severity}`);
   printLine(terminal, escapeControls(description));
   printLine(terminal);
   printLine(terminal, `family    ${family}`);

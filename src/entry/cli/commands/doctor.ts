@@ -33,11 +33,11 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     .addOption(
       new Option('--since <duration>', 'age of the sessions to compare at most')
         .default(parseDuration(SINCE), SINCE)
-        .argParser(duration),
+        .argParser(parseDurationArgument),
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: Options) => run(options, terminal));
+    .action((options: Options) => runDoctor(options, terminal));
   addExamples(command, [
     ['service doctor', 'everything, for the project in this folder'],
     ['service doctor --host claude-code --since 30d', ''],
@@ -45,16 +45,16 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function duration(text: string): number {
+function parseDurationArgument(text: string): number {
   const ms = parseDuration(text);
   if (ms === null) throw new InvalidArgumentError('Give a whole number and one of s, m, h, d, w: 24h, 7d.');
   return ms;
 }
 
-async function run(options: Options, terminal: Terminal): Promise<void> {
-  const { diagnose } = await import('../doctor/diagnose.ts');
+async function runDoctor(options: Options, terminal: Terminal): Promise<void> {
+  const { diagnoseSetup } = await import('../doctor/diagnose.ts');
   const { env, cwd } = terminal;
-  const diagnosis = await diagnose({
+  const diagnosis = await diagnoseSetup({
     host: options.host ?? null,
     scope: options.scope ?? null,
     config: options.config === undefined ? null : resolve(cwd, options.config),

@@ -5,7 +5,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { readBounded } from '../read-bounded.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface AddOptions {
   readonly reason: string;
@@ -28,7 +28,7 @@ export function defineFingerprint(command: Command, terminal: Terminal): void {
     )
     .requiredOption('--reason <text>', 'why it is harmless')
     .requiredOption('--owner <name>', 'the owner of the entry')
-    .requiredOption('--expires <when>', 'when the entry expires: days, as `90d`, or a date', expiry)
+    .requiredOption('--expires <when>', 'when the entry expires: days, as `90d`, or a date', parseExpiry)
     .option('--rule-id <id>', 'the detector to allowlist, if several detectors match')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
@@ -52,7 +52,7 @@ const DAY_MS = 86_400_000;
 const DAYS_MAX = 366;
 
 /** Returns a date as given, or the date that many days from now. */
-function expiry(text: string): string {
+function parseExpiry(text: string): string {
   const days = Number(/^(\d{1,3})d$/.exec(text)?.[1] ?? 0);
   if (days >= 1 && days <= DAYS_MAX) return new Date(Date.now() + days * DAY_MS).toISOString();
   const ahead_ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) - Date.now() : Number.NaN;
@@ -123,7 +123,7 @@ async function listEntries(options: { config?: string; json?: true }, terminal: 
   }
   if (entries.length === 0) printNotice(terminal, 'No fingerprint is allowlisted.');
   for (const { fingerprint, reason, owner, expires_at, expired } of entries) {
-    const state = expired ? paint(terminal, 'red', 'expired') : paint(terminal, 'green', 'allowed');
+    const state = expired ? paintText(terminal, 'red', 'expired') : paintText(terminal, 'green', 'allowed');
     printLine(
       terminal,
       `${state}  ${fingerprint}  until ${expires_at}, ${escapeControls(owner)}: ${escapeControls(reason)}`,

@@ -27,14 +27,14 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--intelligence', 'configure the advisory layer too')
     .option('--non-interactive', 'ask nothing')
     .addOption(buildJsonOption())
-    .action((options: InitOptions) => run(options, terminal));
+    .action((options: InitOptions) => runInit(options, terminal));
   addExamples(command, [
     ['service init', ''],
     ['service init --path deploy --full --non-interactive', 'in a script'],
   ]);
 }
 
-async function run(options: InitOptions, terminal: Terminal): Promise<void> {
+async function runInit(options: InitOptions, terminal: Terminal): Promise<void> {
   const { writeMissingFiles } = await import('../scaffold/write.ts');
   const { buildScaffoldFiles } = await import('../scaffold/files.ts');
   const folder = resolve(terminal.cwd, options.path);
@@ -45,14 +45,14 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   const intelligence = asks && options.intelligence ? await askAboutIntelligence() : null;
   const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
   if (options.json) printJson(terminal, { folder, ...written });
-  else tell(written, folder, terminal);
+  else printFiles(written, folder, terminal);
   if (intelligence !== null) tellAboutKey(intelligence, folder, terminal);
   if (!asks && options.intelligence)
     printNotice(
       terminal,
       'The advisory layer was not configured, because there is no terminal to ask questions at, or the configuration exists. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
     );
-  await check(configuration, terminal);
+  await checkNewConfiguration(configuration, terminal);
   if (choice === null || choice.agents.length + choice.packs.length === 0) return;
   printLine(terminal);
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
@@ -80,7 +80,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-function tell({ created, kept }: WrittenFiles, folder: string, terminal: Terminal): void {
+function printFiles({ created, kept }: WrittenFiles, folder: string, terminal: Terminal): void {
   const place = relative(terminal.cwd, folder) || '.';
   for (const path of created) printLine(terminal, `created  ${escapeControls(join(place, path))}`);
   for (const path of kept) printLine(terminal, `kept     ${escapeControls(join(place, path))}`);
@@ -102,7 +102,7 @@ function tellAboutKey({ api_key_env }: IntelligenceAnswer, folder: string, termi
  * Checks the result, because existing files that were kept may have mistakes. It is better to report them now than at
  * the next start.
  */
-async function check(configuration: string, terminal: Terminal): Promise<void> {
+async function checkNewConfiguration(configuration: string, terminal: Terminal): Promise<void> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
   const { problems } = await validateConfiguration({

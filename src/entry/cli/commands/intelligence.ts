@@ -10,7 +10,7 @@ import {
   defineIntegrate,
   defineRecommend,
 } from '../intelligence/define-advisors.ts';
-import { convert } from '../intelligence/deliver-artifacts.ts';
+import { convertArtifactFailure } from '../intelligence/deliver-artifacts.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
@@ -65,7 +65,7 @@ async function showStatus({ check, config: path, json }: StatusOptions, terminal
     api_key_env: key ?? null,
     key_is_set: key === undefined ? null : (terminal.env[key] ?? '') !== '',
   };
-  const answered = check && enabled ? await probe(intelligence, terminal) : null;
+  const answered = check && enabled ? await probeBackend(intelligence, terminal) : null;
   if (json)
     printJson(terminal, {
       ...status,
@@ -88,7 +88,7 @@ async function showStatus({ check, config: path, json }: StatusOptions, terminal
 const PROBE = 'Reply with the word ok.';
 
 /** Asks the model for one word. Returns an empty text, or the problem. */
-async function probe(intelligence: Config['intelligence'], { env }: Terminal): Promise<string> {
+async function probeBackend(intelligence: Config['intelligence'], { env }: Terminal): Promise<string> {
   const { openModelBackend } = await import('../../../gateways/advisor-model/model-backend.ts');
   let backend: ModelBackend | null = null;
   try {
@@ -112,16 +112,16 @@ function defineUndo(parent: Command, terminal: Terminal): void {
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: { readonly config?: string; readonly json?: true }) => undo(options, terminal));
+    .action((options: { readonly config?: string; readonly json?: true }) => undoChange(options, terminal));
   addExamples(command, [['service intelligence undo', '']]);
 }
 
-async function undo(
+async function undoChange(
   { config: path, json }: { readonly config?: string; readonly json?: true },
   terminal: Terminal,
 ): Promise<void> {
   const { state_dir } = await loadCliConfig(terminal, path, 'leave');
-  const { root, restored, removed } = await convert(undoArtifacts(state_dir));
+  const { root, restored, removed } = await convertArtifactFailure(undoArtifacts(state_dir));
   if (restored.length + removed.length === 0)
     throw new CommandFailure(EXIT.no, 'not_found', 'The files are already as they were before.');
   if (json) {

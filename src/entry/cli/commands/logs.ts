@@ -79,7 +79,7 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     .option('--oldest-first', 'newest at the end (default with --follow)')
     .addOption(buildConfigOption())
     .addOption(new Option('--json', 'write one JSON object a line'))
-    .action((options: LogsOptions) => run(options, terminal));
+    .action((options: LogsOptions) => runLogs(options, terminal));
   addExamples(command, [
     ['service logs --decision block --last 24h', 'what was blocked today'],
     ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
@@ -89,19 +89,20 @@ export function defineLogs(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
+async function runLogs(options: LogsOptions, terminal: Terminal): Promise<void> {
   const filter = getFilter(options);
   if (options.metadataValue !== undefined && options.metadataKey === undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', '--metadata-value needs --metadata-key beside it.');
   }
-  if (options.detail !== undefined) return detail(options.detail, filter, options, terminal);
+  if (options.detail !== undefined) return printEventDetail(options.detail, filter, options, terminal);
   if (options.follow)
     return followEvents(terminal, options.config, filter, options.tail, (event) =>
-      tell(event, options, terminal),
+      printEvent(event, options, terminal),
     );
   const page = await findEventPage(terminal, options.config, { ...filter, limit: options.tail });
   const { events, events_searched } = page;
-  for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
+  for (const event of options.oldestFirst ? events.toReversed() : events)
+    printEvent(event, options, terminal);
   if (events.length > 0) return;
   const sentence = await explainNoEvents(options, terminal, events_searched);
   // Programs parse each line of the output as an event, so for them the output stays empty.
@@ -134,7 +135,7 @@ export async function explainNoEvents(
   return `No matching events in ${escapeControls(state_dir)} (${when === '' ? 'all time' : escapeControls(when)}${searched}).`;
 }
 
-async function detail(
+async function printEventDetail(
   event_id: string,
   filter: AuditFilter,
   options: LogsOptions,
@@ -150,7 +151,7 @@ async function detail(
   else for (const line of formatEventDetail(event, terminal)) printLine(terminal, line);
 }
 
-function tell(event: AuditEvent, options: LogsOptions, terminal: Terminal): void {
+function printEvent(event: AuditEvent, options: LogsOptions, terminal: Terminal): void {
   if (options.json) printJson(terminal, event);
   else printLine(terminal, formatEventLine(event, terminal));
 }

@@ -21,7 +21,7 @@ export function defineMcp(command: Command, terminal: Terminal): void {
     .option('--user <id>', 'user of the tool list, if the server shows users different ones')
     .argument('[command...]', 'after `--`: the server and its arguments')
     .addOption(buildConfigOption())
-    .action((words: string[], options: McpOptions) => run(words, options, terminal));
+    .action((words: string[], options: McpOptions) => runMcp(words, options, terminal));
   addExamples(command, [
     ['service mcp', 'what an MCP host starts'],
     ['service mcp --config deploy/service.yaml', 'the service of another folder'],
@@ -32,7 +32,7 @@ export function defineMcp(command: Command, terminal: Terminal): void {
   addPins(command, terminal);
 }
 
-async function run(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
+async function runMcp(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
   const { serveConfigured, serveMcp, wrapServer } = await import('../mcp.ts');
   if (options.wrap === true && options.gateway === true)
     throw new CommandFailure(

@@ -90,9 +90,9 @@ async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<
   )) as {
     readonly agents: readonly (AgentActivity & { readonly agent_id: string })[];
   };
-  const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
+  const rows = answer.agents.map((one) => [one.agent_id, ...formatActivity(one)]);
   if (options.json) printJson(terminal, answer);
-  else await tell(['AGENT', ...SEEN], rows, options, terminal);
+  else await printRows(['AGENT', ...SEEN], rows, options, terminal);
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
@@ -112,19 +112,19 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     one.session_id,
     one.tenant_id,
     one.agent_ids.join(', '),
-    ...seen(one),
+    ...formatActivity(one),
   ]);
   if (options.json) printJson(terminal, answer);
-  else await tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, options, terminal);
+  else await printRows(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, options, terminal);
 }
 
 const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
 
-function seen({ event_count, block_count, last_seen }: AgentActivity): string[] {
+function formatActivity({ event_count, block_count, last_seen }: AgentActivity): string[] {
   return [String(event_count), String(block_count), last_seen];
 }
 
-async function tell(
+async function printRows(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   options: ObserveOptions,
@@ -150,7 +150,7 @@ async function explainEmpty(
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const input = { agent_id, ...getWhich(options) };
   const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input);
-  await show(answer, { agent_id }, options, terminal);
+  await printAnswer(answer, { agent_id }, options, terminal);
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
@@ -159,10 +159,10 @@ async function showSession(session_id: string, options: ObserveOptions, terminal
     session_id,
     ...which,
   });
-  await show(answer, { session_id }, options, terminal);
+  await printAnswer(answer, { session_id }, options, terminal);
 }
 
-async function show(
+async function printAnswer(
   answer: unknown,
   about: Parameters<typeof explainEmpty>[0],
   options: ObserveOptions,

@@ -5,7 +5,7 @@ import { formatCount, formatTable } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface PluginList {
   readonly plugins: readonly {
@@ -114,10 +114,10 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
 function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Terminal): void {
   for (const { message } of report.problems) printNotice(terminal, `problem  ${escapeControls(message)}`);
   if (plugin === null) {
-    printLine(terminal, `${paint(terminal, 'red', 'left out')}  ${escapeControls(report.from)}`);
+    printLine(terminal, `${paintText(terminal, 'red', 'left out')}  ${escapeControls(report.from)}`);
     return;
   }
-  printLine(terminal, `${paint(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
+  printLine(terminal, `${paintText(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
   for (const { id, examples: addExamples } of plugin.detectors) {
     const tried = `${formatCount(addExamples.hits.length, 'hit')}, ${formatCount(addExamples.misses.length, 'miss', 'misses')}`;
     printLine(terminal, `  detector ${id}: ${tried}`);

@@ -6,7 +6,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { readBounded } from '../read-bounded.ts';
 import { type OperationSelector, runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
   readonly file?: string;
@@ -37,7 +37,7 @@ export function defineScan(command: Command, terminal: Terminal): void {
     .option('--session <id>', 'the session that it belongs to')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((text: string | undefined, options: ScanOptions) => run(text, options, terminal));
+    .action((text: string | undefined, options: ScanOptions) => runScan(text, options, terminal));
   addExamples(command, [
     ["service scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
     ['service scan --boundary output < answer.txt', 'what a user would see'],
@@ -46,12 +46,12 @@ export function defineScan(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
-  const { which, input } = await question(text, options, terminal);
+async function runScan(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
+  const { which, input } = await buildScanRequest(text, options, terminal);
   const reply = (await runSelectedOperation(terminal, options.config, which, input)) as ScanReply;
   const { writeExactJson } = await import('../../../core/json/value-source.ts');
-  if (options.json) printLine(terminal, escapeControls(onOneLine(writeExactJson(reply))));
-  else tell(reply, terminal, writeExactJson);
+  if (options.json) printLine(terminal, escapeControls(joinJsonLines(writeExactJson(reply))));
+  else printReply(reply, terminal, writeExactJson);
   if (reply.decision === 'block') terminal.exit_code = EXIT.no;
 }
 
@@ -61,7 +61,7 @@ interface ScanReply extends VerdictReply {
 }
 
 /** Returns the operation that answers, and its input. */
-async function question(
+async function buildScanRequest(
   text: string | undefined,
   options: ScanOptions,
   terminal: Terminal,
@@ -81,7 +81,7 @@ async function question(
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     ...(options.session !== undefined && { context: { session_id: options.session } }),
   };
-  const bytes = text === undefined || text === '-' ? await read(options.file, terminal) : null;
+  const bytes = text === undefined || text === '-' ? await readInput(options.file, terminal) : null;
   if (options.file !== undefined && !options.structured && options.boundary === 'input') {
     return {
       which: (of) => of.scanFile,
@@ -91,14 +91,14 @@ async function question(
   const { decodeUtf8Text } = await import('../../../operations/file.ts');
   const content = bytes === null ? text! : decodeUtf8Text(bytes);
   if (options.structured)
-    return { which: (of) => of.scanStructured, input: await payloadBody(content, about) };
+    return { which: (of) => of.scanStructured, input: await parsePayloadBody(content, about) };
   return {
     which: (of) => (options.boundary === 'output' ? of.guardOutput : of.scanInput),
     input: { text: content, ...about },
   };
 }
 
-async function read(file: string | undefined, terminal: Terminal): Promise<Buffer> {
+async function readInput(file: string | undefined, terminal: Terminal): Promise<Buffer> {
   if (file !== undefined) return readFile(resolve(terminal.cwd, file), file);
   if (terminal.stdin.isTTY) {
     throw new CommandFailure(
@@ -125,12 +125,12 @@ async function readFile(path: string, as_given: string): Promise<Buffer> {
 }
 
 /** Removes the white space between the tokens of a JSON text. */
-function onOneLine(json: string): string {
+function joinJsonLines(json: string): string {
   return json.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
 }
 
 /** Returns a body that keeps the text of its payload, so that numbers are judged and shown with all their digits. */
-async function payloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
+async function parsePayloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
   const { parseJson } = await import('../../../core/json/value-source.ts');
   try {
     // Parsed alone first, so that a payload cannot close the body and add members to it.
@@ -151,11 +151,11 @@ async function payloadBody(payload: string, about: object): Promise<Record<strin
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) => string): void {
-  const decision = paint(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
+function printReply(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) => string): void {
+  const decision = paintText(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
   printLine(terminal, `${decision}  ${escapeControls(reply.reason)}`);
   printLine(terminal, `rule   ${escapeControls(reply.rule)} (${reply.action})`);
-  for (const violation of reply.violations) printLine(terminal, `found  ${found(violation)}`);
+  for (const violation of reply.violations) printLine(terminal, `found  ${formatViolation(violation)}`);
   if (reply.coverage === 'partial') printLine(terminal, 'only a part was scanned');
   printLine(terminal, `event  ${reply.event_id}`);
   if (reply.modified_text !== undefined)
@@ -169,7 +169,16 @@ function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) 
  * Formats a finding with its location, but without the matched text, which must not appear in scroll-back and build
  * logs.
  */
-function found({ severity, detector, rule_id, tag, start, end, path, reason }: ViolationReply): string {
+function formatViolation({
+  severity,
+  detector,
+  rule_id,
+  tag,
+  start,
+  end,
+  path,
+  reason,
+}: ViolationReply): string {
   const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
   const place = start === undefined ? '' : ` at ${start}-${end}`;
   const parts = [`${severity} ${detector}${exact}${place}`, path && `in ${path}`, tag, reason];

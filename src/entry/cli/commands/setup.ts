@@ -53,7 +53,7 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     .option('--dry-run', 'show what would change, and change nothing')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((given: string | undefined, options: SetupOptions) => run(given, options, terminal));
+    .action((given: string | undefined, options: SetupOptions) => runSetup(given, options, terminal));
   addExamples(command, [
     ['service setup', 'all coding agents of this machine'],
     ['service setup claude-code', 'see the change, say yes'],
@@ -66,7 +66,7 @@ export function defineSetup(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function run(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
+async function runSetup(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
   if (options.list) return printSetupNames(options.json === true, terminal);
   if (name === undefined) return setUpFound(options, terminal);
   const host = codingAgents.find((each) => each.name === name);

@@ -11,7 +11,7 @@ import { escapeControls, printJson, printLine, type Terminal } from '../terminal
 export function defineSkills(command: Command, terminal: Terminal): void {
   addCommand(command, terminal);
   removeCommand(command, terminal);
-  listCommand(command, terminal);
+  addListCommand(command, terminal);
   searchCommand(command, terminal);
   addExamples(command, [
     ['service skills search cards', 'what there is'],
@@ -63,7 +63,7 @@ interface ListOptions {
   readonly check?: true;
 }
 
-function listCommand(parent: Command, terminal: Terminal): void {
+function addListCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
     .summary('list the skills that are in place')
@@ -71,11 +71,11 @@ function listCommand(parent: Command, terminal: Terminal): void {
     .option('--check', 'end with 1 where a file is changed or missing')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: ListOptions) => list(options, terminal));
+    .action((options: ListOptions) => printSkills(options, terminal));
   addExamples(command, [['service skills list --check', 'in a pipeline']]);
 }
 
-async function list(options: ListOptions, terminal: Terminal): Promise<void> {
+async function printSkills(options: ListOptions, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   const { listSkills } = await import('../../../runtime/skills/index.ts');
   const { skills, interrupted } = await listSkills(config);
@@ -109,7 +109,7 @@ function searchCommand(parent: Command, terminal: Terminal): void {
     .option(
       '--registry <registry>',
       'look in a registry too: `npm`, as npm is set up on this machine',
-      registryName,
+      parseRegistryName,
     )
     .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'skills', terminal));
@@ -119,7 +119,7 @@ function searchCommand(parent: Command, terminal: Terminal): void {
   ]);
 }
 
-function registryName(text: string): 'npm' {
+function parseRegistryName(text: string): 'npm' {
   if (text === 'npm') return text;
   throw new CommandFailure(EXIT.usage, 'usage', 'There is one registry to look in: `npm`.');
 }

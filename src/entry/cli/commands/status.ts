@@ -4,7 +4,7 @@ import type { ServiceStatus } from '../../../server/socket-server.ts';
 import { EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface StatusOptions {
   readonly config?: string;
@@ -18,14 +18,14 @@ export function defineStatus(command: Command, terminal: Terminal): void {
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: StatusOptions) => run(options, terminal));
+    .action((options: StatusOptions) => runStatus(options, terminal));
   addExamples(command, [
     ['service status', ''],
     ['service status --config /etc/agent-safety/service.yaml --json', 'for a monitor'],
   ]);
 }
 
-async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
+async function runStatus(options: StatusOptions, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   const { connectService } = await import('../../../server/socket-client.ts');
   const door = await connectService(config.state_dir);
@@ -44,7 +44,7 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
     });
     return;
   }
-  printLine(terminal, headline(found, terminal));
+  printLine(terminal, formatHeadline(found, terminal));
   const lines: readonly (readonly [name: string, value: string])[] = [
     ...(found?.url ? [['Address', found.url] as const] : []),
     ...(found === null
@@ -61,9 +61,9 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
   if (found === null) printLine(terminal, `\nStart it with \`${terminal.name} serve\`.`);
 }
 
-function headline(found: ServiceStatus | null, terminal: Terminal): string {
-  if (found === null) return paint(terminal, 'yellow', 'Not running');
-  return paint(terminal, 'green', found.url === null ? 'Hook daemon running' : 'Service running');
+function formatHeadline(found: ServiceStatus | null, terminal: Terminal): string {
+  if (found === null) return paintText(terminal, 'yellow', 'Not running');
+  return paintText(terminal, 'green', found.url === null ? 'Hook daemon running' : 'Service running');
 }
 
 function getProcess({ pid, version, workers }: ServiceStatus): string {

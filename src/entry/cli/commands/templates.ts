@@ -51,14 +51,14 @@ function installCommand(parent: Command, terminal: Terminal): void {
   for (const option of buildConsentOptions()) install.addOption(option);
   install
     .addOption(buildJsonOption())
-    .action((source: string, options: AddOptions) => addSkill(source, options, terminal, onlyTemplates));
+    .action((source: string, options: AddOptions) => addSkill(source, options, terminal, requireTemplate));
   addExamples(install, [
     ['service templates install finance', ''],
     ['service templates install finance --yes', 'in a script'],
   ]);
 }
 
-async function onlyTemplates(skill: Skill): Promise<void> {
+async function requireTemplate(skill: Skill): Promise<void> {
   const { isTemplate } = await import('../../../runtime/skills/index.ts');
   if (isTemplate(skill)) return;
   throw new CommandFailure(EXIT.no, 'not_a_template', `\`${skill.name}\` brings more than policies.`, {

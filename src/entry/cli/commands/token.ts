@@ -19,7 +19,7 @@ export function defineToken(command: Command, terminal: Terminal): void {
     .command('show')
     .summary('print a token')
     .description('Print a token.')
-    .addArgument(kindArgument())
+    .addArgument(createKindArgument())
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => showToken(kind, options, terminal));
@@ -28,7 +28,7 @@ export function defineToken(command: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('replace a token')
     .description('Replace a token. The service refuses the old one after a second.')
-    .addArgument(kindArgument())
+    .addArgument(createKindArgument())
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => rotateOne(kind, options, terminal));
@@ -40,7 +40,7 @@ export function defineToken(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function kindArgument(): Argument {
+function createKindArgument(): Argument {
   return new Argument('[kind]', 'which token').choices(['agent', 'operator']).default('agent');
 }
 
@@ -52,7 +52,7 @@ async function showToken(kind: TokenKind, options: TokenOptions, terminal: Termi
       hint: MADE_WHEN[kind],
     });
   }
-  answer(kind, found, options, terminal);
+  printToken(kind, found, options, terminal);
 }
 
 const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
@@ -64,10 +64,10 @@ const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
 async function rotateOne(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
   const { rotateToken } = await import('../../../runtime/access/tokens.ts');
   const made = rotateToken((await loadCliConfig(terminal, options.config, 'leave')).state_dir, kind);
-  answer(kind, made, options, terminal);
+  printToken(kind, made, options, terminal);
 }
 
-function answer(kind: TokenKind, found: string, options: TokenOptions, terminal: Terminal): void {
+function printToken(kind: TokenKind, found: string, options: TokenOptions, terminal: Terminal): void {
   if (options.json) printJson(terminal, { kind, token: found });
   else printLine(terminal, found);
 }
@@ -86,11 +86,11 @@ function defineCreate(command: Command, terminal: Terminal): void {
     .description(
       'Create a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )
-    .argument('<id>', 'what the audit log calls it, `key:<id>`', keyId)
+    .argument('<id>', 'what the audit log calls it, `key:<id>`', parseKeyId)
     .option('--tenant <id>', 'a tenant that it may name (default: any)', collectValues)
     .option('--agent <id>', 'an agent that it may act for (default: any)', collectValues)
-    .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, permission)
-    .option('--expires-in <days>', 'days until it expires, as `90d`', days)
+    .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, parsePermission)
+    .option('--expires-in <days>', 'days until it expires, as `90d`', parseDays)
     .addOption(buildJsonOption())
     .action((id: string, options: CreateOptions) => createKey(id, options, terminal));
   addExamples(create, [
@@ -101,19 +101,19 @@ function defineCreate(command: Command, terminal: Terminal): void {
 
 const AGENT_PERMISSIONS = PERMISSIONS.filter((name) => !PERSON_PERMISSIONS.includes(name));
 
-function keyId(text: string): string {
+function parseKeyId(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(text)) return text;
   throw new InvalidArgumentError('The id is 1 to 64 letters, digits, `.`, `_` or `-`.');
 }
 
-function permission(text: string, before?: readonly string[]): readonly string[] {
+function parsePermission(text: string, before?: readonly string[]): readonly string[] {
   const all = collectValues(text, before);
   const unknown = all.find((name) => !(AGENT_PERMISSIONS as readonly string[]).includes(name));
   if (unknown === undefined) return all;
   throw new InvalidArgumentError(`A key's permissions are ${AGENT_PERMISSIONS.join(', ')}.`);
 }
 
-function days(text: string): number {
+function parseDays(text: string): number {
   const count = Number(/^(\d{1,4})d$/.exec(text)?.[1] ?? 0);
   if (count >= 1) return count;
   throw new InvalidArgumentError('Give days, as `90d`.');
@@ -127,7 +127,7 @@ async function createKey(id: string, options: CreateOptions, terminal: Terminal)
     ...(options.tenant !== undefined && { tenants: options.tenant }),
     ...(options.agent !== undefined && { agents: options.agent }),
     ...(options.permission !== undefined && { permissions: options.permission }),
-    ...(options.expiresIn !== undefined && { expires_at: after(options.expiresIn) }),
+    ...(options.expiresIn !== undefined && { expires_at: computeExpiry(options.expiresIn) }),
   };
   if (options.json) {
     printJson(terminal, { key, settings });
@@ -139,6 +139,6 @@ async function createKey(id: string, options: CreateOptions, terminal: Terminal)
   printNotice(terminal, (await import('yaml')).stringify({ auth: { api_keys: [settings] } }));
 }
 
-function after(days: number): string {
+function computeExpiry(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();
 }

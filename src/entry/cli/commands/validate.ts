@@ -5,8 +5,8 @@ import { formatCount } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import {
   escapeControls,
-  paint,
   paintError,
+  paintText,
   printJson,
   printLine,
   printNotice,
@@ -20,23 +20,23 @@ export function defineValidate(command: Command, terminal: Terminal): void {
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: { config?: string; json?: true }) => run(options, terminal));
+    .action((options: { config?: string; json?: true }) => runValidation(options, terminal));
   addExamples(command, [
     ['service validate', ''],
     ['service validate --config deploy/service.yaml --json', 'in a pipeline'],
   ]);
 }
 
-async function run(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
+async function runValidation(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
   const { env, cwd } = terminal;
   const validation = await validateConfiguration({ path: options.config ?? null, env, cwd });
   if (options.json) printJson(terminal, validation);
-  else await tell(validation, terminal);
+  else await printValidation(validation, terminal);
   if (!validation.valid) terminal.exit_code = EXIT.no;
 }
 
-async function tell(validation: Validation, terminal: Terminal): Promise<void> {
+async function printValidation(validation: Validation, terminal: Terminal): Promise<void> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { counts, files, problems, warnings } = validation;
   for (const problem of problems) {
@@ -55,11 +55,11 @@ async function tell(validation: Validation, terminal: Terminal): Promise<void> {
   if (!validation.valid) {
     printLine(
       terminal,
-      `${paint(terminal, 'red', 'invalid')}  ${name}: ${formatCount(problems.length, 'problem')}`,
+      `${paintText(terminal, 'red', 'invalid')}  ${name}: ${formatCount(problems.length, 'problem')}`,
     );
     return;
   }
-  printLine(terminal, `${paint(terminal, 'green', 'valid')}  ${name}`);
+  printLine(terminal, `${paintText(terminal, 'green', 'valid')}  ${name}`);
   if (counts !== null) for (const line of countLines(counts)) printLine(terminal, `  ${line}`);
   for (const file of files) printLine(terminal, `  read ${escapeControls(file)}`);
 }

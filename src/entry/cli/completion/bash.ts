@@ -15,15 +15,15 @@ _agent_safety_complete() {
   path=''
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$path/\${COMP_WORDS[i]}" in
-${steps(all)}
+${writeSteps(all)}
     esac
   done
   words=''
   case "$path $prev" in
-${optionValues(all)}
+${writeOptionValues(all)}
     *)
       case "$path" in
-${commandCases(all)}
+${writeCommandCases(all)}
       esac
       ;;
   esac
@@ -34,20 +34,22 @@ complete -o default -F _agent_safety_complete ${PROGRAM_NAME} ./service
 `;
 }
 
-function steps(all: readonly CommandWords[]): string {
+function writeSteps(all: readonly CommandWords[]): string {
   const paths = all.map((words) => words.path).filter((path) => path !== '');
-  return paths.map((path) => `      '${beforeLast(path)}/${last(path)}') path='${path}' ;;`).join('\n');
+  return paths
+    .map((path) => `      '${dropLastWord(path)}/${getLastWord(path)}') path='${path}' ;;`)
+    .join('\n');
 }
 
-function beforeLast(path: string): string {
+function dropLastWord(path: string): string {
   return path.split(' ').slice(0, -1).join(' ');
 }
 
-function last(path: string): string {
+function getLastWord(path: string): string {
   return path.split(' ').at(-1)!;
 }
 
-function optionValues(all: readonly CommandWords[]): string {
+function writeOptionValues(all: readonly CommandWords[]): string {
   const taking = all.flatMap(({ path, options }) =>
     options
       .filter((option) => option.takes_value)
@@ -56,7 +58,7 @@ function optionValues(all: readonly CommandWords[]): string {
   return taking.join('\n');
 }
 
-function commandCases(all: readonly CommandWords[]): string {
+function writeCommandCases(all: readonly CommandWords[]): string {
   return all
     .map(({ path, subcommands, options, values }) => {
       const words = [...subcommands, ...options].map(({ word }) => word);

@@ -9,7 +9,7 @@ import { runProcess, withFolder } from '../testing/run.ts';
 const exec = promisify(execFile);
 
 /** Returns the words that bash offers after Tab. */
-async function offered(script: string, words: readonly string[], cwd: string): Promise<string[]> {
+async function completeWords(script: string, words: readonly string[], cwd: string): Promise<string[]> {
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _agent_safety_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await exec('bash', ['-c', `${script}\n${ask}`], { cwd });
@@ -35,14 +35,14 @@ test('the bash script completes commands, options and values, and runs nothing t
     await exec('bash', ['-n', '-c', script]);
     let ran = 0;
     for (const { words, has, lacks = [] } of CASES) {
-      const found = await offered(script, words, cwd);
+      const found = await completeWords(script, words, cwd);
       for (const word of has)
         assert.ok(found.includes(word), `${words.join(' ')} does not offer ${word}: ${found}`);
       for (const word of lacks) assert.ok(!found.includes(word), `${words.join(' ')} offers ${word}`);
       ran += 1;
     }
     assert.equal(ran, CASES.length);
-    await offered(script, ['service', 'scan', '$(touch one)', '`touch two`', '--$(touch three)'], cwd);
+    await completeWords(script, ['service', 'scan', '$(touch one)', '`touch two`', '--$(touch three)'], cwd);
     for (const name of ['one', 'two', 'three']) assert.equal(existsSync(join(cwd, name)), false, name);
   });
 });

@@ -7,16 +7,16 @@ function __agent_safety_at
     set -l at ''
     for word in (commandline -opc)[2..-1]
         switch "$at/$word"
-${steps(all)}
+${writeSteps(all)}
         end
     end
     test "$at" = "$argv[1]"
 end
-${completions(PROGRAM_NAME, all)}
+${writeCompletions(PROGRAM_NAME, all)}
 `;
 }
 
-function steps(all: readonly CommandWords[]): string {
+function writeSteps(all: readonly CommandWords[]): string {
   return all
     .filter(({ path }) => path !== '')
     .map(({ path }) => {
@@ -26,29 +26,29 @@ function steps(all: readonly CommandWords[]): string {
     .join('\n');
 }
 
-function completions(name: string, all: readonly CommandWords[]): string {
+function writeCompletions(name: string, all: readonly CommandWords[]): string {
   return all
     .flatMap(({ path, subcommands, options, values }) => {
       const start = `complete -c ${name} -n "__agent_safety_at '${path}'"`;
       return [
-        ...subcommands.map((word) => `${start} -f ${worded(word)}`),
-        ...values.map((word) => `${start} -f ${worded({ word, about: '' })}`),
-        ...options.map((option) => `${start} ${optioned(option)}`),
+        ...subcommands.map((word) => `${start} -f ${writeWord(word)}`),
+        ...values.map((word) => `${start} -f ${writeWord({ word, about: '' })}`),
+        ...options.map((option) => `${start} ${writeOption(option)}`),
       ];
     })
     .join('\n');
 }
 
-function worded({ word, about }: Word): string {
-  return `-a ${quoted(word)}${about === '' ? '' : ` -d ${quoted(about)}`}`;
+function writeWord({ word, about }: Word): string {
+  return `-a ${quoteText(word)}${about === '' ? '' : ` -d ${quoteText(about)}`}`;
 }
 
-function optioned({ word, about, takes_value, values }: OptionWord): string {
+function writeOption({ word, about, takes_value, values }: OptionWord): string {
   const flag = word.startsWith('--') ? `-l ${word.slice(2)}` : `-s ${word.slice(1)}`;
-  const value = !takes_value ? '' : values.length === 0 ? ' -r' : ` -x -a ${quoted(values.join(' '))}`;
-  return `${flag}${value} -d ${quoted(about)}`;
+  const value = !takes_value ? '' : values.length === 0 ? ' -r' : ` -x -a ${quoteText(values.join(' '))}`;
+  return `${flag}${value} -d ${quoteText(about)}`;
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

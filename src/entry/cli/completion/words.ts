@@ -30,14 +30,14 @@ export function listCommandWords(command: Command, path: readonly string[] = [])
       word: child.name(),
       about: child.summary() || child.description(),
     })),
-    options: help.visibleOptions(command).flatMap(optionWords),
+    options: help.visibleOptions(command).flatMap(listOptionWords),
     values: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
   };
   const known = subcommands.filter((child) => command.commands.includes(child));
   return [own, ...known.flatMap((child) => listCommandWords(child, [...path, child.name()]))];
 }
 
-function optionWords(option: Option): OptionWord[] {
+function listOptionWords(option: Option): OptionWord[] {
   const takes_value = option.required || option.optional;
   const values = option.argChoices ?? [];
   const words = [option.long, option.short].filter((word) => word !== undefined && word !== null);

@@ -10,14 +10,14 @@ _agent_safety() {
   local -a found
   for ((i = 2; i < CURRENT; i++)); do
     case "$command_path/\${words[i]}" in
-${steps(all)}
+${writeSteps(all)}
     esac
   done
   case "$command_path $previous" in
-${optionValues(all)}
+${writeOptionValues(all)}
   esac
   case "$command_path" in
-${commandCases(all)}
+${writeCommandCases(all)}
   esac
   _describe 'command' found || _files
 }
@@ -25,7 +25,7 @@ if [ "\${funcstack[1]}" = '_agent_safety' ]; then _agent_safety "$@"; else compd
 `;
 }
 
-function steps(all: readonly CommandWords[]): string {
+function writeSteps(all: readonly CommandWords[]): string {
   return all
     .filter(({ path }) => path !== '')
     .map(({ path }) => {
@@ -35,7 +35,7 @@ function steps(all: readonly CommandWords[]): string {
     .join('\n');
 }
 
-function optionValues(all: readonly CommandWords[]): string {
+function writeOptionValues(all: readonly CommandWords[]): string {
   return all
     .flatMap(({ path, options }) =>
       options.filter((option) => option.takes_value).map((option) => ({ path, option })),
@@ -48,16 +48,16 @@ function optionValues(all: readonly CommandWords[]): string {
     .join('\n');
 }
 
-function commandCases(all: readonly CommandWords[]): string {
+function writeCommandCases(all: readonly CommandWords[]): string {
   return all
     .map(({ path, subcommands, options, values }) => {
       const words = [...subcommands, ...options, ...values.map((word) => ({ word, about: '' }))];
-      return `    '${path}') found=(${words.map(described).join(' ')}) ;;`;
+      return `    '${path}') found=(${words.map(describeWord).join(' ')}) ;;`;
     })
     .join('\n');
 }
 
-function described({ word, about }: Word): string {
+function describeWord({ word, about }: Word): string {
   const text = about === '' ? word : `${word}:${about.replaceAll(':', '\\:')}`;
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

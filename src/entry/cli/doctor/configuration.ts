@@ -3,12 +3,12 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
+  buildFailedCheck,
+  buildPassedCheck,
+  buildWarningCheck,
   type CheckSubject,
   type DoctorCheck,
-  fail,
   NO_SUBJECT,
-  ok,
-  warn,
 } from '../../../coding-agents/record/doctor-check.ts';
 import { StartFailure } from '../../../platform/failure.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
@@ -41,7 +41,7 @@ const PROBLEMS_SHOWN_MAX = 3;
 export async function openConfig({ path, cwd, env }: ConfigLocation): Promise<OpenConfig> {
   const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
   const named: CheckSubject = { ...NO_SUBJECT, file: path };
-  if (!read.ok) return reportInvalid(named, read.problems, defaultStateFolder(path, cwd));
+  if (!read.ok) return reportInvalid(named, read.problems, getDefaultStateFolder(path, cwd));
   const { config } = read;
   const subject: CheckSubject = { ...NO_SUBJECT, file: config.origin.file };
   try {
@@ -59,7 +59,7 @@ export async function openConfig({ path, cwd, env }: ConfigLocation): Promise<Op
 }
 
 /** The state folder of a configuration that cannot be read: the default one, next to it. */
-function defaultStateFolder(path: string | null, cwd: string): string {
+function getDefaultStateFolder(path: string | null, cwd: string): string {
   return join(path === null ? cwd : dirname(resolve(cwd, path)), '.service');
 }
 
@@ -78,7 +78,7 @@ async function reportInvalid(
     daemon === null
       ? 'every hook with it denies every call'
       : 'a running process still decides by the previous policy, and when it ends every hook denies every call';
-  const check = fail(
+  const check = buildFailedCheck(
     'config.valid',
     subject,
     `The configuration is not valid, so ${effect}: ${shown}${more}.`,
@@ -99,10 +99,10 @@ async function checkPolicy(runtime: LocalRuntime, subject: CheckSubject): Promis
   ]);
   const name = `The policy compiles (${policy.hash.slice(0, 'sha256:'.length + 12)})`;
   if (verdict?.decision === 'block')
-    return [ok('config.valid', subject, `${name}, and blocks \`rm -rf /\`.`)];
+    return [buildPassedCheck('config.valid', subject, `${name}, and blocks \`rm -rf /\`.`)];
   return [
-    ok('config.valid', subject, `${name}.`),
-    warn(
+    buildPassedCheck('config.valid', subject, `${name}.`),
+    buildWarningCheck(
       'config.blocks',
       subject,
       `This policy answers \`rm -rf /\` in a shell with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
@@ -137,10 +137,15 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
   if (disk?.status === 'fail') return disk;
   if (stats === 'ENOENT')
     return (
-      disk ?? ok('state.folder', subject, `The state folder ${state_dir} is created by the first decision.`)
+      disk ??
+      buildPassedCheck(
+        'state.folder',
+        subject,
+        `The state folder ${state_dir} is created by the first decision.`,
+      )
     );
   if (typeof stats === 'string' || !stats.isDirectory())
-    return fail(
+    return buildFailedCheck(
       'state.folder',
       subject,
       `The state folder ${state_dir} cannot be read${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
@@ -151,7 +156,7 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
     () => false,
   );
   if (!is_writable)
-    return fail(
+    return buildFailedCheck(
       'state.folder',
       subject,
       `The state folder ${state_dir} is not writable, so hooks deny everything.`,
@@ -160,8 +165,12 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
   if (disk !== null) return disk;
   const mode = stats.mode & 0o777;
   if ((mode & 0o077) === 0)
-    return ok('state.folder', subject, `The state folder ${state_dir} is readable by this user only.`);
-  return warn(
+    return buildPassedCheck(
+      'state.folder',
+      subject,
+      `The state folder ${state_dir} is readable by this user only.`,
+    );
+  return buildWarningCheck(
     'state.folder',
     subject,
     `Other users can read the state folder ${state_dir} (mode ${mode.toString(8)}).`,
@@ -176,21 +185,21 @@ const FREE_BYTES_ADVISED = 67_108_864;
 async function checkDisk(state_dir: string, subject: CheckSubject): Promise<DoctorCheck | null> {
   let folder = state_dir;
   for (;;) {
-    const room = await statfs(folder).catch(() => null);
-    if (room !== null) {
-      const room_bytes = room.bavail * room.bsize;
-      if (room_bytes >= FREE_BYTES_ADVISED) return null;
-      return room_bytes < FREE_BYTES_MIN
-        ? fail(
+    const disk = await statfs(folder).catch(() => null);
+    if (disk !== null) {
+      const free_bytes = disk.bavail * disk.bsize;
+      if (free_bytes >= FREE_BYTES_ADVISED) return null;
+      return free_bytes < FREE_BYTES_MIN
+        ? buildFailedCheck(
             'state.disk',
             subject,
             `The disk of the state folder ${state_dir} is full, so hooks deny everything.`,
             'Free some space. Hooks then work again without a restart.',
           )
-        : warn(
+        : buildWarningCheck(
             'state.disk',
             subject,
-            `The disk of the state folder ${state_dir} has ${Math.floor(room_bytes / 1_048_576)} MB left.`,
+            `The disk of the state folder ${state_dir} has ${Math.floor(free_bytes / 1_048_576)} MB left.`,
             'Free some space. Hooks deny everything when the disk is full.',
           );
     }
@@ -206,7 +215,7 @@ async function checkOwner(
 ): Promise<DoctorCheck> {
   const service = await connectService(config.state_dir);
   if (service === null)
-    return ok(
+    return buildPassedCheck(
       'state.owner',
       subject,
       'No daemon is running. The next hook decides on its own and starts one.',
@@ -215,15 +224,15 @@ async function checkOwner(
     const { pid, url, version, policy_hash } = await withTimeout(service.status());
     const owner = `${url === null ? 'A daemon' : `The service at ${url}`} (process ${pid}, version ${version})`;
     if (policy_hash === runtime.policy().hash)
-      return ok('state.owner', subject, `${owner} answers hooks with the current policy.`);
-    return warn(
+      return buildPassedCheck('state.owner', subject, `${owner} answers hooks with the current policy.`);
+    return buildWarningCheck(
       'state.owner',
       subject,
       `${owner} uses another policy than the current configuration.`,
       'Run `service policy reload`, which also reports what is wrong.',
     );
   } catch {
-    return fail(
+    return buildFailedCheck(
       'state.owner',
       subject,
       'The process that owns the state folder does not answer, so hooks deny everything.',
@@ -248,7 +257,7 @@ async function checkAuditLog(
 ): Promise<readonly DoctorCheck[]> {
   if (!config.audit.enabled)
     return [
-      warn(
+      buildWarningCheck(
         'state.trail',
         subject,
         'Decisions are not recorded: `audit.enabled` is false.',
@@ -261,7 +270,7 @@ async function checkAuditLog(
     const missing = probe_sessions.filter((session) => !written.has(session)).length;
     if (missing > 0)
       return [
-        fail(
+        buildFailedCheck(
           'state.trail',
           subject,
           `${missing} of the ${probe_sessions.length} tested hooks wrote nothing to this audit log.`,
@@ -271,7 +280,7 @@ async function checkAuditLog(
     const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
     if (newest !== undefined && Date.parse(newest.timestamp) > now_ms + CLOCK_SLACK_MS)
       return [
-        warn(
+        buildWarningCheck(
           'state.clock',
           subject,
           `The newest event is from ${newest.timestamp}, which is in the future: the clock was set back.`,
@@ -280,11 +289,11 @@ async function checkAuditLog(
       ];
     return probe_sessions.length === 0
       ? []
-      : [ok('state.trail', subject, 'The audit log has every tested hook.')];
+      : [buildPassedCheck('state.trail', subject, 'The audit log has every tested hook.')];
   } catch (failure) {
     const { message } = failure as Error;
     return [
-      fail(
+      buildFailedCheck(
         'state.trail',
         subject,
         `The audit log cannot be read: ${message}`,

@@ -10,17 +10,18 @@ import type { HookOptions } from '../../../coding-agents/hook-options.ts';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { HookSwitches, LocatedHook, SettingsFile } from '../../../coding-agents/record/doctor.ts';
 import {
+  buildFailedCheck,
+  buildPassedCheck,
+  buildWarningCheck,
   type CheckStatus,
   type CheckSubject,
   type DoctorCheck,
-  fail,
   findWorstStatus,
   NO_SUBJECT,
-  ok,
-  warn,
 } from '../../../coding-agents/record/doctor-check.ts';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
+import { checkClassifiers } from './classifiers.ts';
 import { type ConfigLocation, checkState, type OpenConfig, openConfig } from './configuration.ts';
 import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
@@ -52,7 +53,7 @@ export interface Diagnosis {
 }
 
 /** Examines the program, the hooks of each agent, the configurations behind them, and the sessions that ran without them. */
-export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
+export async function diagnoseSetup(request: DiagnosisRequest): Promise<Diagnosis> {
   const { project, env } = request;
   const machine: Machine = { project, home: env.HOME || homedir(), env };
   const configs = openConfigs(request);
@@ -67,7 +68,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     for (const entry of configs.list()) {
       const { config, probe_sessions } = entry;
       const state = await checkState(config, probe_sessions, request.now_ms());
-      states.push(...config.checks, ...state);
+      states.push(...config.checks, ...(await checkClassifiers(config, env)), ...state);
       if (!state.some(({ name, status }) => status === 'fail' && AUDIT_LOG_CHECKS.includes(name)))
         readable.add(entry);
     }
@@ -83,8 +84,8 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
       status: findWorstStatus(checks),
       checks,
       sessions: compared.flatMap(({ sessions }) => sessions),
-      tried_count: sum(examined.map(({ tried_count }) => tried_count)),
-      blocking_count: sum(examined.map(({ blocking_count }) => blocking_count)),
+      tried_count: sumCounts(examined.map(({ tried_count }) => tried_count)),
+      blocking_count: sumCounts(examined.map(({ blocking_count }) => blocking_count)),
     };
   } finally {
     await configs.close();
@@ -93,7 +94,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
 
 function checkProgramVersion(): DoctorCheck {
   const { node } = process.versions;
-  return ok('program', NO_SUBJECT, `Version ${getPackageVersion()}, on Node ${node}.`);
+  return buildPassedCheck('program', NO_SUBJECT, `Version ${getPackageVersion()}, on Node ${node}.`);
 }
 
 function checkAnyInstalled(
@@ -102,7 +103,7 @@ function checkAnyInstalled(
 ): readonly DoctorCheck[] {
   if (host !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
   return [
-    warn(
+    buildWarningCheck(
       'host.installed',
       NO_SUBJECT,
       'No coding agent has a hook of this program.',
@@ -111,7 +112,7 @@ function checkAnyInstalled(
   ];
 }
 
-function sum(counts: readonly number[]): number {
+function sumCounts(counts: readonly number[]): number {
   return counts.reduce((all, count) => all + count, 0);
 }
 
@@ -201,7 +202,7 @@ function checkInstalled(
     return host === null
       ? []
       : [
-          fail(
+          buildFailedCheck(
             'host.installed',
             subject,
             `${label} has no hook of this program.`,
@@ -215,12 +216,14 @@ function checkInstalled(
     const message = `No hook is installed for ${event}.`;
     const again = `Run \`${next}\` again.`;
     return BEFORE_TOOLS.includes(normalizeEvent(event))
-      ? fail('host.events', of_event, `${message} Tools run without a decision.`, again)
-      : warn('host.events', of_event, message, again);
+      ? buildFailedCheck('host.events', of_event, `${message} Tools run without a decision.`, again)
+      : buildWarningCheck('host.events', of_event, message, again);
   });
-  const others = sum(files.map(({ other_count }) => other_count));
+  const others = sumCounts(files.map(({ other_count }) => other_count));
   if (others > 0)
-    checks.push(ok('host.others', subject, `Hooks of other programs (${others}) were not run.`));
+    checks.push(
+      buildPassedCheck('host.others', subject, `Hooks of other programs (${others}) were not run.`),
+    );
   return checks;
 }
 

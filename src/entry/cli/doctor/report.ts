@@ -1,7 +1,7 @@
 import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { CheckStatus, DoctorCheck } from '../../../coding-agents/record/doctor-check.ts';
 import { formatCount, formatTable } from '../format-table.ts';
-import { escapeControls, paint, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
 import type { Diagnosis } from './diagnose.ts';
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
@@ -14,7 +14,10 @@ export function printDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
   for (const check of diagnosis.checks) {
     const next = formatHeading(check);
     if (next !== heading)
-      printLine(terminal, `${heading === null ? '' : '\n'}${paint(terminal, 'bold', escapeControls(next))}`);
+      printLine(
+        terminal,
+        `${heading === null ? '' : '\n'}${paintText(terminal, 'bold', escapeControls(next))}`,
+      );
     heading = next;
     printCheck(check, terminal);
   }
@@ -32,7 +35,7 @@ function formatHeading({ host, scope, file, name }: DoctorCheck): string {
 }
 
 function printCheck({ status, event, message, next }: DoctorCheck, terminal: Terminal): void {
-  const word = paint(terminal, COLOURS[status], status.padEnd(4));
+  const word = paintText(terminal, COLOURS[status], status.padEnd(4));
   const what = event === null ? '' : `${event}: `;
   printLine(terminal, `  ${word}  ${escapeControls(replaceProgramName(terminal, `${what}${message}`))}`);
   if (next !== null) printLine(terminal, `        ${escapeControls(replaceProgramName(terminal, next))}`);
@@ -72,5 +75,5 @@ function formatSummary(
       ? 'No hook was tested'
       : `${formatCount(tried_count, 'hook')} tested, ${blocking_count} ${blocking_count === 1 ? 'blocks' : 'block'}`;
   const line = `${hooks}; ${formatCount(countOf('fail'), 'failure')}, ${formatCount(countOf('warn'), 'warning')}.`;
-  return paint(terminal, COLOURS[status], line);
+  return paintText(terminal, COLOURS[status], line);
 }

@@ -3,12 +3,12 @@ import { sep } from 'node:path';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { SettingsFile } from '../../../coding-agents/record/doctor.ts';
 import {
+  buildFailedCheck,
+  buildPassedCheck,
+  buildWarningCheck,
   type CheckSubject,
   type DoctorCheck,
-  fail,
   NO_SUBJECT,
-  ok,
-  warn,
 } from '../../../coding-agents/record/doctor-check.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import type { Transcript } from '../../../coding-agents/record/transcript.ts';
@@ -70,7 +70,7 @@ export async function compareSessions({
   const location = settings.transcripts(machine);
   if (location === null || format === null)
     return reportOnly(
-      warn(
+      buildWarningCheck(
         'sessions.read',
         subject,
         `Sessions of ${label} cannot be checked for tools that ran without the hook: the format of its transcripts is not published.`,
@@ -79,7 +79,7 @@ export async function compareSessions({
     );
   if (audit_logs.length === 0)
     return reportOnly(
-      warn(
+      buildWarningCheck(
         'sessions.read',
         subject,
         'There is no audit log to compare the sessions with.',
@@ -98,14 +98,14 @@ export async function compareSessions({
       until_ms: now_ms - PENDING_MS,
     });
     const checks = [
-      ...summarize(sessions, guarded, subject),
+      ...summarizeSessions(sessions, guarded, subject),
       ...warnIncomplete(read.skipped_count, audited, subject),
     ];
     return { checks, sessions };
   } catch (failure) {
     const why = (failure as NodeJS.ErrnoException).code ?? (failure as Error).name;
     return reportOnly(
-      warn(
+      buildWarningCheck(
         'sessions.read',
         subject,
         `The sessions could not be compared with the audit log (${why}).`,
@@ -179,7 +179,7 @@ function formatTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-function summarize(
+function summarizeSessions(
   sessions: readonly SessionReport[],
   transcripts: readonly Transcript[],
   subject: CheckSubject,
@@ -195,7 +195,7 @@ function summarize(
   const session_count = new Set(transcripts.map(({ session_id }) => session_id)).size;
   if (unseen > 0)
     checks.push(
-      fail(
+      buildFailedCheck(
         'sessions.seen',
         subject,
         `In ${formatCount(unseen, 'session')} the agent ran tools without calling the hook.`,
@@ -204,7 +204,7 @@ function summarize(
     );
   if (uncertain > 0)
     checks.push(
-      warn(
+      buildWarningCheck(
         'sessions.seen',
         subject,
         `In ${formatCount(uncertain, 'session')} tools ran without the hook, but it is not documented whether the agent calls hooks for them.`,
@@ -213,7 +213,7 @@ function summarize(
     );
   if (before > 0)
     checks.push(
-      warn(
+      buildWarningCheck(
         'sessions.seen',
         subject,
         `In ${formatCount(before, 'session')} tools ran before the hook was installed.`,
@@ -222,7 +222,7 @@ function summarize(
     );
   if (checks.length === 0)
     checks.push(
-      ok(
+      buildPassedCheck(
         'sessions.seen',
         subject,
         session_count === 0
@@ -241,7 +241,7 @@ function warnIncomplete(
   const checks: DoctorCheck[] = [];
   if (skipped_count > 0)
     checks.push(
-      warn(
+      buildWarningCheck(
         'sessions.read',
         subject,
         `${formatCount(skipped_count, 'part')} of transcripts could not be read, or are too long.`,
@@ -250,7 +250,7 @@ function warnIncomplete(
     );
   if (audited.is_partial)
     checks.push(
-      warn(
+      buildWarningCheck(
         'sessions.read',
         subject,
         'Only the newest events of the audit log were read.',

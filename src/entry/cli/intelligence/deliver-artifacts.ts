@@ -32,16 +32,16 @@ export async function deliverArtifacts(
   if (!isSuccess(result, options, terminal)) return;
   if (!options.json) printAdvice(result, terminal);
   const folder = resolve(terminal.cwd, options.outputDir);
-  const staged = await convert(stageArtifacts(folder, result.artifacts));
+  const staged = await convertArtifactFailure(stageArtifacts(folder, result.artifacts));
   if (!options.json) {
     printLine(terminal);
     for (const path of staged)
       printLine(terminal, `staged   ${escapeControls(join(options.outputDir, path))}`);
     if (staged.length === 0) printLine(terminal, 'No file is proposed.');
   }
-  const changes = await convert(listArtifactChanges(root, result.artifacts));
+  const changes = await convertArtifactFailure(listArtifactChanges(root, result.artifacts));
   const is_applied =
-    options.apply === true && (await apply(changes, result, root, config, options, terminal));
+    options.apply === true && (await applyConfirmedChanges(changes, result, root, config, options, terminal));
   if (options.json) {
     const applied = is_applied ? changes.map(({ path }) => path) : [];
     printJson(terminal, { ...result, staged: staged.map((path) => join(folder, path)), applied });
@@ -53,7 +53,7 @@ export async function deliverArtifacts(
 }
 
 /** Returns whether the changes were applied. */
-async function apply(
+async function applyConfirmedChanges(
   changes: readonly ArtifactChange[],
   result: AdvisorResult,
   root: string,
@@ -73,7 +73,9 @@ async function apply(
     printNotice(terminal, 'Nothing was applied.');
     return false;
   }
-  await convert(applyArtifacts(root, changes, { state_dir: config.state_dir, now_ms: Date.now() }));
+  await convertArtifactFailure(
+    applyArtifacts(root, changes, { state_dir: config.state_dir, now_ms: Date.now() }),
+  );
   if (options.json) return true;
   for (const { path, before } of changes)
     printLine(terminal, `${before === null ? 'created ' : 'replaced'} ${escapeControls(join(root, path))}`);
@@ -130,7 +132,7 @@ export function isSuccess(
 }
 
 /** Converts the failure of a change to one of the command line. */
-export function convert<Value>(promise: Promise<Value>): Promise<Value> {
+export function convertArtifactFailure<Value>(promise: Promise<Value>): Promise<Value> {
   return promise.catch((fault: unknown) => {
     if (fault instanceof ArtifactFailure) throw new CommandFailure(EXIT.no, fault.code, fault.message);
     throw fault;

@@ -1,6 +1,6 @@
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
 import type { ProposalEffect, ReviewedProposal } from '../../../features/advisors/check-artifacts.ts';
-import { escapeControls, escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
 
 interface Review {
   readonly together: ProposalEffect | null;
@@ -24,17 +24,17 @@ export function printAdvice(result: AdvisorResult, terminal: Terminal): void {
     if (state !== 'parsed')
       printLine(
         terminal,
-        paint(terminal, 'yellow', `\n${escapeControls(path)}: syntax ${escapeControls(state)}`),
+        paintText(terminal, 'yellow', `\n${escapeControls(path)}: syntax ${escapeControls(state)}`),
       );
   const review = readReview(result);
   if (review?.together) {
     printLine(terminal);
-    printLine(terminal, paint(terminal, 'bold', 'Effect on the policy'));
+    printLine(terminal, paintText(terminal, 'bold', 'Effect on the policy'));
     printEffect(review.together, terminal);
   }
   for (const file of review?.files ?? []) {
     printLine(terminal);
-    printLine(terminal, paint(terminal, 'bold', `${file.path} alone`));
+    printLine(terminal, paintText(terminal, 'bold', `${file.path} alone`));
     printEffect(file, terminal);
   }
 }
@@ -50,9 +50,9 @@ function printEffect(effect: ProposalEffect, terminal: Terminal): void {
     );
   printControlChanges(effect, terminal);
   if (effect.weakens) {
-    printLine(terminal, paint(terminal, 'yellow', '  WEAKENS THE POLICY. It would allow:'));
+    printLine(terminal, paintText(terminal, 'yellow', '  WEAKENS THE POLICY. It would allow:'));
     for (const line of effect.lets_through)
-      printLine(terminal, paint(terminal, 'yellow', `    ${escapeControls(line)}`));
+      printLine(terminal, paintText(terminal, 'yellow', `    ${escapeControls(line)}`));
   }
   for (const line of effect.remarks) printLine(terminal, `  ${escapeControls(line)}`);
 }

@@ -6,7 +6,7 @@ import { EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
   readonly all?: true;
@@ -26,7 +26,7 @@ export function definePolicyExplain(parent: Command, terminal: Terminal): void {
     .option('--all', 'every tag and every rule that was evaluated')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((event_id: string, options: ExplainOptions) => run(event_id, options, terminal));
+    .action((event_id: string, options: ExplainOptions) => runExplain(event_id, options, terminal));
   addExamples(command, [
     ['service policy explain evt_0123456789abcdef01234567', ''],
     ['service policy explain evt_0123456789abcdef01234567 --all', 'every rule'],
@@ -46,7 +46,7 @@ interface Reply {
   readonly explanation: Explanation | null;
 }
 
-async function run(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
+async function runExplain(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const reply = (await runSelectedOperation(terminal, options.config, (of) => of.policyExplain, {
     event_id,
   })) as Reply;
@@ -59,7 +59,7 @@ const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
 function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void {
   const { recorded, explanation } = reply;
-  const decision = paint(terminal, ['bold', COLOURS[recorded.decision]], recorded.decision);
+  const decision = paintText(terminal, ['bold', COLOURS[recorded.decision]], recorded.decision);
   printLine(terminal, `${decision}  ${escapeControls(recorded.reason)}`);
   printLine(terminal, `rule    ${escapeControls(recorded.rule)} (${recorded.action})`);
   printLine(terminal, `policy  ${reply.policy_hash}`);
@@ -86,11 +86,11 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
 }
 
 function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {
-  const mark = evaluation.decisive ? paint(terminal, 'bold', '*') : ' ';
+  const mark = evaluation.decisive ? paintText(terminal, 'bold', '*') : ' ';
   const rule = evaluation.rule_trace.length === 0 ? `${evaluation.rule}: ` : '';
   printLine(
     terminal,
-    `\n${mark} ${escapeControls(subject(evaluation))}: ${evaluation.action}  ${escapeControls(rule + evaluation.reason)}`,
+    `\n${mark} ${escapeControls(describeSubject(evaluation))}: ${evaluation.action}  ${escapeControls(rule + evaluation.reason)}`,
   );
   for (const entry of evaluation.rule_trace)
     if (all || SHORT.includes(entry.outcome)) printLine(terminal, `    ${traceLine(entry, terminal)}`);
@@ -98,13 +98,13 @@ function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Termina
   if (!all && others > 0)
     printLine(
       terminal,
-      `    ${paint(terminal, 'dim', `${formatCount(others, 'rule')} more did not decide (--all)`)}`,
+      `    ${paintText(terminal, 'dim', `${formatCount(others, 'rule')} more did not decide (--all)`)}`,
     );
   if (all && evaluation.rule_trace_truncated > 0)
     printLine(terminal, `    and ${evaluation.rule_trace_truncated} more rules`);
 }
 
-function subject({ about, tag, origin, severity }: Evaluation): string {
+function describeSubject({ about, tag, origin, severity }: Evaluation): string {
   if (about === 'crossing') return 'the crossing itself';
   if (about !== 'tag') return about;
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
@@ -123,7 +123,7 @@ const WORDS = {
 function traceLine({ rule, tenant_id, outcome, reason }: RuleTraceEntry, terminal: Terminal): string {
   const name = tenant_id === null ? rule : `${tenant_id}/${rule}`;
   const word = WORDS[outcome].padEnd(9);
-  return `${outcome === 'matched' ? word : paint(terminal, 'dim', word)}  ${escapeControls(name)}  ${escapeControls(reason)}`;
+  return `${outcome === 'matched' ? word : paintText(terminal, 'dim', word)}  ${escapeControls(name)}  ${escapeControls(reason)}`;
 }
 
 function printUnevaluatedRules(

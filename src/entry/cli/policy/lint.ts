@@ -4,7 +4,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface LintOptions {
   readonly strict?: true;
@@ -23,14 +23,14 @@ export function definePolicyLint(parent: Command, terminal: Terminal): void {
     .option('--strict', 'warnings count as errors')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: LintOptions) => run(options, terminal));
+    .action((options: LintOptions) => runLint(options, terminal));
   addExamples(command, [
     ['service policy lint', ''],
     ['service policy lint --strict --json', 'in a pipeline'],
   ]);
 }
 
-async function run(options: LintOptions, terminal: Terminal): Promise<void> {
+async function runLint(options: LintOptions, terminal: Terminal): Promise<void> {
   const { lintPolicy } = await import('../../../runtime/policies/lint.ts');
   const report = await lintPolicy(await loadCliConfig(terminal, options.config));
   if (report.problems.length > 0) {
@@ -43,17 +43,23 @@ async function run(options: LintOptions, terminal: Terminal): Promise<void> {
   const errors = report.remarks.filter(({ level }) => level === 'error').length;
   const warnings = report.remarks.length - errors;
   if (options.json) printJson(terminal, { ...report, errors, warnings });
-  else tell(report, errors, warnings, terminal);
+  else printRemarks(report, errors, warnings, terminal);
   if (errors > 0 || (options.strict && warnings > 0)) terminal.exit_code = EXIT.no;
 }
 
-function tell({ remarks, records }: LintReport, errors: number, warnings: number, terminal: Terminal): void {
+function printRemarks(
+  { remarks, records }: LintReport,
+  errors: number,
+  warnings: number,
+  terminal: Terminal,
+): void {
   for (const { id, level, file, line, message } of remarks) {
-    const word = level === 'error' ? paint(terminal, 'red', 'error  ') : paint(terminal, 'yellow', 'warning');
+    const word =
+      level === 'error' ? paintText(terminal, 'red', 'error  ') : paintText(terminal, 'yellow', 'warning');
     const place = line === undefined ? file : `${file}:${line}`;
     printLine(
       terminal,
-      `${word}  ${escapeControls(`${place}: ${message}`)} ${paint(terminal, 'dim', `(${id})`)}`,
+      `${word}  ${escapeControls(`${place}: ${message}`)} ${paintText(terminal, 'dim', `(${id})`)}`,
     );
   }
   const looked = `${formatCount(records, 'rule, contract or identity', 'rules, contracts and identities')} checked`;

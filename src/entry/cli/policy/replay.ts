@@ -8,7 +8,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface ReplayOptions {
   readonly with: string;
@@ -40,14 +40,14 @@ export function definePolicyReplay(parent: Command, terminal: Terminal): void {
     .option('--tenant <id>', 'decisions for this tenant')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: ReplayOptions) => run(options, terminal));
+    .action((options: ReplayOptions) => runReplay(options, terminal));
   addExamples(command, [
     ['service policy replay --since 7d --with new.yaml', 'what a new rule would have done'],
     ['service policy replay --with next/service.yaml --agent support-bot', 'another configuration'],
   ]);
 }
 
-async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
+async function runReplay(options: ReplayOptions, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, options.config);
   const [{ loadCandidate }, { replayJournal }, { openLocalRuntime }] = await Promise.all([
     import('../../../runtime/policies/candidate.ts'),
@@ -55,7 +55,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
     import('../../../server/local.ts'),
   ]);
   const next = await loadCandidate(options.with, config, terminal);
-  if (!next.ok) throw await invalid(options.with, next.problems);
+  if (!next.ok) throw await buildInvalidPolicyFailure(options.with, next.problems);
   const runtime = await openLocalRuntime(config, getPackageVersion());
   try {
     const report = await replayJournal({
@@ -64,17 +64,20 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
       policyOf: runtime.policyOf,
       filter: getFilter(options),
       now_ms: Date.now(),
-      progress: progressOn(terminal),
+      progress: createProgressPrinter(terminal),
     });
     clearProgress(terminal);
     if (options.json) printJson(terminal, formatReplay(report, next.policy.hash));
-    else tell(report, terminal);
+    else printReplay(report, terminal);
   } finally {
     await runtime.close();
   }
 }
 
-async function invalid(file: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
+async function buildInvalidPolicyFailure(
+  file: string,
+  problems: readonly DocumentProblem[],
+): Promise<CommandFailure> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   return new CommandFailure(EXIT.usage, 'policy_invalid', `\`${file}\` gives no policy:`, {
     details: problems,
@@ -95,7 +98,7 @@ function getFilter({ since, until, agent, tool, tag, tenant }: ReplayOptions): R
 
 const isTerminal = ({ stderr }: Terminal) => (stderr as { isTTY?: boolean }).isTTY === true;
 
-function progressOn(terminal: Terminal): (read: number) => void {
+function createProgressPrinter(terminal: Terminal): (read: number) => void {
   return (read) => {
     if (isTerminal(terminal)) terminal.stderr.write(`\r${read.toLocaleString('en')} events read`);
   };
@@ -118,7 +121,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   contract_differs: 'a contract asks about arguments or fields that are not in the record',
 };
 
-function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
+function printReplay({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   const { total } = tally;
   const all = total.same + total.stricter + total.laxer + total.unknown;
   if (all === 0) {
@@ -129,8 +132,8 @@ function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   const since = new Date(since_ms).toISOString();
   printLine(terminal, `${number(all)} decisions since ${since}`);
   printLine(terminal, `  ${number(total.same)} the same`);
-  printLine(terminal, `  ${paint(terminal, 'red', `${number(total.stricter)} stricter`)}`);
-  printLine(terminal, `  ${paint(terminal, 'green', `${number(total.laxer)} laxer`)}`);
+  printLine(terminal, `  ${paintText(terminal, 'red', `${number(total.stricter)} stricter`)}`);
+  printLine(terminal, `  ${paintText(terminal, 'green', `${number(total.laxer)} laxer`)}`);
   printLine(terminal, `  ${number(total.unknown)} unknown`);
   for (const [because, count] of tally.unknown)
     printLine(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);

@@ -7,8 +7,8 @@ import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import {
   escapeControls,
-  paint,
   paintError,
+  paintText,
   printJson,
   printLine,
   printNotice,
@@ -31,14 +31,18 @@ export function definePolicyTest(parent: Command, terminal: Terminal): void {
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((files: string[], options: TestOptions) => run(files, options, terminal));
+    .action((files: string[], options: TestOptions) => runPolicyTest(files, options, terminal));
   addExamples(command, [
     ['service policy test', ''],
     ['service policy test policies/payments.test.yaml --json', 'in a pipeline'],
   ]);
 }
 
-async function run(files: readonly string[], options: TestOptions, terminal: Terminal): Promise<void> {
+async function runPolicyTest(
+  files: readonly string[],
+  options: TestOptions,
+  terminal: Terminal,
+): Promise<void> {
   const config = await loadCliConfig(terminal, options.config);
   const [{ loadPolicy }, { CASE_PATTERNS, testPolicy }, { readPacks, findRuleFiles }] = await Promise.all([
     import('../../../runtime/policies/index.ts'),
@@ -46,12 +50,15 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
     import('../../../runtime/policies/packs.ts'),
   ]);
   const made = await loadPolicy(config);
-  if (!made.ok) throw await refused('The policy is not valid:', made.problems);
+  if (!made.ok) throw await buildInvalidCasesFailure('The policy is not valid:', made.problems);
   const packs = await readPacks(config.origin.base_dir);
   const layers = { packs, fileOf: findRuleFiles(made.policy, made.places) };
   const report = await testPolicy(made.policy, config, files, terminal.cwd, layers);
   if (report.problems.length > 0)
-    throw await refused('Some cases are not written as they must be, and none was run:', report.problems);
+    throw await buildInvalidCasesFailure(
+      'Some cases are not written as they must be, and none was run:',
+      report.problems,
+    );
   if (report.results.length === 0) {
     throw new CommandFailure(EXIT.usage, 'no_test_cases', 'There are no cases to run.', {
       hint: `They are looked for in ${CASE_PATTERNS.join(' and ')}; see docs/reference/policies.md, or name files.`,
@@ -59,17 +66,20 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
   }
   const failed = report.results.filter(({ differences }) => differences.length > 0).length;
   if (options.json) printJson(terminal, { ...report, passed: report.results.length - failed, failed });
-  else tell(report, failed, terminal);
+  else printResults(report, failed, terminal);
   if (failed > 0) terminal.exit_code = EXIT.no;
 }
 
-async function refused(message: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
+async function buildInvalidCasesFailure(
+  message: string,
+  problems: readonly DocumentProblem[],
+): Promise<CommandFailure> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const lines = problems.map(formatProblem);
   return new CommandFailure(EXIT.usage, 'invalid', message, { details: problems, lines });
 }
 
-function tell(
+function printResults(
   { results, files, warnings, policy_hash }: TestReport,
   failed: number,
   terminal: Terminal,
@@ -80,8 +90,8 @@ function tell(
   const passed = `${results.length - failed} passed`;
   const counts =
     failed === 0
-      ? paint(terminal, 'green', passed)
-      : `${passed}, ${paint(terminal, 'red', `${failed} failed`)}`;
+      ? paintText(terminal, 'green', passed)
+      : `${passed}, ${paintText(terminal, 'red', `${failed} failed`)}`;
   printLine(
     terminal,
     `\n${counts} in ${formatCount(files.length, 'file')} (policy ${policy_hash.slice(0, 19)})`,
@@ -90,7 +100,7 @@ function tell(
 
 function tellCase({ file, line, name, differences }: CaseResult, terminal: Terminal): void {
   const passed = differences.length === 0;
-  const word = passed ? paint(terminal, 'green', 'pass') : paint(terminal, ['bold', 'red'], 'FAIL');
+  const word = passed ? paintText(terminal, 'green', 'pass') : paintText(terminal, ['bold', 'red'], 'FAIL');
   printLine(terminal, `${word}  ${escapeControls(`${file}:${line}`)}  ${escapeControls(name)}`);
   for (const { field, expected, found } of differences)
     printLine(

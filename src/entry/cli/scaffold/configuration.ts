@@ -13,7 +13,7 @@ export function buildConfigurationText(full: boolean, intelligence: Intelligence
   if (full) parts.push(DOCUMENTS, SCAN, TENANTS);
   parts.push(AUDIT);
   if (full) parts.push(AUDIT_MORE, METRICS, AUTH, LATER);
-  parts.push(intelligence === null ? INTELLIGENCE_OFF : intelligenceOn(intelligence));
+  parts.push(intelligence === null ? INTELLIGENCE_OFF : writeIntelligence(intelligence));
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -155,15 +155,15 @@ intelligence:
   enabled: false
 `;
 
-function intelligenceOn(answer: IntelligenceAnswer): string {
+function writeIntelligence(answer: IntelligenceAnswer): string {
   const lines = [
     '# The advisory layer never decides anything, and sees metadata only.',
     'intelligence:',
     '  enabled: true',
     '  backend:',
     `    provider: ${answer.provider}`,
-    `    model: ${quoted(answer.model)}`,
-    `    base_url: ${quoted(answer.base_url)}`,
+    `    model: ${quoteText(answer.model)}`,
+    `    base_url: ${quoteText(answer.base_url)}`,
   ];
   if (answer.api_key_env !== null) {
     lines.push('    # The name of an environment variable, never the key itself.');
@@ -173,6 +173,6 @@ function intelligenceOn(answer: IntelligenceAnswer): string {
 }
 
 /** Quotes a string for YAML, which accepts every JSON string. `$` is doubled, so that it is not a reference. */
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return JSON.stringify(text).replaceAll('${', () => '$${');
 }

@@ -28,11 +28,11 @@ export function buildScaffoldFiles(
     files.push({ path: 'contracts/example.yaml', text: CONTRACT_DOCUMENT });
     files.push({ path: 'agents/default.yaml', text: IDENTITY_DOCUMENT });
   }
-  return [...files, ...schemaFiles(files)];
+  return [...files, ...listSchemaFiles(files)];
 }
 
 /** Returns the schemas that these files name in their first line. */
-function schemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
+function listSchemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
   return buildEditorSchemas()
     .filter(({ name }) => files.some(({ text }) => text.includes(`schemas/${name}`)))
     .map(({ name, text }) => ({ path: `schemas/${name}`, text }));

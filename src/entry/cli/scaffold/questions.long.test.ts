@@ -10,7 +10,7 @@ import { runInProcess, withFolder } from '../testing/run.ts';
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
 /** Runs `init` on a terminal of its own (util-linux `script`) and types each answer after its question. */
-function initOnTerminal(
+function runInitOnTerminal(
   cwd: string,
   flags: string,
   answers: readonly (readonly [question: RegExp, keys: string])[],
@@ -46,7 +46,7 @@ function initOnTerminal(
   });
 }
 
-async function intelligenceIn(cwd: string): Promise<unknown> {
+async function readIntelligence(cwd: string): Promise<unknown> {
   return parse(await readFile(join(cwd, 'service.yaml'), 'utf8')).intelligence;
 }
 
@@ -58,8 +58,8 @@ const NO_AGENTS: readonly (readonly [RegExp, string])[] = [
 
 test('Return at every question writes the configuration and turns nothing on', async () => {
   await withFolder(async (cwd) => {
-    assert.deepEqual(await initOnTerminal(cwd, '', NO_AGENTS), { code: 0, unasked: 0 });
-    assert.deepEqual(await intelligenceIn(cwd), { enabled: false });
+    assert.deepEqual(await runInitOnTerminal(cwd, '', NO_AGENTS), { code: 0, unasked: 0 });
+    assert.deepEqual(await readIntelligence(cwd), { enabled: false });
     assert.ok(!(await readdir(cwd)).includes('.claude'));
   });
 });
@@ -67,7 +67,7 @@ test('Return at every question writes the configuration and turns nothing on', a
 test('setup prompts for an agent, a scope and a pack, shows the change, and probes the hooks', async () => {
   await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
-    const ended = await initOnTerminal(cwd, '', [
+    const ended = await runInitOnTerminal(cwd, '', [
       [/Which coding agents[\s\S]*found on this machine/, '\r'],
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
@@ -84,7 +84,7 @@ test('setup prompts for an agent, a scope and a pack, shows the change, and prob
 test('no at the end leaves the agent as it is', async () => {
   await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
-    await initOnTerminal(cwd, '', [
+    await runInitOnTerminal(cwd, '', [
       [/Which coding agents/, '\r'],
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
@@ -96,7 +96,7 @@ test('no at the end leaves the agent as it is', async () => {
 
 test('--intelligence asks for backend, model, address and the name of a variable', async () => {
   await withFolder(async (cwd) => {
-    const ended = await initOnTerminal(cwd, '--intelligence', [
+    const ended = await runInitOnTerminal(cwd, '--intelligence', [
       ...NO_AGENTS,
       [/Turn on the advisory/, 'y'],
       [/Which backend/, '\u001b[B\r'],
@@ -108,7 +108,7 @@ test('--intelligence asks for backend, model, address and the name of a variable
       [/OPENAI_API_KEY(?! s)/, '\r'],
     ]);
     assert.deepEqual(ended, { code: 0, unasked: 0 });
-    assert.deepEqual(await intelligenceIn(cwd), {
+    assert.deepEqual(await readIntelligence(cwd), {
       enabled: true,
       backend: {
         provider: 'compatible-api',
@@ -123,13 +123,13 @@ test('--intelligence asks for backend, model, address and the name of a variable
 test('the answers about a local model lead to a set-up that works', async (t) => {
   const model = await startModelServer(t, ['ok']);
   await withFolder(async (cwd) => {
-    const ended = await initOnTerminal(cwd, '--intelligence', [
+    const ended = await runInitOnTerminal(cwd, '--intelligence', [
       ...NO_AGENTS,
       [/Turn on the advisory/, 'y'],
       [/Which backend/, '\r'],
       [/Which model/, `${MODEL}\r`],
       [/At which address/, `${'\u007f'.repeat(40)}${model.url}\r`],
-      [/environment variable/, '\r'],
+      [/without a key/, ''],
     ]);
     assert.deepEqual(ended, { code: 0, unasked: 0 });
     const { code, stdout } = await runInProcess(['intelligence', 'status', '--check'], { cwd });
@@ -140,7 +140,7 @@ test('the answers about a local model lead to a set-up that works', async (t) =>
 
 test('Ctrl-C at a question writes nothing', async () => {
   await withFolder(async (cwd) => {
-    assert.deepEqual(await initOnTerminal(cwd, '', [[/Which coding agents/, '\u0003']]), {
+    assert.deepEqual(await runInitOnTerminal(cwd, '', [[/Which coding agents/, '\u0003']]), {
       code: 130,
       unasked: 0,
     });

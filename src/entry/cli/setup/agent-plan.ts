@@ -19,7 +19,7 @@ import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/se
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Consent } from '../skills/consent.ts';
-import { escapeControls, paint, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printLine, printNotice, type Terminal } from '../terminal.ts';
 import { formatDiff, printDiff } from './diff-text.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
@@ -94,11 +94,11 @@ export async function readMachine(
 
 function findTarget(agent: CodingAgent, machine: Machine, scope: SettingsScope): SettingsLocation {
   const target = agent.settings.targets(machine).find((each) => each.scope === scope);
-  if (target === undefined) throw unknownScope(agent, machine, scope);
+  if (target === undefined) throw buildUnknownScopeFailure(agent, machine, scope);
   return target;
 }
 
-function unknownScope(
+function buildUnknownScopeFailure(
   { label, settings }: CodingAgent,
   machine: Machine,
   scope: SettingsScope,
@@ -141,7 +141,7 @@ function buildFileRequests(
   const { needs_event, guards_exit, project_folder } = settings;
   const start =
     shared && !uninstall
-      ? { program: [PROGRAM], config: pathInProject(file, machine), project_folder }
+      ? { program: [PROGRAM], config: resolvePathInProject(file, machine), project_folder }
       : { program, config: file };
   const hooks = planHooksPart(settings, (event) =>
     formatHookCommand({ ...start, dialect: name, event: needs_event ? event : null, guards_exit }),
@@ -178,7 +178,7 @@ function remarkOnServer(
 /** The name of the program in the `PATH`. */
 const PROGRAM = 'agent-safety';
 
-function pathInProject(file: string, { project }: Machine): string {
+function resolvePathInProject(file: string, { project }: Machine): string {
   const path = relative(realpathSync(project), existsSync(file) ? realpathSync(file) : resolve(file));
   if (!path.startsWith('..') && !isAbsolute(path)) return path;
   throw new CommandFailure(
@@ -232,7 +232,7 @@ async function remarkOnOtherFiles(
 
 /** Prints the changes of a plan as a diff. */
 export function printPlan({ agent, scope, setup }: AgentPlan, terminal: Terminal): void {
-  printLine(terminal, paint(terminal, 'bold', `${agent.label}, scope ${scope}`));
+  printLine(terminal, paintText(terminal, 'bold', `${agent.label}, scope ${scope}`));
   const pending = listPendingChanges(setup);
   for (const change of pending) {
     printLine(terminal);

@@ -26,22 +26,26 @@ export async function planConfiguration(
 ): Promise<PlannedConfiguration> {
   const { env, cwd } = terminal;
   const in_project = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
-  const own = newFile(scope, machine);
+  const own = getNewFilePath(scope, machine);
   const config = await loadCliConfig(in_project, path, 'leave');
-  if (config.origin.file !== null) return checked(config, config.origin.file, terminal);
+  if (config.origin.file !== null) return checkConfiguration(config, config.origin.file, terminal);
   if (scope === 'user') {
     const users = await loadCliConfig(terminal, own, 'leave').catch(() => null);
-    if (users?.origin.file) return checked(users, users.origin.file, terminal);
+    if (users?.origin.file) return checkConfiguration(users, users.origin.file, terminal);
   }
   return { file: own, state_dir: join(dirname(own), '.service'), missing: buildScaffoldFiles(false, null) };
 }
 
-function newFile(scope: SettingsScope, { project, home, env }: Machine): string {
+function getNewFilePath(scope: SettingsScope, { project, home, env }: Machine): string {
   if (scope !== 'user') return join(project, 'service.yaml');
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'agent-safety', 'service.yaml');
 }
 
-async function checked(config: Config, file: string, { env, cwd }: Terminal): Promise<PlannedConfiguration> {
+async function checkConfiguration(
+  config: Config,
+  file: string,
+  { env, cwd }: Terminal,
+): Promise<PlannedConfiguration> {
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { problems } = await validateConfiguration({ path: file, env, cwd, secrets: 'leave' });

@@ -1,6 +1,6 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
-import { escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
+import { escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
 
 /** The texts of a file before and after a change; `null` if there is no file. */
 type TextChange = Pick<SettingsChange, 'path' | 'before' | 'after'> & Partial<SettingsChange>;
@@ -17,6 +17,6 @@ export function formatDiff({ path, before, after }: TextChange): string {
 export function printDiff(change: TextChange, terminal: Terminal): void {
   for (const line of escapeControlsInLines(formatDiff(change)).trimEnd().split('\n')) {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null;
-    printLine(terminal, colour === null ? line : paint(terminal, colour, line));
+    printLine(terminal, colour === null ? line : paintText(terminal, colour, line));
   }
 }

@@ -30,13 +30,14 @@ export function findProgram(started: Partial<ProcessStart> = {}): InstalledProgr
   const { here = fileURLToPath(import.meta.url), env = process.env, node = process.execPath } = started;
   if (here.endsWith('.ts')) return { words: [join(here, '../../../../../service')], copy: null };
   const script = resolve(started.script ?? process.argv[1] ?? '');
-  if ([script, here].some((path) => path.includes(`${sep}_npx${sep}`))) return copiedProgram(here, node, env);
+  if ([script, here].some((path) => path.includes(`${sep}_npx${sep}`)))
+    return planCopiedProgram(here, node, env);
   // The file may not be executable if Node was started with it.
   return { words: script.endsWith('.js') ? [node, script] : [script], copy: null };
 }
 
 /** Plans a copy to a permanent folder, because a coding agent treats a missing hook as an allow. */
-function copiedProgram(here: string, node: string, env: ProcessStart['env']): InstalledProgram {
+function planCopiedProgram(here: string, node: string, env: ProcessStart['env']): InstalledProgram {
   const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
   const from = join(folder, 'node_modules');
   const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local/share');

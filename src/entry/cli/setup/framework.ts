@@ -34,14 +34,14 @@ export async function setUpFramework(
   const after = options.uninstall ? null : text;
   const is_kept = standing.text !== null && standing.text !== text && !options.force;
   const does = standing.text !== after && !options.dryRun;
-  if (is_kept) throw kept(path, options, terminal);
+  if (is_kept) throw buildKeptFailure(path, options, terminal);
   if (does && after === null) await addPathToError(path, () => deleteSettingsFile(standing));
   if (does && after !== null) await addPathToError(path, () => writeSettingsFile(standing, after));
   const { real_path, text: before } = standing;
-  tell(framework, { path, real_path, before, after }, does, options, terminal);
+  printChange(framework, { path, real_path, before, after }, does, options, terminal);
 }
 
-function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal): CommandFailure {
+function buildKeptFailure(path: string, { uninstall }: FrameworkOptions, terminal: Terminal): CommandFailure {
   const name = relative(terminal.cwd, path);
   const what = uninstall ? 'is not as it was written' : 'is there and says something else';
   return new CommandFailure(EXIT.no, 'file_changed', `\`${name}\` ${what}, and was kept.`, {
@@ -49,7 +49,7 @@ function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal)
   });
 }
 
-function tell(
+function printChange(
   { name, label }: AgentFramework,
   change: Omit<SettingsChange, 'action'>,
   done: boolean,

@@ -22,7 +22,7 @@ const SCOPES = [
  */
 export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoice> {
   const { multiselect, select } = await import('@clack/prompts');
-  const names = await answered(
+  const names = await awaitAnswer(
     multiselect({
       message: 'Which coding agents shall be guarded? (space selects, enter confirms)',
       options: codingAgents.map((agent) => ({
@@ -38,10 +38,10 @@ export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoi
   const scope: SettingsScope =
     chosen.length === 0
       ? 'project'
-      : await answered(select<SettingsScope>({ message: 'For which projects?', options: [...SCOPES] }));
+      : await awaitAnswer(select<SettingsScope>({ message: 'For which projects?', options: [...SCOPES] }));
   const { openBundledSkills } = await import('../../../runtime/skills/index.ts');
   const skills = await openBundledSkills();
-  const packs = await answered(
+  const packs = await awaitAnswer(
     multiselect({
       message: 'Which policy packs? More can be added later with `skills add`.',
       options: skills.map(({ name, description }) => ({ value: name, label: name, hint: description })),
@@ -52,7 +52,7 @@ export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoi
   return { agents: chosen, scope, packs };
 }
 
-async function answered<Answer>(question: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
+async function awaitAnswer<Answer>(question: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
   const answer = await question;
   if (typeof answer === 'symbol')
     throw new CommandFailure(EXIT.interrupted, 'interrupted', 'Stopped: nothing was written.');

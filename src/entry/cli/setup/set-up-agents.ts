@@ -8,7 +8,7 @@ import type { Diagnosis } from '../doctor/diagnose.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { writeMissingFiles } from '../scaffold/write.ts';
 import { askConsent } from '../skills/consent.ts';
-import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 import {
   type AgentPlan,
   applyPlan,
@@ -50,12 +50,12 @@ export async function setUpAgents(
   const program = findProgram({ env: terminal.env });
   const configuration = await planConfiguration(options.config, options.scope, machine, terminal);
   const wanted = options.packs ?? (configuration.missing.length > 0 ? [PACK] : []);
-  const packs = await missingPacks(wanted, configuration, terminal);
+  const packs = await findMissingPacks(wanted, configuration, terminal);
   const plans: AgentPlan[] = [];
   for (const agent of agents)
     plans.push(await planAgent(agent, machine, options, program.words, configuration));
   if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
-  const has_changes = configuration.missing.length + packs.length + count(plans) > 0;
+  const has_changes = configuration.missing.length + packs.length + countPendingChanges(plans) > 0;
   const goes_on = has_changes && (await askConsent('Write this?', options, terminal));
   const written = goes_on
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
@@ -107,7 +107,7 @@ export async function uninstallAgent(
 }
 
 /** Returns the packs that are not added yet. @throws SkillFailure for an unknown pack, before anything is written */
-async function missingPacks(
+async function findMissingPacks(
   wanted: readonly string[],
   { file, missing }: PlannedConfiguration,
   terminal: Terminal,
@@ -140,7 +140,7 @@ interface Written {
 
 const NOTHING: Written = { paths: [], created: [], packs: [] };
 
-function count(plans: readonly AgentPlan[]): number {
+function countPendingChanges(plans: readonly AgentPlan[]): number {
   return plans.reduce((all, { setup }) => all + listPendingChanges(setup).length, 0);
 }
 
@@ -151,7 +151,7 @@ function printPlans(
 ): void {
   const { file, missing } = configuration;
   if (program.copy !== null) {
-    printLine(terminal, paint(terminal, 'bold', 'Program'));
+    printLine(terminal, paintText(terminal, 'bold', 'Program'));
     printLine(
       terminal,
       `  copy to ${escapeControls(program.copy.to)}, because npx clears the folder it runs from`,
@@ -159,7 +159,7 @@ function printPlans(
     printLine(terminal);
   }
   if (missing.length > 0 || packs.length > 0) {
-    printLine(terminal, paint(terminal, 'bold', `Configuration in ${escapeControls(dirname(file))}`));
+    printLine(terminal, paintText(terminal, 'bold', `Configuration in ${escapeControls(dirname(file))}`));
     for (const { path } of missing) printLine(terminal, `  create  ${path}`);
     for (const pack of packs) printLine(terminal, `  add     policy pack ${escapeControls(pack)}`);
     printLine(terminal);
@@ -222,8 +222,8 @@ async function examineHooks(
   terminal: Terminal,
 ): Promise<Diagnosis> {
   if (!json) printNotice(terminal, '\nTesting the hooks, as each agent calls them ...');
-  const { diagnose } = await import('../doctor/diagnose.ts');
-  return diagnose({
+  const { diagnoseSetup } = await import('../doctor/diagnose.ts');
+  return diagnoseSetup({
     host: agents.length === 1 ? agents[0]!.name : null,
     scope,
     config: null,
@@ -258,7 +258,7 @@ function printHookTests(
   terminal: Terminal,
 ): void {
   const line = `${blocking_count} of ${tried_count} hooks block a destructive test call and allow a harmless one.`;
-  printLine(terminal, paint(terminal, status === 'fail' ? 'red' : 'green', line));
+  printLine(terminal, paintText(terminal, status === 'fail' ? 'red' : 'green', line));
   for (const check of checks.filter((each) => each.status === 'fail')) {
     printLine(terminal, `  ${escapeControls(check.message)}`);
     if (check.next !== null) printLine(terminal, `    ${escapeControls(check.next)}`);

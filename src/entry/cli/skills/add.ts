@@ -60,22 +60,22 @@ async function carryOut(
   if (!options.json) {
     printLine(
       terminal,
-      `${paintedName(plan)} (${escapeControls(plan.source)}): ${escapeControls(skill.description)}`,
+      `${formatSkillName(plan)} (${escapeControls(plan.source)}): ${escapeControls(skill.description)}`,
     );
     printSkillPlan(plan, terminal);
   }
   const is_there = isThere(plan);
-  const goes_on = !is_there && (await consent(plan, options, terminal));
+  const goes_on = !is_there && (await askForConsent(plan, options, terminal));
   if (goes_on) await carryOut();
   if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
   else
     printLine(
       terminal,
-      `\n${is_there ? 'It is there already; nothing was changed.' : ending(plan, goes_on)}`,
+      `\n${is_there ? 'It is there already; nothing was changed.' : formatEnding(plan, goes_on)}`,
     );
 }
 
-function paintedName({ name, version, replaces }: SkillPlan): string {
+function formatSkillName({ name, version, replaces }: SkillPlan): string {
   const instead =
     replaces === null || replaces.version === version ? '' : `, in place of ${replaces.version}`;
   return `${name} ${version}${instead}`;
@@ -86,7 +86,7 @@ function isThere({ files, replaces, version, source }: SkillPlan): boolean {
   return files.changes.length === 0 && replaces?.version === version && replaces.source === source;
 }
 
-async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
+async function askForConsent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
   const laxer = plan.effect === null ? [] : formatLaxerPlaces(plan.effect);
   if (laxer.length > 0 && options.yes && !options.allowLaxer && !options.dryRun) {
     throw new CommandFailure(EXIT.no, 'laxer', 'The new policy is less strict, so nothing was changed.', {
@@ -99,7 +99,7 @@ async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal)
   return askConsent(question, options, terminal);
 }
 
-function ending({ name, files }: SkillPlan, done: boolean): string {
+function formatEnding({ name, files }: SkillPlan, done: boolean): string {
   if (!done) return 'Nothing was changed.';
   const count = formatCount(files.changes.length, 'file');
   return `Added ${name} (${count}). A service that runs takes it over within seconds; skills.lock belongs into the repository.`;

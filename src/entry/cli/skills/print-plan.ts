@@ -1,12 +1,12 @@
 import type { PolicyRecord, SkillPlan } from '../../../runtime/skills/index.ts';
 import { formatCount } from '../format-table.ts';
-import { escapeControls, paint, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { escapeControls, paintText, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 /** Prints the files that would change, and the effect on the policy. */
 export function printSkillPlan(plan: SkillPlan, terminal: Terminal): void {
   if (plan.recovered) printNotice(terminal, 'An interrupted change was completed first.');
   const { changes, kept, unchanged } = plan.files;
-  printLine(terminal, paint(terminal, 'bold', 'Files'));
+  printLine(terminal, paintText(terminal, 'bold', 'Files'));
   for (const { action, path } of changes)
     printLine(terminal, `  ${action.padEnd(8)} ${escapeControls(path)}`);
   for (const path of kept)
@@ -42,7 +42,7 @@ const PLUGS = [
 
 function printPlugins({ plugins }: SkillPlan, terminal: Terminal): void {
   if (plugins.length === 0) return;
-  printLine(terminal, paint(terminal, 'bold', 'Code that will run in the service'));
+  printLine(terminal, paintText(terminal, 'bold', 'Code that will run in the service'));
   for (const { name, version, from, sha256, ...brought } of plugins) {
     printLine(terminal, `  ${escapeControls(from)}: ${escapeControls(name)} ${version}, SHA-256 ${sha256}`);
     for (const [kind, word] of PLUGS)
@@ -52,22 +52,23 @@ function printPlugins({ plugins }: SkillPlan, terminal: Terminal): void {
 
 function printEffect({ effect }: SkillPlan, terminal: Terminal): void {
   if (effect === null) return;
-  printLine(terminal, paint(terminal, 'bold', 'Effect'));
+  printLine(terminal, paintText(terminal, 'bold', 'Effect'));
   const { added, changed, removed, tags, consequences, strictness } = effect;
-  for (const record of added) printLine(terminal, `  + ${recordLine(record)}`);
-  for (const record of changed) printLine(terminal, `  ~ ${recordLine(record)}`);
-  for (const record of removed) printLine(terminal, `  - ${recordLine(record)}`);
+  for (const record of added) printLine(terminal, `  + ${formatRecord(record)}`);
+  for (const record of changed) printLine(terminal, `  ~ ${formatRecord(record)}`);
+  for (const record of removed) printLine(terminal, `  - ${formatRecord(record)}`);
   if (tags.length > 0) printLine(terminal, `  tags: ${escapeControls(tags.join(', '))}`);
   for (const line of consequences) printLine(terminal, `  ${line}`);
   if (added.length + changed.length + removed.length === 0) printLine(terminal, '  none on the policy');
   else if (strictness.stricter > 0)
-    printLine(terminal, `  stricter in ${share(strictness.stricter, strictness.compared)}`);
+    printLine(terminal, `  stricter in ${formatShare(strictness.stricter, strictness.compared)}`);
   if (strictness.opened_tags.length > 0)
     printLine(
       terminal,
       `  no longer left to the default action: ${escapeControls(strictness.opened_tags.join(', '))}`,
     );
-  for (const line of formatLaxerPlaces(effect)) printLine(terminal, paint(terminal, 'yellow', `  ${line}`));
+  for (const line of formatLaxerPlaces(effect))
+    printLine(terminal, paintText(terminal, 'yellow', `  ${line}`));
   if (!strictness.complete) printLine(terminal, '  there are too many rules to compare every place');
 }
 
@@ -75,16 +76,16 @@ function printEffect({ effect }: SkillPlan, terminal: Terminal): void {
 export function formatLaxerPlaces({ strictness }: NonNullable<SkillPlan['effect']>): readonly string[] {
   const { laxer, compared, examples, loosening } = strictness;
   return [
-    ...(laxer > 0 ? [`laxer in ${share(laxer, compared)}:`] : []),
+    ...(laxer > 0 ? [`laxer in ${formatShare(laxer, compared)}:`] : []),
     ...examples.map(({ where, before, after }) => `  ${escapeControls(where)}: ${before} -> ${after}`),
     ...loosening.map((line) => `laxer: ${escapeControls(line)}`),
   ];
 }
 
-function share(count: number, compared: number): string {
+function formatShare(count: number, compared: number): string {
   return `${count.toLocaleString('en')} of ${compared.toLocaleString('en')} places compared`;
 }
 
-function recordLine({ kind, name, summary }: PolicyRecord): string {
+function formatRecord({ kind, name, summary }: PolicyRecord): string {
   return `${kind} ${escapeControls(name)}: ${escapeControls(summary)}`;
 }

@@ -31,10 +31,10 @@ async function carryOut(
   const goes_on = await askConsent(`Take ${plan.name} away?`, options, terminal);
   if (goes_on) await carryOut();
   if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
-  else for (const line of ending(plan, goes_on)) printLine(terminal, line);
+  else for (const line of formatEnding(plan, goes_on)) printLine(terminal, line);
 }
 
-function ending({ name, files, emptied }: SkillPlan, done: boolean): string[] {
+function formatEnding({ name, files, emptied }: SkillPlan, done: boolean): string[] {
   if (!done) return ['', 'Nothing was changed.'];
   const kept = files.kept.map((path) => `Kept ${escapeControls(path)}, which was changed; it is yours now.`);
   const running =

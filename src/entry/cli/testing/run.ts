@@ -35,7 +35,7 @@ export interface RunOptions {
  * process.
  */
 export async function runInProcess(args: readonly string[], options: RunOptions): Promise<RunResult> {
-  const [stdout, stderr] = [collector(), collector()];
+  const [stdout, stderr] = [createCollector(), createCollector()];
   const code = await runProgram(args, {
     name: 'service',
     cwd: options.cwd,
@@ -51,7 +51,7 @@ export async function runInProcess(args: readonly string[], options: RunOptions)
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-function collector(): { stream: Writable; text: () => string } {
+function createCollector(): { stream: Writable; text: () => string } {
   let text = '';
   const stream = new Writable({
     decodeStrings: false,

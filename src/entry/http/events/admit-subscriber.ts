@@ -72,7 +72,7 @@ export async function admitSubscriber(
     stream: await runtime.events(),
     scope,
     request: wish,
-    text_heartbeat: textHeartbeat(heartbeat),
+    text_heartbeat: wantsTextHeartbeat(heartbeat),
     hasAccess: () =>
       getScope(peer, ports).then(
         (now) => JSON.stringify(now) === JSON.stringify(scope),
@@ -104,7 +104,7 @@ function getWish(
   );
 }
 
-function textHeartbeat(requested: unknown): boolean {
+function wantsTextHeartbeat(requested: unknown): boolean {
   if (requested === undefined || requested === '') return false;
   if (requested === 'text') return true;
   throw new Refusal('invalid_request', '`heartbeat` must be `text`, or be omitted.');
@@ -112,7 +112,7 @@ function textHeartbeat(requested: unknown): boolean {
 
 /** Adds the credential that a page offers as a subprotocol to the headers, because a page cannot set headers. */
 function withOffered(headers: Peer['headers']): Peer['headers'] {
-  const offered = protocolsIn(headers);
+  const offered = parseProtocols(headers);
   const tokens = offered.filter((name) => name.startsWith(BEARER));
   if (tokens.length === 0) return headers;
   const has_other = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
@@ -126,6 +126,6 @@ function withOffered(headers: Peer['headers']): Peer['headers'] {
   return { ...headers, authorization: `Bearer ${tokens[0]!.slice(BEARER.length)}` };
 }
 
-function protocolsIn({ 'sec-websocket-protocol': offered }: Peer['headers']): string[] {
+function parseProtocols({ 'sec-websocket-protocol': offered }: Peer['headers']): string[] {
   return typeof offered === 'string' ? offered.split(',').map((name) => name.trim()) : [];
 }

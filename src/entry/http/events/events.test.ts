@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey, ensureToken } from '../../../runtime/access/tokens.ts';
-import { eventually, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
+import { sampleEvent, waitUntil } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { serve } from '../testing/serve.ts';
-import { open, opened, readLines, scratch, staged, type TestSocket } from '../testing/stage.ts';
+import { open, openTestSocket, readLines, runOnStage, scratch, type TestSocket } from '../testing/stage.ts';
 
 const agentsIn = ({ events }: TestSocket): string[] => events.map(({ agent_id }) => agent_id);
 
@@ -19,15 +19,15 @@ test('a reader sees what its credential may see, and no more', async () => {
     { ...checker.entry, permissions: ['check'] as const },
   ];
   const users = [{ user_id: 'ann', role: 'auditor', tenants: ['globex'] } as const];
-  await staged({ auth: { api_keys }, users }, async ({ service, tell }) => {
+  await runOnStage({ auth: { api_keys }, users }, async ({ service, tell }) => {
     const { token } = ensureToken(scratch, 'operator');
     const bearer = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } });
-    const all = await opened(service, '', bearer(token));
-    const acme = await opened(service, '', bearer(scoped.key));
-    const agent = await opened(service, '', { headers: { 'x-service-key': auditor.key } });
-    const own = await opened(service);
-    const user = await opened(service, '', { headers: { 'x-service-user': 'ann' } });
-    const page = await opened(service, '', { protocols: ['service.events.v1', `bearer.${token}`] });
+    const all = await openTestSocket(service, '', bearer(token));
+    const acme = await openTestSocket(service, '', bearer(scoped.key));
+    const agent = await openTestSocket(service, '', { headers: { 'x-service-key': auditor.key } });
+    const own = await openTestSocket(service);
+    const user = await openTestSocket(service, '', { headers: { 'x-service-user': 'ann' } });
+    const page = await openTestSocket(service, '', { protocols: ['service.events.v1', `bearer.${token}`] });
     assert.equal(page.socket.protocol, 'service.events.v1');
     await tell(
       sampleEvent(1, { agent_id: 'a', tenant_id: 'acme', caller_id: 'key:x' }),
@@ -35,8 +35,8 @@ test('a reader sees what its credential may see, and no more', async () => {
       sampleEvent(3, { agent_id: 'c', tenant_id: 'initech', caller_id: 'key:x' }),
       sampleEvent(4, { agent_id: 'a', tenant_id: 'globex', caller_id: 'key:x' }),
     );
-    await eventually(() => all.events.length === 4 && page.events.length === 4);
-    await eventually(() => user.events.length === 2);
+    await waitUntil(() => all.events.length === 4 && page.events.length === 4);
+    await waitUntil(() => user.events.length === 2);
     assert.deepEqual(agentsIn(acme), ['a']);
     assert.deepEqual(agentsIn(agent), ['a', 'a']);
     assert.deepEqual(agentsIn(own), ['b'], 'its own calls');
@@ -68,7 +68,7 @@ test('a reader sees what its credential may see, and no more', async () => {
 });
 
 test('a page of another origin opens nothing, whatever credential it has', async () => {
-  await staged({ cors_origins: ['https://console.test'] }, async ({ service }) => {
+  await runOnStage({ cors_origins: ['https://console.test'] }, async ({ service }) => {
     const { token } = ensureToken(scratch, 'operator');
     const authorization = `Bearer ${token}`;
     const rows: readonly (readonly [string, boolean])[] = [
@@ -89,18 +89,18 @@ test('a page of another origin opens nothing, whatever credential it has', async
 });
 
 test('messages narrow, resume, and are refused where they are not understood', async () => {
-  await staged({}, async ({ service, tell, readers }) => {
+  await runOnStage({}, async ({ service, tell, readers }) => {
     const event = (index: number, fields: Partial<AuditEvent> = {}) =>
       sampleEvent(index, { agent_id: `a${index}`, ...fields });
-    const keeper = await opened(service);
+    const keeper = await openTestSocket(service);
     await tell(event(1), event(2), event(3, { boundary: 'output' }));
-    const reader = await opened(service);
+    const reader = await openTestSocket(service);
     await tell(event(4));
-    await eventually(() => reader.events.length === 1);
+    await waitUntil(() => reader.events.length === 1);
     reader.socket.send(JSON.stringify({ boundary: 'input', tenant_id: null, after: event(1).event_id }));
-    await eventually(() => reader.events.length === 2);
+    await waitUntil(() => reader.events.length === 2);
     await tell(event(5, { boundary: 'output' }), event(6));
-    await eventually(() => reader.events.length === 3);
+    await waitUntil(() => reader.events.length === 3);
     assert.deepEqual(agentsIn(reader), ['a4', 'a2', 'a6'], 'what it missed before it came, nothing twice');
     reader.socket.send('{}');
     reader.socket.send(JSON.stringify({ rule: 'default.allow' }));
@@ -118,28 +118,28 @@ test('messages narrow, resume, and are refused where they are not understood', a
       '{"after":1}',
     ];
     for (const message of bad) {
-      const wrong = await opened(service);
+      const wrong = await openTestSocket(service);
       wrong.socket.send(String(message));
       const { code, reason } = await wrong.closed;
       assert.equal(code, 1008, String(message));
       assert.equal(reason, 'invalid_request');
       assert.equal((wrong.events[0] as { code?: string }).code, 'invalid_request');
     }
-    const wide = await opened(service, '?decision=block');
+    const wide = await openTestSocket(service, '?decision=block');
     wide.socket.send('{"decision":"allow"}');
     assert.equal((await wide.closed).code, 1008);
     reader.socket.send(JSON.stringify({ after: event(1).event_id }));
     assert.equal((await reader.closed).code, 1008, 'only the first message resumes');
     keeper.socket.close();
     await keeper.closed;
-    await eventually(() => readers() === 0);
+    await waitUntil(() => readers() === 0);
   });
 });
 
 test('a reader that answers no pings is closed after three; one that does is not', async () => {
-  await staged({ heartbeat_ms: 40 }, async ({ service }) => {
-    const dead = await opened(service, '', { autoPong: false });
-    const alive = await opened(service, '?heartbeat=text');
+  await runOnStage({ heartbeat_ms: 40 }, async ({ service }) => {
+    const dead = await openTestSocket(service, '', { autoPong: false });
+    const alive = await openTestSocket(service, '?heartbeat=text');
     let pings = 0;
     dead.socket.on('ping', () => {
       pings += 1;
@@ -148,7 +148,7 @@ test('a reader that answers no pings is closed after three; one that does is not
     assert.equal(code, 1001);
     assert.match(reason, /heartbeats/);
     assert.equal(pings, 3);
-    await eventually(() => alive.events.length >= 8);
+    await waitUntil(() => alive.events.length >= 8);
     assert.equal((alive.events[0] as { type?: string }).type, 'heartbeat');
     assert.equal(alive.socket.readyState, alive.socket.OPEN);
     alive.socket.terminate();
@@ -160,10 +160,10 @@ test('a stream ends when its credential does, over either transport', async () =
   const { key, entry } = createApiKey('short');
   const api_keys = [{ ...entry, expires_at: '2026-01-01T01:00:00Z', permissions: ['audit:read'] as const }];
   const instead = { now_ms: () => now_ms };
-  await staged({ heartbeat_ms: 20, auth: { api_keys }, instead }, async ({ service }) => {
-    const reader = await opened(service, '', { headers: { 'x-service-key': key } });
+  await runOnStage({ heartbeat_ms: 20, auth: { api_keys }, instead }, async ({ service }) => {
+    const reader = await openTestSocket(service, '', { headers: { 'x-service-key': key } });
     const lines = await readLines(service, '/v1/events', { 'x-service-key': key });
-    await eventually(() => lines.text().includes('\n:\n'));
+    await waitUntil(() => lines.text().includes('\n:\n'));
     assert.equal(reader.socket.readyState, reader.socket.OPEN);
     now_ms += 3_600_000;
     assert.equal((await reader.closed).code, 1008);
@@ -172,16 +172,16 @@ test('a stream ends when its credential does, over either transport', async () =
 });
 
 test('server-sent events: filters, resumption by the header, HEAD, and what is refused', async () => {
-  await staged({}, async ({ service, tell }) => {
+  await runOnStage({}, async ({ service, tell }) => {
     const first = await readLines(service, '/v1/events?decision=allow');
     await tell(sampleEvent(1, { agent_id: 'a' }), sampleEvent(2, { decision: 'block' }), sampleEvent(3));
-    await eventually(() => first.text().includes(sampleEvent(3).event_id));
+    await waitUntil(() => first.text().includes(sampleEvent(3).event_id));
     assert.match(first.text(), /^retry: 2000\n\nid: evt_0{23}1\ndata: \{"timestamp".*\}\n\nid: evt_0{23}3\n/);
     first.end();
     const again = await readLines(service, '/v1/events?after=ignored', {
       'last-event-id': sampleEvent(1).event_id,
     });
-    await eventually(() => again.text().includes(sampleEvent(3).event_id));
+    await waitUntil(() => again.text().includes(sampleEvent(3).event_id));
     assert.ok(again.text().includes(sampleEvent(2).event_id));
     assert.ok(!again.text().includes(sampleEvent(1).event_id), 'what was seen comes no second time');
     again.end();

@@ -12,7 +12,7 @@ export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
     method: 'GET',
     url: EVENTS_WEBSOCKET.http.path,
     exposeHeadRoute: false,
-    errorHandler: (error, request, reply) => answer(error, request, reply, ports),
+    errorHandler: (error, request, reply) => answerStreamError(error, request, reply, ports),
     handler: async (request, reply) => {
       const upgrade = findUpgrade(request.raw);
       if (upgrade === undefined) return answerUpgrade(request, reply);
@@ -26,7 +26,7 @@ export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
     method: 'GET',
     url: EVENTS_STREAM.http.path,
     exposeHeadRoute: false,
-    errorHandler: (error, request, reply) => answer(error, request, reply, ports),
+    errorHandler: (error, request, reply) => answerStreamError(error, request, reply, ports),
     handler: async (request, reply) => {
       const admitted = await admitSubscriber(request, ports, 'server_sent');
       const { openServerSent } = await import('./server-sent.ts');
@@ -36,7 +36,7 @@ export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
   });
 }
 
-function answer(
+function answerStreamError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

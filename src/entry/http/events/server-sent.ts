@@ -40,7 +40,7 @@ export async function openServerSent({
       await Promise.race(['drain', 'close'].map((name) => once(raw, name, gone))).catch(() => {});
       gone.abort();
     },
-    beat: () => void raw.write(admitted.text_heartbeat ? heartbeat() : ':\n\n'),
+    beat: () => void raw.write(admitted.text_heartbeat ? writeHeartbeat() : ':\n\n'),
     end: () => {
       raw.end();
       setTimeout(() => raw.destroy(), END_MS).unref();
@@ -57,6 +57,6 @@ export async function openServerSent({
   reader.begin();
 }
 
-function heartbeat(): string {
+function writeHeartbeat(): string {
   return `event: heartbeat\ndata: ${JSON.stringify({ type: 'heartbeat', timestamp: new Date().toISOString() })}\n\n`;
 }

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { eventually, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
+import { sampleEvent, waitUntil } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { bareReader, opened, type Stage, staged } from '../testing/stage.ts';
+import { openBareReader, openTestSocket, runOnStage, type Stage } from '../testing/stage.ts';
 
 const ROUND = 500;
 const ROUNDS = 30;
 
 /** Makes more events than the buffers of the system can hold. */
-function many(round: number): AuditEvent[] {
+function buildLargeEvents(round: number): AuditEvent[] {
   return Array.from({ length: ROUND }, (_, index) =>
     sampleEvent(round * ROUND + index, { agent_id: `agent-${'x'.repeat(1_000)}` }),
   );
@@ -19,19 +19,19 @@ function many(round: number): AuditEvent[] {
 /** Emits all events, no faster than a reader reads them. */
 async function tellAll({ tell }: Stage, seen: () => number): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
-    await tell(...many(round));
-    await eventually(() => seen() === (round + 1) * ROUND);
+    await tell(...buildLargeEvents(round));
+    await waitUntil(() => seen() === (round + 1) * ROUND);
   }
 }
 
 test('a subscriber that reads nothing is disconnected, and delays no other', async () => {
-  await staged({}, async (stage) => {
+  await runOnStage({}, async (stage) => {
     const { service } = stage;
-    const stuck = await bareReader(service);
-    const reader = await opened(service);
+    const stuck = await openBareReader(service);
+    const reader = await openTestSocket(service);
     assert.equal(await service.connections(), 2);
     await tellAll(stage, () => reader.events.length);
-    await eventually(async () => (await service.connections()) === 1);
+    await waitUntil(async () => (await service.connections()) === 1);
     assert.equal(reader.socket.readyState, reader.socket.OPEN);
     reader.socket.terminate();
     stuck.destroy();
@@ -39,10 +39,10 @@ test('a subscriber that reads nothing is disconnected, and delays no other', asy
 });
 
 test('a subscriber that reads too slowly gets an error, and can continue after the last event', async () => {
-  await staged({}, async (stage) => {
+  await runOnStage({}, async (stage) => {
     const { service } = stage;
-    const slow = await opened(service);
-    const reader = await opened(service);
+    const slow = await openTestSocket(service);
+    const reader = await openTestSocket(service);
     slow.socket.pause();
     await tellAll(stage, () => reader.events.length);
     slow.socket.resume();
@@ -52,8 +52,8 @@ test('a subscriber that reads too slowly gets an error, and can continue after t
     const before = slow.events.length;
     assert.ok(before > 0 && before < ROUNDS * ROUND, `it has seen ${before}`);
     const last = slow.events.at(-1) as unknown as { event_id: string };
-    const again = await opened(service, `?after=${last.event_id}`);
-    await eventually(() => before + again.events.length === ROUNDS * ROUND);
+    const again = await openTestSocket(service, `?after=${last.event_id}`);
+    await waitUntil(() => before + again.events.length === ROUNDS * ROUND);
     const ids = [...slow.events, ...again.events].map(
       (each) => (each as unknown as { event_id: string }).event_id,
     );
@@ -63,16 +63,16 @@ test('a subscriber that reads too slowly gets an error, and can continue after t
 });
 
 test('server-sent events: who reads nothing is dropped, too', async () => {
-  await staged({}, async (stage) => {
+  await runOnStage({}, async (stage) => {
     const { service } = stage;
     const request = get({ host: '127.0.0.1', port: service.port, path: '/v1/events', agent: false });
     const [answer] = (await once(request, 'response')) as [IncomingMessage];
     answer.pause();
     request.on('error', () => {});
     answer.on('error', () => {});
-    const reader = await opened(service);
+    const reader = await openTestSocket(service);
     await tellAll(stage, () => reader.events.length);
-    await eventually(async () => (await service.connections()) === 1);
+    await waitUntil(async () => (await service.connections()) === 1);
     reader.socket.terminate();
     request.destroy();
   });

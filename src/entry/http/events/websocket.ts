@@ -16,7 +16,7 @@ import {
 } from './subscriber.ts';
 import type { Upgrade } from './upgrade.ts';
 
-const frame: EventFrame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
+const frame: EventFrame = { name: 'websocket', bytes: ({ json }) => encodeTextFrame(json) };
 
 const MESSAGE_BYTES_MAX = 16_384;
 /** Time in milliseconds that the client has to close its side. */
@@ -72,13 +72,13 @@ export async function openWebSocket({
     },
     beat: () => {
       if (open === null || open.readyState !== open.OPEN) return;
-      if (state.missed >= MISSED_MAX) return close(open, 'silent');
+      if (state.missed >= MISSED_MAX) return closeSubscriber(open, 'silent');
       state.missed += 1;
       open.ping();
       if (admitted.text_heartbeat)
         open.send(JSON.stringify({ type: 'heartbeat', timestamp: new Date().toISOString() }));
     },
-    end: (why) => open !== null && close(open, why),
+    end: (why) => open !== null && closeSubscriber(open, why),
   };
   const reader = await openSubscriber(line, admitted, ports);
   reply.hijack();
@@ -100,7 +100,7 @@ export async function openWebSocket({
   if (open === null) reader.stop();
 }
 
-function close(open: WebSocket, why: SubscriberEndReason | 'silent'): void {
+function closeSubscriber(open: WebSocket, why: SubscriberEndReason | 'silent'): void {
   closeWith(open, ...CLOSES[why]);
 }
 
@@ -130,7 +130,7 @@ function takeMessages(
   let may_resume = admitted.request.after === null;
   let taken: Promise<void> = Promise.resolve();
   const take = async (text: string): Promise<void> => {
-    const { filter, after } = parseStreamRequest(objectIn(text));
+    const { filter, after } = parseStreamRequest(parseObject(text));
     assertWithinScope(filter, admitted.scope);
     const narrowed = { ...filter, ...admitted.request.filter };
     for (const [name, value] of Object.entries(filter)) {
@@ -144,11 +144,11 @@ function takeMessages(
   };
   open.on('message', (data, is_binary) => {
     taken = taken
-      .then(() => (is_binary ? Promise.reject(notJson()) : take(data.toString())))
+      .then(() => (is_binary ? Promise.reject(buildNotJsonRefusal()) : take(data.toString())))
       .catch((error: unknown) => {
         const refusal = error instanceof Refusal ? error : findUnavailableRefusal(error);
         if (refusal === null) log.error('a message of a reader met a fault', describeFault(error));
-        if (refusal === null) return close(open, 'fault');
+        if (refusal === null) return closeSubscriber(open, 'fault');
         reader.stop();
         open.send(JSON.stringify({ error: refusal.message, code: refusal.code }));
         closeWith(open, 1008, refusal.code);
@@ -156,23 +156,23 @@ function takeMessages(
   });
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson();
+    throw buildNotJsonRefusal();
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notJson();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw buildNotJsonRefusal();
   return value as Record<string, unknown>;
 }
 
-function notJson(): Refusal {
+function buildNotJsonRefusal(): Refusal {
   return new Refusal('invalid_request', 'A message is one JSON object.');
 }
 
 /** Encodes a text message as an unmasked frame (RFC 6455, 5.2). */
-function textFrame(text: string): Buffer {
+function encodeTextFrame(text: string): Buffer {
   const TEXT = 0x81;
   const bytes = Buffer.byteLength(text);
   const head = bytes < 126 ? 2 : bytes < 65_536 ? 4 : 10;

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
+import { createTestRuntime, type TestOptions } from '../../../operations/testing/runtime.ts';
 import { buildBrowserCheck } from '../../../runtime/access/browser.ts';
 import { type AuthenticatorSettings, openAuthenticator } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { drain } from '../drain.ts';
+import { drainConnections } from '../drain.ts';
 import { buildHttp, type HttpConfig, type HttpPorts, type HttpTimeouts } from '../server.ts';
 
 export interface ServeOptions extends TestOptions {
@@ -58,7 +58,7 @@ export interface Answer {
 
 /** Runs the HTTP server on a free port, with a runtime in memory. */
 export async function serve(options: ServeOptions): Promise<TestServer> {
-  const { runtime, events, endpoints } = testRuntime(options);
+  const { runtime, events, endpoints } = createTestRuntime(options);
   const cors_origins = options.cors_origins ?? [];
   const checkBrowser = buildBrowserCheck({
     ...{ public_url: options.public_url ?? null, host: options.host ?? '127.0.0.1', cors_origins },
@@ -103,7 +103,7 @@ export async function serve(options: ServeOptions): Promise<TestServer> {
     logged,
     ask: (requested) => ask(port, requested),
     connections,
-    close: () => drain(app, options.grace_ms),
+    close: () => drainConnections(app, options.grace_ms),
   };
 }
 
@@ -132,7 +132,12 @@ function ask(port: number, { method, path, headers = {}, body }: TestRequest): P
         response.on('error', fail);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          done({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
+          done({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: tryParseJson(text),
+          });
         });
       },
     );
@@ -141,7 +146,7 @@ function ask(port: number, { method, path, headers = {}, body }: TestRequest): P
   });
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

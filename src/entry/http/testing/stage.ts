@@ -25,7 +25,7 @@ export interface Stage {
 }
 
 /** Runs a test on such a server, and stops it afterwards. */
-export async function staged(
+export async function runOnStage(
   options: Partial<ServeOptions>,
   run: (stage: Stage) => Promise<void>,
 ): Promise<void> {
@@ -104,7 +104,7 @@ export function open(
 }
 
 /** Opens a WebSocket that the server must accept. */
-export async function opened(...request: Parameters<typeof open>): Promise<TestSocket> {
+export async function openTestSocket(...request: Parameters<typeof open>): Promise<TestSocket> {
   const outcome = await open(...request);
   assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
   return outcome;
@@ -131,7 +131,7 @@ export async function readLines(
 }
 
 /** Opens a WebSocket that reads the 101 response and then nothing. */
-export async function bareReader({ port }: TestServer): Promise<Socket> {
+export async function openBareReader({ port }: TestServer): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(
     [

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { matchesAny } from '../../../core/tags.ts';
@@ -24,6 +23,7 @@ import {
   type WrappedProgram,
 } from '../../../gateways/mcp/upstream-server.ts';
 import { type LocalOperationsOptions, openLocalOperations } from '../server/local-operations.ts';
+import { openStdioInput } from '../stdio-input.ts';
 import { readSubscriptionChange, type SubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
@@ -39,7 +39,7 @@ export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_t
 const MESSAGE_BYTES_MAX = 16_777_216;
 const TENANT = 'default';
 
-/** Serves the MCP proxy on standard input and output until the input ends. */
+/** Serves the MCP proxy on standard input and output until the input ends and its requests are answered. */
 export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void> {
   const { version, agent_id, user_id, env, failed } = options;
   // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
@@ -53,15 +53,19 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
         .notification(notice as never)
         .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
-  const telling = openChangeNotifier(tell, failed);
-  const servers = getBehinds(options, { guard, version, env, stderr: 'inherit', onChange: telling.told });
+  const notifier = openChangeNotifier(tell, failed);
+  const servers = openUpstreamServers(options, {
+    guard,
+    version,
+    env,
+    stderr: 'inherit',
+    onChange: notifier.report,
+  });
   const watcher = openResourceWatcher(servers);
   const onLateList = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
-    telling.told(one, { list });
-  const transport = getReadSources(
-    new StdioServerTransport(process.stdin, process.stdout),
-    MESSAGE_BYTES_MAX,
-  );
+    notifier.report(one, { list });
+  const input = openStdioInput(process.stdin);
+  const transport = getReadSources(new StdioServerTransport(input.stream, process.stdout), MESSAGE_BYTES_MAX);
   const handle = serveStdio(
     async () => {
       const instructions = await collectInstructions({ servers, logFailure: failed, onLateList });
@@ -82,8 +86,9 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
     { transport, maxSubscriptions: SUBSCRIPTIONS_MAX },
   );
   watchListens(transport, watcher);
-  await once(process.stdin, 'close');
-  telling.close();
+  input.watch(transport);
+  await input.ended;
+  notifier.close();
   await handle.close();
   await Promise.all(servers.map(({ upstream }) => upstream.close()));
   await runner.close();
@@ -91,7 +96,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
 
 const SUBSCRIPTIONS_MAX = 100;
 
-function getBehinds(
+function openUpstreamServers(
   { behind, agent_id }: GatewayOptions,
   parts: UpstreamServerParts & ConnectionParts,
 ): readonly UpstreamServer[] {
@@ -133,14 +138,14 @@ function watchListens(transport: StdioServerTransport, watching: ResourceWatcher
       void watching.unwatch(listen.holder);
       return pass?.(message);
     }
-    void takeListen(listen, watching).then((refusal) => {
+    void watchResources(listen, watching).then((refusal) => {
       if (refusal === null) pass?.(message);
       else void transport.send({ jsonrpc: '2.0', id: listen.id, error: refusal }).catch(() => {});
     });
   };
 }
 
-async function takeListen(
+async function watchResources(
   listen: SubscriptionChange,
   watching: ResourceWatcher,
 ): Promise<{ code: number; message: string } | null> {

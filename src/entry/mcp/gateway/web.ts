@@ -48,10 +48,10 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
       };
       gone.addEventListener('abort', end, { once: true });
       try {
-        const refusal = await refusedListen(request.body, session, holder);
+        const refusal = await watchResources(request.body, session, holder);
         // The client disconnected in the meantime, so its subscription ends.
         if (gone.aborted) end();
-        return untilRead(refusal ?? (await answer(session, request, gone, requested)), end);
+        return notifyWhenRead(refusal ?? (await answerRequest(session, request, gone, requested)), end);
       } catch (error) {
         end();
         throw error;
@@ -64,7 +64,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
 /** The requests with which clients of both protocol revisions connect. */
 const CONNECTING = new Set<unknown>(['initialize', 'server/discover']);
 
-async function answer(
+async function answerRequest(
   { handler, instructions }: GatewaySession,
   request: FastifyRequest,
   gone: AbortSignal,
@@ -105,7 +105,7 @@ function getGuest(
 /**
  * Checks the resources that a client wants to subscribe to. Returns the error response if one is refused, else `null`.
  */
-async function refusedListen(
+async function watchResources(
   body: unknown,
   { watching }: GatewaySession,
   holder: string,
@@ -123,7 +123,7 @@ async function refusedListen(
 }
 
 /** Returns the same response, and calls `read` when all of it was read. */
-function untilRead(response: Response, read: () => void): Response {
+function notifyWhenRead(response: Response, read: () => void): Response {
   if (response.body === null) {
     read();
     return response;

@@ -48,7 +48,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
   }
 
   /** Calls `use` with a runtime of this process, which is loaded again if the previous one is too old. */
-  async function here<T>(use: (runtime: LocalRuntime) => Promise<T>): Promise<T> {
+  async function withLocalRuntime<T>(use: (runtime: LocalRuntime) => Promise<T>): Promise<T> {
     if (local !== null && Date.now() > local.until_ms && using === 0) await close();
     local ??= {
       runtime: options.configuration().then((config) => openLocalRuntime(config, options.version)),
@@ -75,7 +75,9 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
           'unavailable',
           'No service runs on this machine: start one with `service serve`, or name its configuration with `service mcp --config`.',
         );
-      return here((runtime) => callOperation(operation, input, { runtime, caller, request_id: 'mcp' }));
+      return withLocalRuntime((runtime) =>
+        callOperation(operation, input, { runtime, caller, request_id: 'mcp' }),
+      );
     },
     close,
   };

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AnyOperation } from '../../../operations/operation.ts';
+import { openStdioInput } from '../stdio-input.ts';
 import { type LocalOperationsOptions, openLocalOperations } from './local-operations.ts';
 import { createToolServer } from './server.ts';
 import type { ExpectedRefusal } from './tool-results.ts';
@@ -13,17 +13,19 @@ export interface StdioOptions extends LocalOperationsOptions {
 /** Maximum size of a message in bytes. A longer one ends the connection. */
 const MESSAGE_BYTES_MAX = 16_777_216;
 
-/** Serves the tools on standard input and output until the input ends. No other code may write to the output. */
+/** Serves the tools on standard input and output until the input ends and its requests are answered. No other code may write to the output. */
 export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
   const runner = openLocalOperations(options);
-  const transport = new StdioServerTransport(process.stdin, process.stdout, {
+  const input = openStdioInput(process.stdin);
+  const transport = new StdioServerTransport(input.stream, process.stdout, {
     maxBufferSize: MESSAGE_BYTES_MAX,
   });
   const { version, expected, fault } = options;
   const handle = serveStdio(() => createToolServer({ version, ask: runner.ask, expected, fault }), {
     transport,
   });
-  await once(process.stdin, 'close');
+  input.watch(transport);
+  await input.ended;
   await handle.close();
   await runner.close();
 }

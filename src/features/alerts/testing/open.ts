@@ -97,7 +97,7 @@ function buildTestService(rules: readonly AlertRuleInput[], store: Store): Alert
 }
 
 /** Returns the event number `at`, which blocked a secret `seconds` after the start. */
-export function blockedEvent(at: number, seconds: number, fields: Partial<AuditEvent> = {}): AuditEvent {
+export function buildBlockedEvent(at: number, seconds: number, fields: Partial<AuditEvent> = {}): AuditEvent {
   return sampleEvent(at, {
     timestamp: new Date(START_MS + seconds * 1_000).toISOString(),
     decision: 'block',

@@ -123,7 +123,7 @@ export function buildMechanismProbe(
     case 'scan_limits':
       return {
         name: 'content beyond a limit of scanning',
-        crossing: callTool(acting, TOOL, nest(policy.limits.depth_max + 2)),
+        crossing: callTool(acting, TOOL, nestValue(policy.limits.depth_max + 2)),
         read: (verdict) => readViolation(verdict, 'coverage_exceeded'),
       };
     default:
@@ -135,7 +135,7 @@ function callTool(acting: ActorContext, tool: string, value: Json): Crossing {
   return buildToolCrossing(acting, { phase: 'request', tool, content: { kind: 'json', value } });
 }
 
-function nest(depth: number): Json {
+function nestValue(depth: number): Json {
   let value: Json = 'end';
   for (let at = 0; at < depth; at++) value = { inner: value };
   return value;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Context } from '../../../operations/operation.ts';
-import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
+import { createTestRuntime, type TestOptions } from '../../../operations/testing/runtime.ts';
 import { LOOPBACK_CALLER } from '../../../runtime/access/callers.ts';
 import type { User } from '../../../runtime/access/types.ts';
 import { countEventsBy } from '../../../runtime/audit/event-counts.ts';
@@ -34,7 +34,7 @@ export async function openIndexedRuntime(
   for (const [at, fields] of events.entries()) await journal.append(sampleEvent(at, fields));
   await openIndexer({ index, dir: trail.dir }).sync();
   const now_ms = () => TEST_NOW_MS;
-  const { runtime } = testRuntime({
+  const { runtime } = createTestRuntime({
     users: TEST_USERS,
     ...options,
     instead: {

@@ -5,7 +5,7 @@ import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { parseConfigValue } from '../../../runtime/config/parse-config-value.ts';
 import { configSchema } from '../../../runtime/config/schema.ts';
-import { ports } from '../../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { type BudgetParts, openBudgets } from '../budgets.ts';
 import type {
   BudgetDenial,
@@ -50,7 +50,7 @@ export function openTestCosts(
   const charges: ChargedCall[] = [];
   const notices: BudgetNotice[] = [];
   const faults: string[] = [];
-  const own = ports(events, { now_ms: () => TEST_NOW_MS });
+  const own = buildExamplePorts(events, { now_ms: () => TEST_NOW_MS });
   const costs = openBudgets({
     settings: parseCostSettings({ prices: TEST_PRICES, ...written }),
     store,

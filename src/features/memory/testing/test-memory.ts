@@ -9,7 +9,7 @@ import type { Caller } from '../../../runtime/access/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { openSessionClock } from '../../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
-import { ports } from '../../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { activateMasterKeys } from '../key-activation.ts';
 import type { MasterKeySettings } from '../master-keys.ts';
 import { openMemory } from '../memory.ts';
@@ -129,7 +129,7 @@ export async function openTestMemory(store: Store, options: TestMemoryOptions = 
     limits: { idle_ms: HOUR_MS, age_ms: 24 * HOUR_MS },
     timeOf: openSessionClock(),
   };
-  const own = ports(events, { policy, now_ms: () => wall.ms, sessions });
+  const own = buildExamplePorts(events, { policy, now_ms: () => wall.ms, sessions });
   const place: MasterKeySettings = {
     state_dir: '/nowhere',
     memory: {

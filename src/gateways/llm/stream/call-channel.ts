@@ -77,11 +77,11 @@ export function applyJudgedArguments(call: CallChannel, judged: string): void {
 export function isRepeatedCall(call: CallChannel, again: string): boolean {
   const came = joinArguments(call);
   if (came === again) return true;
-  const form = canonicalize(came);
-  return form !== null && form === canonicalize(again);
+  const form = canonicalizeArguments(came);
+  return form !== null && form === canonicalizeArguments(again);
 }
 
-function canonicalize(text: string): string | null {
+function canonicalizeArguments(text: string): string | null {
   try {
     return canonicalizeJson(text.trim() === '' ? {} : (JSON.parse(text) as Json));
   } catch {

@@ -5,7 +5,7 @@ import { wireFormats } from '../../../core/wire/formats/index.ts';
 import type { WireName } from '../../../core/wire/wire-format.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
-import { caller, ports } from '../../../server/testing/examples.ts';
+import { buildExamplePorts, caller } from '../../../server/testing/examples.ts';
 import type { UpstreamAnswer } from '../../upstream/types.ts';
 import type { LlmCall, LlmCallContext, LlmSettings } from '../llm-call.ts';
 import { openResultCache, type ResultCache } from '../result-cache.ts';
@@ -69,7 +69,7 @@ export function buildCallContext(options: CallContextOptions = {}): TestCallCont
   const policy = options.policy ?? PLAIN;
   const call_context: LlmCallContext = {
     call,
-    ports: ports(events, { policy, ...options.ports }),
+    ports: buildExamplePorts(events, { policy, ...options.ports }),
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
     result_cache: options.known_results ?? openResultCache(0),
     settings: { mode: 'mask', response_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
@@ -83,7 +83,7 @@ export function buildUpstreamAnswer(
   fault?: Error,
 ): UpstreamAnswer & { ends: string[] } {
   const ends: string[] = [];
-  async function* body(): AsyncGenerator<Uint8Array> {
+  async function* streamBody(): AsyncGenerator<Uint8Array> {
     try {
       for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (fault !== undefined) throw fault;
@@ -95,7 +95,7 @@ export function buildUpstreamAnswer(
   return {
     status: 200,
     headers: ['content-type', 'text/event-stream'],
-    body: body(),
+    body: streamBody(),
     provider: 'test',
     model: 'm-1',
     attempts: 1,

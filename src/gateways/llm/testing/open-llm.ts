@@ -1,7 +1,7 @@
 import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Budgets } from '../../../features/costs/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { ports } from '../../../server/testing/examples.ts';
+import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { parseProxySettings } from '../../upstream/testing/test-upstreams.ts';
 import { openUpstreams } from '../../upstream/upstreams.ts';
 import type { LlmProxy } from '../llm-call.ts';
@@ -16,7 +16,7 @@ const NO_LIMIT: Budgets = {
 
 /** Opens the real LLM proxy for tests of transports. It has no budgets by default, and adds decisions to `decided`. */
 export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): LlmProxy {
-  const context = ports(decided, { policy: buildTestPolicy() });
+  const context = buildExamplePorts(decided, { policy: buildTestPolicy() });
   return openLlmProxy({
     ports: () => context,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),

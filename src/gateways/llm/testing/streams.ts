@@ -29,31 +29,31 @@ export function parseEvents(stream: string): StreamedEvent[] {
     .map((data) => JSON.parse(data));
 }
 
-function sent(name: string, data: unknown): string {
+function writeEvent(name: string, data: unknown): string {
   return `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function chunk(delta: unknown, finish_reason: string | null = null): string {
+function writeChunk(delta: unknown, finish_reason: string | null = null): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
-  return sent('', { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices });
+  return writeEvent('', { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices });
 }
 
 const chat: StreamingApi = {
   wire: 'openai.chat',
   text: (pieces) => [
-    chunk({ role: 'assistant', content: '' }),
-    ...pieces.map((content) => chunk({ content })),
-    chunk({}, 'stop'),
+    writeChunk({ role: 'assistant', content: '' }),
+    ...pieces.map((content) => writeChunk({ content })),
+    writeChunk({}, 'stop'),
     'data: [DONE]\n\n',
   ],
   call: (name, pieces) => [
-    chunk({
+    writeChunk({
       role: 'assistant',
       content: null,
       tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }],
     }),
-    ...pieces.map((each) => chunk({ tool_calls: [{ index: 0, function: { arguments: each } }] })),
-    chunk({}, 'tool_calls'),
+    ...pieces.map((each) => writeChunk({ tool_calls: [{ index: 0, function: { arguments: each } }] })),
+    writeChunk({}, 'tool_calls'),
     'data: [DONE]\n\n',
   ],
   read: (events) => [events.map((each) => each.choices?.[0]?.delta?.content ?? '').join('')],
@@ -66,7 +66,7 @@ const completions: StreamingApi = {
   wire: 'openai.completions',
   text: (pieces) => [
     ...pieces.map((text, at) =>
-      sent('', {
+      writeEvent('', {
         id: 'c1',
         object: 'text_completion',
         created: 1,
@@ -83,7 +83,7 @@ const completions: StreamingApi = {
   readCall: () => [],
 };
 
-function anthropic(block: unknown, deltas: readonly unknown[]): string[] {
+function writeAnthropicStream(block: unknown, deltas: readonly unknown[]): string[] {
   const usage = { input_tokens: 3, output_tokens: 1 };
   const message = {
     id: 'm1',
@@ -94,29 +94,34 @@ function anthropic(block: unknown, deltas: readonly unknown[]): string[] {
     stop_reason: null,
   };
   return [
-    sent('message_start', { type: 'message_start', message: { ...message, stop_sequence: null, usage } }),
-    sent('content_block_start', { type: 'content_block_start', index: 0, content_block: block }),
-    sent('ping', { type: 'ping' }),
-    ...deltas.map((delta) => sent('content_block_delta', { type: 'content_block_delta', index: 0, delta })),
-    sent('content_block_stop', { type: 'content_block_stop', index: 0 }),
-    sent('message_delta', {
+    writeEvent('message_start', {
+      type: 'message_start',
+      message: { ...message, stop_sequence: null, usage },
+    }),
+    writeEvent('content_block_start', { type: 'content_block_start', index: 0, content_block: block }),
+    writeEvent('ping', { type: 'ping' }),
+    ...deltas.map((delta) =>
+      writeEvent('content_block_delta', { type: 'content_block_delta', index: 0, delta }),
+    ),
+    writeEvent('content_block_stop', { type: 'content_block_stop', index: 0 }),
+    writeEvent('message_delta', {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
       usage: { output_tokens: 9 },
     }),
-    sent('message_stop', { type: 'message_stop' }),
+    writeEvent('message_stop', { type: 'message_stop' }),
   ];
 }
 
 const messages: StreamingApi = {
   wire: 'anthropic.messages',
   text: (pieces) =>
-    anthropic(
+    writeAnthropicStream(
       { type: 'text', text: '' },
       pieces.map((text) => ({ type: 'text_delta', text })),
     ),
   call: (name, pieces) =>
-    anthropic(
+    writeAnthropicStream(
       { type: 'tool_use', id: 'toolu_1', name, input: {} },
       pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
     ),
@@ -124,12 +129,16 @@ const messages: StreamingApi = {
   readCall: (events) => [events.map((each) => each.delta?.partial_json ?? '').join('')],
 };
 
-function responses(item: StreamedEvent, deltas: readonly string[], done: readonly string[]): string[] {
+function writeResponsesStream(
+  item: StreamedEvent,
+  deltas: readonly string[],
+  done: readonly string[],
+): string[] {
   const response = { id: 'r1', object: 'response', status: 'in_progress', model: 'm', output: [] };
   const usage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
   let sequence_number = 0;
   const next = (type: string, more: object): string =>
-    sent(type, { type, sequence_number: sequence_number++, ...more });
+    writeEvent(type, { type, sequence_number: sequence_number++, ...more });
   const numbered = (each: string) =>
     each.replace('"sequence_number":0', `"sequence_number":${sequence_number++}`);
   return [
@@ -142,8 +151,8 @@ function responses(item: StreamedEvent, deltas: readonly string[], done: readonl
   ];
 }
 
-function part(type: string, more: object): string {
-  return sent(type, { type, sequence_number: 0, item_id: 'i1', output_index: 0, ...more });
+function writePart(type: string, more: object): string {
+  return writeEvent(type, { type, sequence_number: 0, item_id: 'i1', output_index: 0, ...more });
 }
 
 const responsesStream: StreamingApi = {
@@ -151,25 +160,25 @@ const responsesStream: StreamingApi = {
   text: (pieces) => {
     const text = pieces.join('');
     const content = { type: 'output_text', text, annotations: [] };
-    return responses(
+    return writeResponsesStream(
       { id: 'i1', type: 'message', role: 'assistant', status: 'completed', content: [content] },
       [
-        part('response.content_part.added', { content_index: 0, part: { ...content, text: '' } }),
-        ...pieces.map((delta) => part('response.output_text.delta', { content_index: 0, delta })),
+        writePart('response.content_part.added', { content_index: 0, part: { ...content, text: '' } }),
+        ...pieces.map((delta) => writePart('response.output_text.delta', { content_index: 0, delta })),
       ],
       [
-        part('response.output_text.done', { content_index: 0, text }),
-        part('response.content_part.done', { content_index: 0, part: content }),
+        writePart('response.output_text.done', { content_index: 0, text }),
+        writePart('response.content_part.done', { content_index: 0, part: content }),
       ],
     );
   },
   call: (name, pieces) => {
     const text = pieces.join('');
     const item = { id: 'i1', type: 'function_call', call_id: 'call_1', name, status: 'completed' };
-    return responses(
+    return writeResponsesStream(
       { ...item, arguments: text },
-      pieces.map((delta) => part('response.function_call_arguments.delta', { delta })),
-      [part('response.function_call_arguments.done', { arguments: text })],
+      pieces.map((delta) => writePart('response.function_call_arguments.delta', { delta })),
+      [writePart('response.function_call_arguments.done', { arguments: text })],
     );
   },
   read: (events) => {
@@ -193,9 +202,9 @@ const responsesStream: StreamingApi = {
 
 const gemini: StreamingApi = {
   wire: 'gemini.generate',
-  text: (pieces) => pieces.map((text, at) => geminiChunk([{ text }], at === pieces.length - 1)),
+  text: (pieces) => pieces.map((text, at) => writeGeminiChunk([{ text }], at === pieces.length - 1)),
   call: (name, pieces) => [
-    geminiChunk([{ functionCall: { name, args: JSON.parse(pieces.join('')) } }], true),
+    writeGeminiChunk([{ functionCall: { name, args: JSON.parse(pieces.join('')) } }], true),
   ],
   read: (events) => [
     events
@@ -213,10 +222,10 @@ const gemini: StreamingApi = {
       ),
 };
 
-function geminiChunk(parts: readonly unknown[], is_last: boolean): string {
+function writeGeminiChunk(parts: readonly unknown[], is_last: boolean): string {
   const candidate = { index: 0, content: { role: 'model', parts }, ...(is_last && { finishReason: 'STOP' }) };
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9, totalTokenCount: 12 };
-  return sent('', { candidates: [candidate], usageMetadata, modelVersion: 'm', responseId: 'r1' });
+  return writeEvent('', { candidates: [candidate], usageMetadata, modelVersion: 'm', responseId: 'r1' });
 }
 
 /** All APIs with streams. */

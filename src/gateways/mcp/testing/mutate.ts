@@ -57,8 +57,9 @@ const TYPES = [
 /** Builds content blocks with text. */
 const BLOCKS: Readonly<Record<string, Maker>> = {
   text,
-  json: (stated, dice) => text(write(jsonWith(stated, dice), dice), dice),
-  json_in_json: (stated, dice) => text(write(object(['a', write(jsonWith(stated, dice), dice)]), dice), dice),
+  json: (stated, dice) => text(write(buildJson(stated, dice), dice), dice),
+  json_in_json: (stated, dice) =>
+    text(write(object(['a', write(buildJson(stated, dice), dice)]), dice), dice),
   image: (stated, dice) =>
     object(
       ['type', dice.pick(['image', 'audio'])],
@@ -66,7 +67,7 @@ const BLOCKS: Readonly<Record<string, Maker>> = {
       ['mimeType', dice.pick(TYPES)],
     ),
   image_type: (stated) => object(['type', 'image'], ['data', ''], ['mimeType', `image/png; note=${stated}`]),
-  blob: (stated, dice) => object(['type', 'resource'], ['resource', blob(stated, dice)]),
+  blob: (stated, dice) => object(['type', 'resource'], ['resource', buildBlob(stated, dice)]),
   resource_text: (stated) =>
     object(['type', 'resource'], ['resource', object(['uri', 'file:///a'], ['text', stated])]),
   link: (stated, dice) =>
@@ -100,7 +101,7 @@ const BLOCKS: Readonly<Record<string, Maker>> = {
     ),
 };
 
-function blob(stated: string, dice: RandomSource): Members {
+function buildBlob(stated: string, dice: RandomSource): Members {
   const encoding = dice.pick(['utf8', 'utf8', 'utf16le'] as const);
   const type = dice.pick(TYPES);
   return object(['uri', 'file:///a'], ...(type === '' ? [] : [['mimeType', type] as const]), [
@@ -110,7 +111,7 @@ function blob(stated: string, dice: RandomSource): Members {
 }
 
 /** Builds a JSON value that contains the text, possibly after a member with the same name. */
-function jsonWith(stated: string, dice: RandomSource): Value {
+function buildJson(stated: string, dice: RandomSource): Value {
   const name = dice.pick(['note', 'a', '__proto__', '']);
   const holder = dice.pick([
     () => object([name, stated]),
@@ -166,7 +167,7 @@ export function createMutation(marker: string, dice: RandomSource): Mutation {
       dice.roll(8) === 0
         ? `"result":${write(object(['content', [text(stated, dice)]]), dice)},${member}`
         : member,
-    before: dice.roll(10) === 0 ? [notification(stated, dice)] : [],
+    before: dice.roll(10) === 0 ? [writeNotification(stated, dice)] : [],
   };
 }
 
@@ -177,11 +178,11 @@ function getResult(
 ): [place: string, result: Members] {
   switch (method) {
     case 'tools/call':
-      return toolResult(stated, dice);
+      return buildToolResult(stated, dice);
     case 'resources/read': {
       const is_blob = dice.roll(2) === 0;
       const [first, ...rest] = cutBlocks(stated, dice) as Members[];
-      const inner = is_blob ? [blob(stated, dice)] : [first!, ...rest].map(asResource);
+      const inner = is_blob ? [buildBlob(stated, dice)] : [first!, ...rest].map(asResource);
       return [is_blob ? 'read blob' : 'read text', object(['contents', inner])];
     }
     case 'prompts/get': {
@@ -218,10 +219,10 @@ function asResource(block: Members): Members {
   return object(['uri', 'file:///a'], ['mimeType', 'text/plain'], ['text', shown]);
 }
 
-function toolResult(stated: string, dice: RandomSource): [place: string, result: Members] {
+function buildToolResult(stated: string, dice: RandomSource): [place: string, result: Members] {
   const which = dice.roll(5);
   if (which === 0) return ['cut', object(['content', cutBlocks(stated, dice)])];
-  const structured = jsonWith(stated, dice);
+  const structured = buildJson(stated, dice);
   const is_object = !Array.isArray(structured) && typeof structured === 'object';
   if (which === 1 && is_object) {
     const repeat = dice.pick([write(structured, dice), 'ok']);
@@ -251,7 +252,7 @@ function withNoise({ members }: Members, stated: string, dice: RandomSource): Me
   return object(...all.toSorted(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0)));
 }
 
-function notification(stated: string, dice: RandomSource): string {
+function writeNotification(stated: string, dice: RandomSource): string {
   const [method, params] = dice.pick([
     ['notifications/message', object(['level', 'info'], ['data', stated])],
     ['notifications/progress', object(['progressToken', 1], ['progress', 1], ['message', stated])],

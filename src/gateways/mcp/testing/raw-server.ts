@@ -31,7 +31,7 @@ interface Message {
 }
 
 /** Returns the messages of a server's answer; none for a notification. */
-function answersTo({ answer }: RawServer, text: string): readonly string[] {
+function answerMessage({ answer }: RawServer, text: string): readonly string[] {
   const { id, method, params } = JSON.parse(text) as Message;
   if (id === undefined) return [];
   const { member, before } = answer(method, params);
@@ -48,7 +48,7 @@ export function openLineTransport(server: RawServer): ServerTransport {
     close: async () => transport.onclose(),
     send: async (message: object) => {
       const bytes = Buffer.from(
-        answersTo(server, JSON.stringify(message))
+        answerMessage(server, JSON.stringify(message))
           .map((line) => `${line}\n`)
           .join(''),
       );
@@ -86,7 +86,7 @@ function pass({ _readBuffer, onmessage }: MessageReader): boolean {
 export function openHttpTransport(server: RawServer): ServerTransport {
   const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
-    const answers = answersTo(server, String(init.body));
+    const answers = answerMessage(server, String(init.body));
     if (answers.length === 0) return new Response(null, { status: 202 });
     const is_stream = server.is_stream() || answers.length > 1;
     const text = is_stream

@@ -1,6 +1,6 @@
 /** A racer that claims every row it can, in an order of its own. */
 
-import { lawTables } from './law-tables.ts';
+import { withLawTables } from './law-tables.ts';
 import type { Racer } from './races.ts';
 
 export { migrations } from './law-tables.ts';
@@ -10,7 +10,7 @@ export default async function claim({ store, number, input }: Racer<readonly num
   const won: number[] = [];
   for (const id of input) {
     const got = await store.transaction(async (trx) => {
-      const claims = lawTables(trx);
+      const claims = withLawTables(trx);
       const row = await claims
         .selectFrom('claims')
         .select('owner')

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openServiceStore } from '../../../server/store.ts';
 import { StoreFailure, type StoreSettings } from '../index.ts';
-import { lawTables, migrations } from './law-tables.ts';
+import { migrations, withLawTables } from './law-tables.ts';
 
 const ROWS_MAX = 5_000;
 
@@ -22,8 +22,8 @@ const write = () =>
       note: null,
       bytes: new Uint8Array(randomBytes(65_536)),
     };
-    await lawTables(trx).insertInto('values').values(row).execute();
-    await lawTables(trx)
+    await withLawTables(trx).insertInto('values').values(row).execute();
+    await withLawTables(trx)
       .insertInto('counts')
       .values({ id: `${written}`, amount: written })
       .execute();

@@ -1,5 +1,5 @@
 /** A racer that repeatedly increments a counter: it reads the value, yields, and writes the value plus one. */
-import { lawTables } from './law-tables.ts';
+import { withLawTables } from './law-tables.ts';
 import type { Racer } from './races.ts';
 
 export { migrations } from './law-tables.ts';
@@ -8,7 +8,7 @@ export { migrations } from './law-tables.ts';
 export default async function increment({ store, input: times }: Racer<number>): Promise<number> {
   for (let time = 0; time < times; time++) {
     await store.transaction(async (trx) => {
-      const db = lawTables(trx);
+      const db = withLawTables(trx);
       const row = await db
         .selectFrom('counts')
         .select('amount')

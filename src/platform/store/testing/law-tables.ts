@@ -40,6 +40,6 @@ export const migrations: Migrations = {
 };
 
 /** Returns the same connection or transaction, typed with these tables. */
-export function lawTables(db: Kysely<StoreTables>): Kysely<StoreTables & LawTables> {
+export function withLawTables(db: Kysely<StoreTables>): Kysely<StoreTables & LawTables> {
   return db.withTables<LawTables>();
 }

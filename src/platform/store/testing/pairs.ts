@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { openServiceStore } from '../../../server/store.ts';
 import type { StoreSettings } from '../index.ts';
-import { lawTables, migrations } from './law-tables.ts';
+import { migrations, withLawTables } from './law-tables.ts';
 
 export interface PairsOrders {
   readonly settings: StoreSettings;
@@ -18,7 +18,7 @@ const [{ settings, first, stay }] = (await once(process, 'message')) as [PairsOr
 const store = await openServiceStore(settings, { migrations });
 for (let pair = first; ; pair++) {
   await store.transaction(async (trx) => {
-    const db = lawTables(trx);
+    const db = withLawTables(trx);
     await db
       .insertInto('counts')
       .values({ id: `${pair} left`, amount: pair })

@@ -39,16 +39,16 @@ const START_MS_MAX = 60_000;
 
 /** Returns the reason why no server can run here, or `null`. */
 export function explainMissingPostgres(): string | null {
-  if (programs() === null)
+  if (findPrograms() === null)
     return 'PostgreSQL is not installed (scripts/run scripts/components/main.ts postgresql)';
-  if (process.getuid?.() === 0 && otherUser() === null) return 'PostgreSQL needs a user that is not root';
+  if (process.getuid?.() === 0 && findOtherUser() === null) return 'PostgreSQL needs a user that is not root';
   return null;
 }
 
 /** Starts a server. Call it only if `explainMissingPostgres` returns `null`. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const bin = programs()!;
-  const user = process.getuid?.() === 0 ? otherUser() : null;
+  const bin = findPrograms()!;
+  const user = process.getuid?.() === 0 ? findOtherUser() : null;
   const dir = mkdtempSync(join(tmpdir(), 'postgres-test-'));
   if (user !== null) chownSync(dir, user.uid, user.gid);
   const data = join(dir, 'data');
@@ -72,7 +72,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const [program, ...words] = as(initdb);
   const made = spawnSync(program!, words, { cwd: '/', encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
-  const port = await freePort();
+  const port = await findFreePort();
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -87,8 +87,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   let running: ChildProcess | null = null;
   let databases = 0;
   const start = async (): Promise<void> => {
-    running = underGuard(command, dir);
-    await untilItAnswers(url('postgres'), running);
+    running = spawnGuarded(command, dir);
+    await waitUntilReady(url('postgres'), running);
   };
   const stop = async (): Promise<void> => {
     if (running === null) return;
@@ -124,7 +124,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
  * killed; then the shell removes the folder. A line on standard input before that keeps the folder. SIGINT is
  * PostgreSQL's fast shutdown, which does not wait for clients.
  */
-function underGuard(command: readonly string[], dir: string): ChildProcess {
+function spawnGuarded(command: readonly string[], dir: string): ChildProcess {
   const script =
     'dir=$1; shift; "$@" 2>&1 & server=$!; read -r word; kill -INT $server; wait $server; [ -n "$word" ] || rm -rf "$dir"';
   const words = ['-c', script, 'guard', dir, ...command];
@@ -141,7 +141,7 @@ function liftLimit(data: string, as: (words: readonly string[]) => readonly stri
   }
 }
 
-async function untilItAnswers(url: string, running: ChildProcess): Promise<void> {
+async function waitUntilReady(url: string, running: ChildProcess): Promise<void> {
   const until_ms = performance.now() + START_MS_MAX;
   for (;;) {
     const answered = await withClient(url, 'select 1').then(
@@ -168,7 +168,7 @@ async function withClient(url: string, statement: string): Promise<void> {
 }
 
 /** Returns the folder of the server's programs, newest version first. */
-function programs(): string | null {
+function findPrograms(): string | null {
   const versions = globSync(POSTGRES_FOLDERS).sort();
   const folders = [...versions.reverse(), ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)];
   return folders.find((folder) => ['initdb', 'postgres'].every((name) => canRun(join(folder, name)))) ?? null;
@@ -183,7 +183,7 @@ function canRun(file: string): boolean {
   }
 }
 
-function otherUser(): { uid: number; gid: number } | null {
+function findOtherUser(): { uid: number; gid: number } | null {
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
     if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
@@ -191,7 +191,7 @@ function otherUser(): { uid: number; gid: number } | null {
   return null;
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

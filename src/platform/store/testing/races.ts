@@ -24,7 +24,7 @@ export interface Race<Input> {
 }
 
 /** Runs the work in every process, after all have opened their store, and returns the results. */
-export async function races<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
+export async function runRace<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
   const { settings, work, input, processes = 8 } = race;
   const racers = Array.from({ length: processes }, (_, number) => {
     const child = fork(new URL('racer.ts', import.meta.url), { serialization: 'advanced' });
@@ -32,20 +32,20 @@ export async function races<Outcome, Input = null>(race: Race<Input>): Promise<r
       throw new Error(`racer ${number} ended (${signal ?? `code ${code}`}) before it was done`);
     });
     gone.catch(() => {});
-    const hear = () => Promise.race([once(child, 'message'), gone]).then(([message]) => message);
-    return { child, hear, number };
+    const readMessage = () => Promise.race([once(child, 'message'), gone]).then(([message]) => message);
+    return { child, readMessage, number };
   });
   try {
     await Promise.all(
-      racers.map(({ child, hear, number }) => {
+      racers.map(({ child, readMessage, number }) => {
         child.send({ settings, work: work.href, input, number });
-        return hear();
+        return readMessage();
       }),
     );
     return await Promise.all(
-      racers.map(({ child, hear }) => {
+      racers.map(({ child, readMessage }) => {
         child.send('go');
-        return hear() as Promise<Outcome>;
+        return readMessage() as Promise<Outcome>;
       }),
     );
   } finally {

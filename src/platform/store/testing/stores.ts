@@ -64,7 +64,7 @@ interface Home {
 
 async function makeHome(kind: Store['kind']): Promise<Home> {
   if (kind === 'postgres') {
-    const running = await sharedServer();
+    const running = await getSharedServer();
     const settings: StoreSettings = { kind, url: await running.makeDatabase() };
     return { settings, server: running, remove: () => {} };
   }
@@ -98,7 +98,7 @@ let started: Promise<PostgresServer> | null = null;
 after(async () => (await started?.catch(() => null))?.remove());
 
 /** Returns the server that all tests of a file share; the first call starts it. */
-export function sharedServer(): Promise<PostgresServer> {
+export function getSharedServer(): Promise<PostgresServer> {
   started ??= startPostgres();
   return started;
 }

@@ -16,7 +16,7 @@ export function openAuthenticator(origin: string) {
   const id = randomBytes(16);
   let counter = 0;
 
-  function dataFor(change: PasskeyFalsification, attested: Buffer): Buffer {
+  function buildAuthenticatorData(change: PasskeyFalsification, attested: Buffer): Buffer {
     const hostname = change.rp_id ?? new URL(origin).hostname;
     const flags = 0x01 | (change.is_unverified ? 0 : 0x04) | (attested.length > 0 ? 0x40 : 0);
     const count = Buffer.alloc(4);
@@ -29,7 +29,7 @@ export function openAuthenticator(origin: string) {
     ]);
   }
 
-  function clientData(type: string, challenge: string, change: PasskeyFalsification): Buffer {
+  function buildClientData(type: string, challenge: string, change: PasskeyFalsification): Buffer {
     const data = { type, challenge: change.challenge ?? challenge, origin: change.origin ?? origin };
     return Buffer.from(JSON.stringify(data));
   }
@@ -44,27 +44,27 @@ export function openAuthenticator(origin: string) {
 
   return {
     create: (challenge: string, change: PasskeyFalsification = {}) => {
-      const key = cborMap([
-        [cborInt(1), cborInt(2)],
-        [cborInt(3), cborInt(-7)],
-        [cborInt(-1), cborInt(1)],
-        [cborInt(-2), cborBytes(Buffer.from(x, 'base64url'))],
-        [cborInt(-3), cborBytes(Buffer.from(y, 'base64url'))],
+      const key = encodeMap([
+        [encodeInt(1), encodeInt(2)],
+        [encodeInt(3), encodeInt(-7)],
+        [encodeInt(-1), encodeInt(1)],
+        [encodeInt(-2), encodeBytes(Buffer.from(x, 'base64url'))],
+        [encodeInt(-3), encodeBytes(Buffer.from(y, 'base64url'))],
       ]);
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, key]);
-      const attestation = cborMap([
-        [cborText('fmt'), cborText('none')],
-        [cborText('attStmt'), cborMap([])],
-        [cborText('authData'), cborBytes(dataFor(change, attested))],
+      const attestation = encodeMap([
+        [encodeText('fmt'), encodeText('none')],
+        [encodeText('attStmt'), encodeMap([])],
+        [encodeText('authData'), encodeBytes(buildAuthenticatorData(change, attested))],
       ]);
       return answer({
-        clientDataJSON: encode(clientData('webauthn.create', challenge, change)),
+        clientDataJSON: encode(buildClientData('webauthn.create', challenge, change)),
         attestationObject: encode(attestation),
       });
     },
     get: (challenge: string, change: PasskeyFalsification = {}) => {
-      const data = dataFor(change, Buffer.alloc(0));
-      const client = clientData('webauthn.get', challenge, change);
+      const data = buildAuthenticatorData(change, Buffer.alloc(0));
+      const client = buildClientData('webauthn.get', challenge, change);
       const signed = Buffer.concat([data, createHash('sha256').update(client).digest()]);
       return answer({
         clientDataJSON: encode(client),
@@ -79,25 +79,25 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64url');
 }
 
-function head(major: number, value: number): Buffer {
+function encodeHead(major: number, value: number): Buffer {
   if (value < 24) return Buffer.from([(major << 5) | value]);
   return value < 256
     ? Buffer.from([(major << 5) | 24, value])
     : Buffer.from([(major << 5) | 25, value >> 8, value & 0xff]);
 }
 
-function cborInt(value: number): Buffer {
-  return value >= 0 ? head(0, value) : head(1, -1 - value);
+function encodeInt(value: number): Buffer {
+  return value >= 0 ? encodeHead(0, value) : encodeHead(1, -1 - value);
 }
 
-function cborBytes(bytes: Buffer): Buffer {
-  return Buffer.concat([head(2, bytes.length), bytes]);
+function encodeBytes(bytes: Buffer): Buffer {
+  return Buffer.concat([encodeHead(2, bytes.length), bytes]);
 }
 
-function cborText(text: string): Buffer {
-  return Buffer.concat([head(3, text.length), Buffer.from(text)]);
+function encodeText(text: string): Buffer {
+  return Buffer.concat([encodeHead(3, text.length), Buffer.from(text)]);
 }
 
-function cborMap(entries: readonly (readonly [Buffer, Buffer])[]): Buffer {
-  return Buffer.concat([head(5, entries.length), ...entries.flat()]);
+function encodeMap(entries: readonly (readonly [Buffer, Buffer])[]): Buffer {
+  return Buffer.concat([encodeHead(5, entries.length), ...entries.flat()]);
 }

@@ -4,12 +4,12 @@ import test, { type TestContext } from 'node:test';
 import { openIndex } from '../audit-index.ts';
 import { parseFilter } from '../filter.ts';
 import { openIndexer } from '../indexer.ts';
-import { appendRange, eventually, makeAuditLog, sampleEvent } from '../testing/audit-log.ts';
+import { appendRange, makeAuditLog, sampleEvent, waitUntil } from '../testing/audit-log.ts';
 import type { AuditFilter } from '../types.ts';
 import { openEventFeed } from './feed.ts';
 import { type FollowedPage, followIndex, readAuditEnd } from './follow-index.ts';
 
-async function staged(t: TestContext) {
+async function openStage(t: TestContext) {
   const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
@@ -38,20 +38,20 @@ const ids = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, at) => sampleEvent(from + at).event_id);
 
 test('what is there comes in pages, then what comes, with the place behind it', async (t) => {
-  const { trail, index, sync, follow, feed, stop } = await staged(t);
+  const { trail, index, sync, follow, feed, stop } = await openStage(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 450);
   await sync();
   assert.equal(feed.isActive(), false);
   const reader = (await follow(null))!;
-  await eventually(() => reader.ids().length === 450 && reader.place() !== null);
+  await waitUntil(() => reader.ids().length === 450 && reader.place() !== null);
   assert.equal(feed.isActive(), true, 'the index is looked after more often for it');
   await appendRange(journal, 450, 452);
   await sync();
-  await eventually(() => reader.ids().length === 452);
+  await waitUntil(() => reader.ids().length === 452);
   assert.deepEqual(reader.ids(), ids(0, 452));
   const { position, ...place } = await readAuditEnd(index);
-  await eventually(() => reader.place()?.after === sampleEvent(451).event_id);
+  await waitUntil(() => reader.place()?.after === sampleEvent(451).event_id);
   assert.deepEqual(reader.place(), place);
   assert.equal(position, 452);
   stop.abort();
@@ -60,19 +60,19 @@ test('what is there comes in pages, then what comes, with the place behind it', 
 });
 
 test('reading continues after an event, even one that is only in the journal, and refuses an unknown one', async (t) => {
-  const { trail, sync, follow } = await staged(t);
+  const { trail, sync, follow } = await openStage(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
   await sync();
   await appendRange(journal, 5, 8);
   const reader = (await follow(sampleEvent(6).event_id))!;
-  await eventually(() => reader.ids().length === 1);
+  await waitUntil(() => reader.ids().length === 1);
   assert.deepEqual(reader.ids(), ids(7, 8));
   assert.equal(await follow('evt_ffffffffffffffffffffffff'), null);
 });
 
 test('filters are texts that are compared, whatever they look like', async (t) => {
-  const { trail, sync, follow } = await staged(t);
+  const { trail, sync, follow } = await openStage(t);
   const journal = await trail.open();
   const rows = [
     { agent_id: 'plain' },
@@ -99,7 +99,7 @@ test('filters are texts that are compared, whatever they look like', async (t) =
   let ran = 0;
   for (const [filter, found] of request) {
     const reader = (await follow(null, filter))!;
-    await eventually(() => reader.place() !== null);
+    await waitUntil(() => reader.place() !== null);
     assert.deepEqual(
       reader.ids(),
       found.map((at) => sampleEvent(at).event_id),
@@ -111,7 +111,7 @@ test('filters are texts that are compared, whatever they look like', async (t) =
 });
 
 test('many rows that do not match are read in steps', async (t) => {
-  const { trail, index, sync, follow } = await staged(t);
+  const { trail, index, sync, follow } = await openStage(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 1);
   await sync();
@@ -123,6 +123,6 @@ test('many rows that do not match are read in steps', async (t) => {
     .values({ rowid: 35_000, ...late } as never)
     .execute();
   const reader = (await follow(row.event_id))!;
-  await eventually(() => reader.place() !== null);
+  await waitUntil(() => reader.place() !== null);
   assert.deepEqual(reader.ids(), ids(9, 10));
 });

@@ -75,17 +75,17 @@ export async function followIndex(
   signal: AbortSignal,
 ): Promise<AsyncGenerator<FollowedPage> | null> {
   const { index, sync } = ports;
-  if (after === null) return pagesFrom(0, filter, ports, signal);
+  if (after === null) return streamPages(0, filter, ports, signal);
   let place = await findStreamPosition(index, after);
   if (place === null) {
     // A recent event may be in the journal and not in the index yet.
     await sync();
     place = await findStreamPosition(index, after);
   }
-  return place === null ? null : pagesFrom(place.position, filter, ports, signal);
+  return place === null ? null : streamPages(place.position, filter, ports, signal);
 }
 
-async function* pagesFrom(
+async function* streamPages(
   from: number,
   filter: ParsedFilter,
   { index, watch }: AuditLogPorts,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Unavailable } from '../../../platform/unavailable.ts';
-import { eventually, sampleEvent } from '../testing/audit-log.ts';
+import { sampleEvent, waitUntil } from '../testing/audit-log.ts';
 import { type EventHub, openEventHub } from './hub.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { EventSink, StreamEndReason, SubscriptionRequest } from './types.ts';
@@ -9,7 +9,7 @@ import type { EventSink, StreamEndReason, SubscriptionRequest } from './types.ts
 const PAST = Array.from({ length: 40 }, (_, index) => buildStreamedEvent(sampleEvent(index)));
 
 /** Opens a hub over existing events. */
-function staged(): {
+function openStage(): {
   readonly hub: EventHub;
   readonly joined: () => number;
   readonly read: [number, number][];
@@ -70,7 +70,7 @@ function request(sink: EventSink, after: string | null = null): SubscriptionRequ
 }
 
 test('a worker limits its subscribers, and one that leaves frees a slot', async () => {
-  const { hub, joined } = staged();
+  const { hub, joined } = openStage();
   const readers = await Promise.all(
     Array.from({ length: 1_000 }, () => hub.subscribe(request(getSink(() => 0, NEVER)))),
   );
@@ -102,7 +102,7 @@ test('a worker limits its subscribers, and one that leaves frees a slot', async 
 });
 
 test('a subscriber that names an unknown event takes no slot', async () => {
-  const { hub, joined } = staged();
+  const { hub, joined } = openStage();
   for (let count = 0; count < 1_001; count++)
     assert.equal(
       await hub.subscribe(
@@ -117,7 +117,7 @@ test('a subscriber that names an unknown event takes no slot', async () => {
 });
 
 test('a subscriber that catches up but reads nothing is disconnected after a wait; one that reads continues', async () => {
-  const { hub } = staged();
+  const { hub } = openStage();
   const after = sampleEvent(4).event_id;
   const stuck = getSink(() => 300_000, NEVER);
   await hub.subscribe(request(stuck, after));
@@ -125,10 +125,10 @@ test('a subscriber that catches up but reads nothing is disconnected after a wai
   const { promise: drained, resolve } = Promise.withResolvers<void>();
   const late = getSink(() => waiting, drained);
   await hub.subscribe(request(late, after));
-  await eventually(() => late.text().split(' ').length - 1 === 15);
+  await waitUntil(() => late.text().split(' ').length - 1 === 15);
   waiting = 0;
   resolve();
-  await eventually(() => stuck.ended.length === 1);
+  await waitUntil(() => stuck.ended.length === 1);
   assert.deepEqual([stuck.ended, late.ended], [['slow'], []]);
   const events = PAST.slice(20, 21).map(({ caller_id, json }) => ({ caller_id, json }));
   await hub.receive({ turn: 1, from: 20, to: 21, events });
@@ -137,7 +137,7 @@ test('a subscriber that catches up but reads nothing is disconnected after a wai
 });
 
 test('who has more waiting than is kept for it is dropped, and others get all', async () => {
-  const { hub } = staged();
+  const { hub } = openStage();
   const [slow, quick] = [getSink(() => 1_048_577, NEVER), getSink(() => 1_048_576, NEVER)];
   await hub.subscribe(request(slow));
   await hub.subscribe(request(quick));
@@ -148,7 +148,7 @@ test('who has more waiting than is kept for it is dropped, and others get all', 
 });
 
 test('what the parent could not keep is read, and what is of another turn is let go of', async () => {
-  const { hub, read } = staged();
+  const { hub, read } = openStage();
   const sink = getSink(() => 0, NEVER);
   await hub.subscribe(request(sink));
   const events = PAST.slice(30, 31).map(({ caller_id, json }) => ({ caller_id, json }));

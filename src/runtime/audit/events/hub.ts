@@ -93,25 +93,25 @@ export function openEventHub(ports: EventHubPorts): EventHub {
   };
   const inTurn = openSerialQueue();
   return {
-    subscribe: (request) => subscribe(state, request),
-    receive: (batch) => inTurn(() => receive(state, batch)),
+    subscribe: (request) => subscribeMember(state, request),
+    receive: (batch) => inTurn(() => receiveBatch(state, batch)),
     close: () => {
       state.closed = true;
-      for (const member of state.members) finish(state, member, 'stopping');
+      for (const member of state.members) finishMember(state, member, 'stopping');
     },
   };
 }
 
-async function subscribe(state: State, request: SubscriptionRequest): Promise<Subscription | null> {
+async function subscribeMember(state: State, request: SubscriptionRequest): Promise<Subscription | null> {
   if (state.closed) throw new Unavailable('The service stops.', null);
   if (state.readers >= READERS_MAX)
     throw new Unavailable('Too many read the event stream. Try again later.', null);
   state.readers += 1;
   try {
-    await join(state);
+    await joinFeed(state);
     const after = request.after === null ? null : await getPlace(state, request, request.after);
     if (after === 'unknown') {
-      leave(state);
+      leaveFeed(state);
       return null;
     }
     if (state.closed) throw new Unavailable('The service stops.', null);
@@ -121,16 +121,16 @@ async function subscribe(state: State, request: SubscriptionRequest): Promise<Su
     if (after === null) goLive(state, member);
     else void catchUp(state, member, after);
     return {
-      narrow: (wanted, missed) => narrow(state, member, wanted, missed),
-      close: () => drop(state, member),
+      narrow: (wanted, missed) => narrowMember(state, member, wanted, missed),
+      close: () => dropMember(state, member),
     };
   } catch (fault) {
-    leave(state);
+    leaveFeed(state);
     throw fault;
   }
 }
 
-function join(state: State): Promise<void> {
+function joinFeed(state: State): Promise<void> {
   if (state.joined === null) {
     const turn = ++state.turn;
     const joined = state.ports.join(turn).then((position) => {
@@ -145,7 +145,7 @@ function join(state: State): Promise<void> {
 }
 
 /** Counts one reader less. Without readers, unsubscribes from the parent. */
-function leave(state: State): void {
+function leaveFeed(state: State): void {
   state.readers -= 1;
   if (state.readers > 0 || state.joined === null) return;
   state.joined = null;
@@ -163,7 +163,7 @@ async function getPlace(
   return place === null || !isInScope(place.streamed, scope) ? 'unknown' : place.position;
 }
 
-async function narrow(
+async function narrowMember(
   state: State,
   member: Member,
   filter: StreamFilter,
@@ -174,27 +174,27 @@ async function narrow(
   if (member.ended) return true;
   member.filter = filter;
   if (member.group === null) return true;
-  outOfGroup(state, member);
+  leaveGroup(state, member);
   if (from === null) goLive(state, member);
   else void catchUp(state, member, from);
   return true;
 }
 
-async function receive(state: State, batch: StreamBatch): Promise<void> {
+async function receiveBatch(state: State, batch: StreamBatch): Promise<void> {
   await state.joined;
   if (state.joined === null || batch.turn !== state.turn) return;
   // The index has the events that the parent dropped from the queue of this worker.
   while (state.position < batch.from) {
     const page = await state.ports.read(state.position, batch.from);
     if (batch.turn !== state.turn) return;
-    await deliver(state, page.events, page.to);
+    await deliverEvents(state, page.events, page.to);
   }
   const events = batch.events.map(({ caller_id, json }) => ({
     event: JSON.parse(json) as StreamEvent,
     caller_id,
     json,
   }));
-  await deliver(state, events, batch.to);
+  await deliverEvents(state, events, batch.to);
 }
 
 /** The number of readers written to before waiting decisions run. */
@@ -204,12 +204,12 @@ const WRITTEN_AT_ONCE = 32;
  * Delivers events to all live readers and advances the position to `to`. Assigns events to readers synchronously, so
  * that a reader that subscribes meanwhile neither misses an event nor receives it twice.
  */
-async function deliver(state: State, events: readonly StreamedEvent[], to: number): Promise<void> {
+async function deliverEvents(state: State, events: readonly StreamedEvent[], to: number): Promise<void> {
   const given = shareOut(state, events);
   state.position = to;
   for (const [at, [member, bytes]] of given.entries()) {
     if (at % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await nextTurn();
-    give(state, member, bytes);
+    writeToMember(state, member, bytes);
   }
 }
 
@@ -235,9 +235,9 @@ function getFrame(streamed: StreamedEvent, frame: EventFrame, frames: Map<Stream
 }
 
 /** Writes to a reader. Drops a reader that has too much buffered, which bounds the memory it uses. */
-function give(state: State, member: Member, bytes: Buffer): void {
+function writeToMember(state: State, member: Member, bytes: Buffer): void {
   if (member.ended) return;
-  if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finish(state, member, 'slow');
+  if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finishMember(state, member, 'slow');
   else member.asked.sink.write(bytes);
 }
 
@@ -253,7 +253,7 @@ async function catchUp(state: State, member: Member, missed: number): Promise<vo
     if (!member.ended) goLive(state, member);
   } catch (fault) {
     state.ports.log.error('a reader of the event stream could not be served', describeFault(fault));
-    finish(state, member, 'fault');
+    finishMember(state, member, 'fault');
   }
 }
 
@@ -271,7 +271,7 @@ async function readOut(state: State, member: Member, from: number, to: () => num
     const { patience_ms = PATIENCE_MS } = state.ports;
     await Promise.race([sink.drained(), sleep(patience_ms, null, { signal: late.signal, ref: false })]);
     late.abort();
-    if (sink.waitingBytes() > READ_AHEAD_BYTES) finish(state, member, 'slow');
+    if (sink.waitingBytes() > READ_AHEAD_BYTES) finishMember(state, member, 'slow');
   }
 }
 
@@ -295,7 +295,7 @@ function goLive(state: State, member: Member): void {
   member.group = group;
 }
 
-function outOfGroup(state: State, member: Member): void {
+function leaveGroup(state: State, member: Member): void {
   const { group } = member;
   if (group === null) return;
   member.group = null;
@@ -303,16 +303,16 @@ function outOfGroup(state: State, member: Member): void {
   if (group.members.size === 0) state.groups.delete(group.key);
 }
 
-function finish(state: State, member: Member, why: StreamEndReason): void {
+function finishMember(state: State, member: Member, why: StreamEndReason): void {
   if (member.ended) return;
-  drop(state, member);
+  dropMember(state, member);
   member.asked.sink.end(why);
 }
 
-function drop(state: State, member: Member): void {
+function dropMember(state: State, member: Member): void {
   if (member.ended) return;
   member.ended = true;
-  outOfGroup(state, member);
+  leaveGroup(state, member);
   state.members.delete(member);
-  leave(state);
+  leaveFeed(state);
 }

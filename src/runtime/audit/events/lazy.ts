@@ -1,4 +1,4 @@
-import { lazy } from '../../../platform/lazy.ts';
+import { createLazyValue } from '../../../platform/lazy.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import type { AuditIndex } from '../audit-index.ts';
@@ -19,7 +19,7 @@ interface HubParts {
 
 /** Opens the event hub on first use, because only readers of the event stream need it. */
 export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
-  const opened = lazy(load);
+  const opened = createLazyValue(load);
   let is_closed = false;
   const ask = (turn: number, wanted: boolean): Promise<number> => {
     if (coordinator.events === null) throw new Error('this process has no readers');

@@ -45,7 +45,7 @@ export async function openIndexReader(index: AuditIndex, start: IndexPlace): Pro
       const rows = await index.db
         .selectFrom('audit_events')
         .select([indexPosition.as('position'), 'event_id', 'writer', 'seq', 'timestamp_ms', 'event'])
-        .where(indexPosition, '>', parse ? at.position : await positionBeforeLast(index, at.position))
+        .where(indexPosition, '>', parse ? at.position : await findPositionBeforeLast(index, at.position))
         .orderBy(indexPosition)
         .limit(limit)
         .execute();
@@ -94,7 +94,7 @@ async function findStart(index: AuditIndex, place: IndexPlace): Promise<Position
   return { position, is_certain: false, place };
 }
 
-async function positionBeforeLast(index: AuditIndex, from: number): Promise<number> {
+async function findPositionBeforeLast(index: AuditIndex, from: number): Promise<number> {
   return Math.max(from, (await readLastPosition(index.db)) - 1);
 }
 

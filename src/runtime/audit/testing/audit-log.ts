@@ -102,13 +102,13 @@ export async function makeAuditLog(
   };
 }
 
-/** Waits until a background effect holds, for at most five seconds. */
-export async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+/** Waits until a background effect holds, for at most a minute. */
+export async function waitUntil(holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (let tries = 0; tries < 6_000; tries++) {
     if (await holds()) return;
     await sleep(10);
   }
-  throw new Error('it did not happen in five seconds');
+  throw new Error('it did not happen in a minute');
 }
 
 /** Appends events `from` to `to`, excluding `to`, all at once. */
@@ -134,7 +134,7 @@ export async function readFiles(
 }
 
 /** Returns the IDs of all events in the files, in order. Works while files are compressed and deleted. */
-export async function recordedIds(trail: AuditLog, writer = 'worker-1'): Promise<string[]> {
+export async function readRecordedIds(trail: AuditLog, writer = 'worker-1'): Promise<string[]> {
   const ids: string[] = [];
   for await (const { records } of readChain(join(trail.dir, writer), FROM_START)) {
     for (const { record } of records) if (record.kind === 'event') ids.push(record.event.event_id);

@@ -31,7 +31,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
           .values(row)
           .onConflict((conflict) => conflict.column('agent_key').doNothing())
           .executeTakeFirst();
-        if (count > 0n) await note(parts, 'agent_block', agent_id, blocked_by);
+        if (count > 0n) await recordBlockChange(parts, 'agent_block', agent_id, blocked_by);
         return count > 0n;
       });
     },
@@ -41,7 +41,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
           .deleteFrom('blocked_agents')
           .where('agent_key', '=', buildAgentKey(agent_id))
           .executeTakeFirst();
-        if (count > 0n) await note(parts, 'agent_unblock', agent_id, caller_id);
+        if (count > 0n) await recordBlockChange(parts, 'agent_unblock', agent_id, caller_id);
         return count > 0n;
       }),
     list: async () => {
@@ -58,7 +58,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
 }
 
 /** Writes a change to the audit log. If that fails, the surrounding transaction is rolled back. */
-function note(
+function recordBlockChange(
   { ports }: AgentBlockParts,
   phase: 'agent_block' | 'agent_unblock',
   agent_id: string,

@@ -29,16 +29,16 @@ export function buildAgentKey(agent_id: string): string {
  * Returns the path of the list. It is a copy of the store's table, so that a hook can read it without opening
  * the store.
  */
-function listPath(state_dir: string): string {
+function getListPath(state_dir: string): string {
   return join(state_dir, 'blocked-agents.json');
 }
 
 /** Writes the list for all processes on this state folder, unless it is unchanged. */
 export function writeAgentList(state_dir: string, keys: readonly string[]): void {
   const text = JSON.stringify([...keys].sort());
-  const current = readText(listPath(state_dir));
+  const current = readText(getListPath(state_dir));
   if (current === null && keys.length === 0) return;
-  if (current?.trim() !== text) writePrivateFile(listPath(state_dir), text, 'replace');
+  if (current?.trim() !== text) writePrivateFile(getListPath(state_dir), text, 'replace');
 }
 
 /** The longest age of the list by which a decision is made. */
@@ -49,7 +49,7 @@ const LOOK_MS = 250;
  * that exists but cannot be read blocks every agent.
  */
 export function openAgentList(state_dir: string): FindAgentBlock {
-  const path = listPath(state_dir);
+  const path = getListPath(state_dir);
   let looked_ms = Number.NEGATIVE_INFINITY;
   let version = '';
   let keys: ReadonlySet<string> | null = new Set();

@@ -34,7 +34,7 @@ const vote = (
 ) => approvals_test.approvals.vote({ request_id, vote, caller, approver: null, comment }, ALL);
 
 /** Brings a new request into a state by votes, uses and time, never by writing to the tables. */
-async function inState(approvals_test: TestApprovals, status: ApprovalStatus): Promise<string> {
+async function requestInState(approvals_test: TestApprovals, status: ApprovalStatus): Promise<string> {
   const id = await getRequest(approvals_test);
   if (status === 'approved' || status === 'consumed') await vote(approvals_test, id, 'approve');
   if (status === 'denied') await vote(approvals_test, id, 'deny');
@@ -95,7 +95,7 @@ withStores('approvals', (law) => {
   };
   law('an approval is good for nothing else', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await inState(approvals_test, 'approved');
+    const id = await requestInState(approvals_test, 'approved');
     for (const [what, parts] of Object.entries(OTHERS)) {
       const { verdict, approval } = await approvals_test.check(parts, id);
       assert.deepEqual([verdict.decision, approval?.status], ['block', 'mismatch'], what);
@@ -117,7 +117,7 @@ withStores('approvals', (law) => {
     const approvals_test = openTestApprovals(store);
     const unknown = await approvals_test.check({}, 'apr_000000000000000000000000');
     assert.deepEqual([unknown.verdict.decision, unknown.approval?.status], ['block', 'not_found']);
-    const id = await inState(approvals_test, 'approved');
+    const id = await requestInState(approvals_test, 'approved');
     const crossing = getCall();
     const judged = judge(crossing, POLICY);
     const MORE = [{ rules: ['pay-asks', 'new-rule'] }, { min_approvals: 2 }];
@@ -136,7 +136,7 @@ withStores('approvals', (law) => {
 
   law('what blocks after all uses nothing up', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await inState(approvals_test, 'approved');
+    const id = await requestInState(approvals_test, 'approved');
     const crossing = getCall();
     const judged = judge(crossing, POLICY);
     const settled = await approvals_test.approvals.resolve({
@@ -161,7 +161,7 @@ withStores('approvals', (law) => {
     };
     for (const status of APPROVAL_STATUSES) {
       const approvals_test = openTestApprovals(store);
-      const id = await inState(approvals_test, status);
+      const id = await requestInState(approvals_test, status);
       const { verdict, approval } = await approvals_test.check({}, id);
       assert.equal(verdict.decision, status === 'approved' ? 'allow' : 'block', status);
       assert.match(verdict.reason, causes[status]);
@@ -187,7 +187,7 @@ withStores('approvals', (law) => {
     for (const from of APPROVAL_STATUSES) {
       for (const [to, move] of Object.entries(moves)) {
         const approvals_test = openTestApprovals(store);
-        const id = await inState(approvals_test, from);
+        const id = await requestInState(approvals_test, from);
         const before = approvals_test.events.length;
         await move(approvals_test, id);
         const may = isTransitionAllowed(from, to as ApprovalStatus);
@@ -203,7 +203,7 @@ withStores('approvals', (law) => {
 
   law('what expired stays so when the clock goes back', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await inState(approvals_test, 'approved');
+    const id = await requestInState(approvals_test, 'approved');
     approvals_test.clock.now_ms += 30 * MINUTE_MS;
     assert.equal((await approvals_test.approvals.find(id))?.status, 'expired');
     approvals_test.clock.now_ms = START_MS;
@@ -431,7 +431,7 @@ withStores('approvals', (law) => {
 
   law('a store that is gone blocks, and it goes on when it is back', async ({ store, another }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await inState(approvals_test, 'approved');
+    const id = await requestInState(approvals_test, 'approved');
     await store.close();
     const gone = await approvals_test.check({}, id);
     assert.deepEqual([gone.verdict.decision, gone.verdict.rule], ['block', 'fault.store']);
@@ -443,7 +443,7 @@ withStores('approvals', (law) => {
 
   law('what is old is forgotten, what is open is not', async ({ store }) => {
     const approvals_test = openTestApprovals(store, { keep_ms: 60 * MINUTE_MS, ttl_ms_max: 500 * MINUTE_MS });
-    const denied = await inState(approvals_test, 'denied');
+    const denied = await requestInState(approvals_test, 'denied');
     const open = await getRequest(approvals_test, { tool: 'long' });
     approvals_test.clock.now_ms += 91 * MINUTE_MS;
     assert.equal(await deleteOldRequests(approvals_test.parts), false);
@@ -452,24 +452,28 @@ withStores('approvals', (law) => {
     assert.deepEqual(await store.db.selectFrom('approval_votes').selectAll().execute(), []);
   });
 
-  law('whoever waits is told within a moment, and many cost one question', async ({ store, another }) => {
-    const approvals_test = openTestApprovals(store);
-    const other = openTestApprovals(await another());
-    const id = await getRequest(approvals_test);
-    const many = Array.from({ length: 50 }, () => other.approvals.wait(id, 30_000, null));
-    const late = await other.approvals.wait(id, 1, null);
-    assert.equal(late.waited && late.record?.status, 'pending');
-    await vote(approvals_test, id, 'approve');
-    for (const each of await Promise.all(many)) assert.equal(each.waited && each.record?.status, 'approved');
-    assert.deepEqual(await other.approvals.wait('apr_none', 30_000, null), { waited: true, record: null });
-    const next = await getRequest(approvals_test);
-    const gone = new AbortController();
-    const aborted = other.approvals.wait(next, 30_000, gone.signal);
-    const released = other.approvals.wait(next, 30_000, null);
-    gone.abort();
-    assert.equal((await aborted).waited, true);
-    other.approvals.release();
-    const free = await released;
-    assert.equal(free.waited && free.record?.status, 'pending');
-  });
+  law(
+    'a waiting caller gets the decision within a moment, and many cost one question',
+    async ({ store, another }) => {
+      const approvals_test = openTestApprovals(store);
+      const other = openTestApprovals(await another());
+      const id = await getRequest(approvals_test);
+      const many = Array.from({ length: 50 }, () => other.approvals.wait(id, 30_000, null));
+      const late = await other.approvals.wait(id, 1, null);
+      assert.equal(late.waited && late.record?.status, 'pending');
+      await vote(approvals_test, id, 'approve');
+      for (const each of await Promise.all(many))
+        assert.equal(each.waited && each.record?.status, 'approved');
+      assert.deepEqual(await other.approvals.wait('apr_none', 30_000, null), { waited: true, record: null });
+      const next = await getRequest(approvals_test);
+      const gone = new AbortController();
+      const aborted = other.approvals.wait(next, 30_000, gone.signal);
+      const released = other.approvals.wait(next, 30_000, null);
+      gone.abort();
+      assert.equal((await aborted).waited, true);
+      other.approvals.release();
+      const free = await released;
+      assert.equal(free.waited && free.record?.status, 'pending');
+    },
+  );
 });

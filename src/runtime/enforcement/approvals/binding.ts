@@ -22,7 +22,7 @@ export interface ApprovalBinding {
  */
 export function buildBinding(crossing: Crossing): ApprovalBinding {
   const { content } = crossing;
-  const text = `${canonicalizeJson(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
+  const text = `${canonicalizeJson(content.kind === 'text' ? content.text : content.value)}${listLongNumbers(content)}`;
   return {
     tenant_id: crossing.tenant_id,
     agent_id: crossing.agent_id,
@@ -40,7 +40,7 @@ export function buildBinding(crossing: Crossing): ApprovalBinding {
  * Returns the numbers that a double cannot hold exactly, with their paths. Two calls that differ in one of them
  * are different calls, although RFC 8785 writes both alike. Empty for most contents.
  */
-function longNumbers(content: Content): string {
+function listLongNumbers(content: Content): string {
   if (content.kind === 'text' || content.source === undefined) return '';
   const found: string[] = [];
   walkContent(content, UNLIMITED_WALK, ({ kind, text, path }) => {

@@ -1,6 +1,7 @@
 import { OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { expireRequest } from './requests.ts';
+import { hasExpired, lockRequestRow } from './rows.ts';
+import { CLOCK_ACTOR, transitionRequest } from './transitions.ts';
 
 /** Rows per batch. */
 const BATCH = 100;
@@ -39,5 +40,16 @@ export async function deleteOldRequests(parts: ApprovalsParts): Promise<boolean>
     await trx.deleteFrom('approval_votes').where('request_id', 'in', ids).execute();
     await trx.deleteFrom('approval_requests').where('request_id', 'in', ids).execute();
     return old.length === BATCH;
+  });
+}
+
+/** Stores the expiry of a request that has expired, so that it stays expired if the clock is set back. */
+export async function expireRequest(request_id: string, parts: ApprovalsParts): Promise<boolean> {
+  const store = await parts.store();
+  return store.transaction(async (trx) => {
+    const row = await lockRequestRow(trx, request_id);
+    if (row === null || !hasExpired(row, parts.now_ms())) return false;
+    await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
+    return true;
   });
 }

@@ -1,6 +1,6 @@
+import { expireRequest } from './expiry.ts';
 import { maskComment } from './mask.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { expireRequest } from './requests.ts';
 import { resolveApproval } from './resolve.ts';
 import {
   type ApprovalRequestRow,
@@ -26,7 +26,7 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
   const { now_ms } = parts;
 
   /** An expired request is stored as expired before it is shown, so that it stays expired. */
-  async function shown(rows: readonly ApprovalRequestRow[]): Promise<readonly ApprovalRecord[]> {
+  async function buildRecords(rows: readonly ApprovalRequestRow[]): Promise<readonly ApprovalRecord[]> {
     const { db } = await parts.store();
     for (const row of rows) if (hasExpired(row, now_ms())) await expireRequest(row.request_id, parts);
     return buildApprovalRecords(db, rows, now_ms());
@@ -38,7 +38,7 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
       .selectFrom('approval_requests')
       .selectAll()
       .where('request_id', 'in', [...request_ids]);
-    return shown(await found.execute());
+    return buildRecords(await found.execute());
   }
 
   const waiting = openWaitList(look);
@@ -46,13 +46,14 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
     resolve: (settling) => resolveApproval(settling, parts),
     list: async (filter) => {
       const { db } = await parts.store();
-      return shown(await listRequestRows(db, filter, now_ms()));
+      return buildRecords(await listRequestRows(db, filter, now_ms()));
     },
     find: async (request_id) => (await look([request_id]))[0] ?? null,
     wait: waiting.wait,
-    vote: (vote, may) => move(vote.request_id, may, parts, (trx, row) => count(trx, row, vote, parts)),
+    vote: (vote, may) =>
+      runTransition(vote.request_id, may, parts, (trx, row) => countVote(trx, row, vote, parts)),
     cancel: (request_id, caller, may) =>
-      move(request_id, may, parts, (trx, row) => takeBack(trx, row, caller, parts)),
+      runTransition(request_id, may, parts, (trx, row) => cancelOwnRequest(trx, row, caller, parts)),
     release: waiting.release,
   };
 }
@@ -61,7 +62,7 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
 type Outcome = ApprovalRequestRow | Extract<TransitionResult, { moved: false }>['cause'];
 
 /** Changes a pending request. A caller that may not see the request gets `not_found`. */
-async function move(
+async function runTransition(
   request_id: string,
   may: ApprovalVisibility,
   parts: ApprovalsParts,
@@ -93,7 +94,7 @@ async function getRecord(
 }
 
 /** Counts one vote. One denial denies the request; approvals need the configured number. */
-async function count(
+async function countVote(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
   { vote, caller, approver, comment }: VoteInput,
@@ -132,7 +133,7 @@ function hasSecondFactor({ second_factor_ms }: ApprovalCaller, { now_ms, limits 
   return now_ms() - second_factor_ms < limits.second_factor_ms_max;
 }
 
-function takeBack(
+function cancelOwnRequest(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
   caller: ApprovalCaller,

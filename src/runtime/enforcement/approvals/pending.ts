@@ -9,7 +9,7 @@ export async function countPendingApprovals(store: Store, now_ms: number): Promi
   const late = new AbortController();
   try {
     return await Promise.race([
-      count(store, now_ms).catch(() => null),
+      queryPendingCount(store, now_ms).catch(() => null),
       sleep(COUNT_MS_MAX, null, { signal: late.signal }),
     ]);
   } finally {
@@ -17,7 +17,7 @@ export async function countPendingApprovals(store: Store, now_ms: number): Promi
   }
 }
 
-async function count(store: Store, now_ms: number): Promise<number> {
+async function queryPendingCount(store: Store, now_ms: number): Promise<number> {
   const row = await store.db
     .selectFrom('approval_requests')
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StoreSettings } from '../../../platform/store/index.ts';
-import { races } from '../../../platform/store/testing/races.ts';
+import { runRace } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import type { Done, Requests } from './testing/decide-racer.ts';
 import { openTestApprovals } from './testing/open.ts';
@@ -14,9 +14,9 @@ withStores('approvals under 8 processes', (law) => {
   law(
     '1,000 requests that all decide on at once have one outcome each, and one use',
     async ({ store, settings }) => {
-      let contest = await race(store, settings, 1);
+      let contest = await runContest(store, settings, 1);
       for (let attempt = 2; !contest.was_contested && attempt <= ATTEMPTS_MAX; attempt++)
-        contest = await race(store, settings, attempt);
+        contest = await runContest(store, settings, attempt);
       // A race in which one process did everything would prove nothing.
       assert.ok(contest.was_contested, `no race in ${ATTEMPTS_MAX} attempts; the last: ${contest.shares}`);
     },
@@ -29,10 +29,10 @@ type Contest = { readonly was_contested: boolean; readonly shares: string };
 /**
  * Races once, asserts that every request had one outcome, and returns whether all kinds of racers took part.
  */
-async function race(store: LawStore, settings: StoreSettings, attempt: number): Promise<Contest> {
+async function runContest(store: LawStore, settings: StoreSettings, attempt: number): Promise<Contest> {
   const requests = await askForAll(store, attempt);
   const work = new URL('./testing/decide-racer.ts', import.meta.url);
-  const done = await races<Done, Requests>({ settings, work, input: requests });
+  const done = await runRace<Done, Requests>({ settings, work, input: requests });
   assert.equal(done.length, 8);
 
   const all = (way: (typeof WAYS)[number] | 'consumed') => done.flatMap((each) => each[way]);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApprovalRequirement, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { type ApprovalBinding, buildBinding, buildPendingKey, findBindingDifference } from './binding.ts';
+import { expireRequest } from './expiry.ts';
 import { maskArguments } from './mask.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { type ApprovalRequestRow, hasExpired, lockRequestRow, parseListColumn } from './rows.ts';
@@ -21,18 +22,18 @@ export async function requestApproval(
   caller: ApprovalCaller,
   parts: ApprovalsParts,
 ): Promise<ApprovalRequestResult> {
-  const row = newRow(wanted, judged, crossing, caller, parts);
+  const row = createRow(wanted, judged, crossing, caller, parts);
   const store = await parts.store();
-  const waiting = await sameWaiting(store.db, row);
+  const waiting = await findWaitingRequest(store.db, row);
   if (waiting !== null && !hasExpired(waiting, row.requested_ms)) return { asked: true, row: waiting };
   return store.transaction(async (trx) => {
-    const same = await sameWaiting(trx, row);
+    const same = await findWaitingRequest(trx, row);
     if (same !== null && !hasExpired(same, row.requested_ms)) return { asked: true, row: same };
     if (same !== null) {
       const old = await lockRequestRow(trx, same.request_id);
       if (old?.status === 'pending') await transitionRequest(trx, old, 'expired', CLOCK_ACTOR, parts);
     }
-    const limit = await limitReached(trx, row, parts);
+    const limit = await findReachedLimit(trx, row, parts);
     if (limit !== null) return { asked: false, limit };
     const inserted = await trx
       .insertInto('approval_requests')
@@ -50,13 +51,13 @@ export async function requestApproval(
       return { asked: true, row };
     }
     // Another process inserted the same request a moment earlier.
-    const theirs = await sameWaiting(trx, row);
+    const theirs = await findWaitingRequest(trx, row);
     if (theirs === null) throw new Error('a request that was there is gone');
     return { asked: true, row: theirs };
   });
 }
 
-function newRow(
+function createRow(
   wanted: ApprovalRequirement,
   judged: Verdict,
   crossing: Crossing,
@@ -72,7 +73,7 @@ function newRow(
     limits.arguments_bytes_max,
   );
   return {
-    request_id: newRequestId(),
+    request_id: createRequestId(),
     status: 'pending',
     ...binding,
     arguments_masked: masked.text,
@@ -95,11 +96,11 @@ function newRow(
 }
 
 /** Returns a random id that cannot be guessed, so only callers that received it can use it. */
-function newRequestId(): string {
+function createRequestId(): string {
   return `apr_${randomBytes(12).toString('hex')}`;
 }
 
-async function sameWaiting(
+async function findWaitingRequest(
   db: Store['db'],
   { pending_key }: ApprovalRequestRow,
 ): Promise<ApprovalRequestRow | null> {
@@ -107,7 +108,7 @@ async function sameWaiting(
   return (await found.executeTakeFirst()) ?? null;
 }
 
-async function limitReached(
+async function findReachedLimit(
   db: Store['db'],
   { tenant_id, agent_id, requested_ms }: ApprovalRequestRow,
   { limits }: ApprovalsParts,
@@ -149,7 +150,7 @@ export async function checkApproval(
     .executeTakeFirst();
   if (found === undefined) return { used: false, cause: 'not_found', what: '', row: null };
   if (hasExpired(found, parts.now_ms())) await expireRequest(request_id, parts);
-  return compare(found, buildBinding(crossing), parts.now_ms());
+  return compareBinding(found, buildBinding(crossing), parts.now_ms());
 }
 
 /**
@@ -186,7 +187,7 @@ export async function findAnsweredRequest(
  */
 const ANSWERED_MAX = 100;
 
-function compare(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: number): ApprovalUse {
+function compareBinding(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: number): ApprovalUse {
   const what = findBindingDifference(row, binding);
   if (what !== null) return { used: false, cause: 'mismatch', what, row: null };
   const status = hasExpired(row, now_ms) ? 'expired' : row.status;
@@ -211,17 +212,6 @@ export async function consumeApproval(
     }
     if (row.status !== 'approved') return { used: false, cause: 'not_approved', what: '', row };
     return { used: true, row: await transitionRequest(trx, row, 'consumed', by, parts) };
-  });
-}
-
-/** Stores the expiry of a request that has expired, so that it stays expired if the clock is set back. */
-export async function expireRequest(request_id: string, parts: ApprovalsParts): Promise<boolean> {
-  const store = await parts.store();
-  return store.transaction(async (trx) => {
-    const row = await lockRequestRow(trx, request_id);
-    if (row === null || !hasExpired(row, parts.now_ms())) return false;
-    await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
-    return true;
   });
 }
 

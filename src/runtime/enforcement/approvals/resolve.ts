@@ -25,20 +25,21 @@ export async function resolveApproval(
 ): Promise<ResolvedVerdict> {
   const { judged } = settling;
   const wanted = judged.approval;
-  if (wanted === null) return blocked(judged, 'More rules ask for approval than one request can name.', null);
+  if (wanted === null)
+    return buildBlockedVerdict(judged, 'More rules ask for approval than one request can name.', null);
   try {
-    const approval_request_id = await requestFor(wanted, settling, parts);
+    const approval_request_id = await findRequestId(wanted, settling, parts);
     return approval_request_id === null
-      ? await ask(wanted, settling, parts)
-      : await use(approval_request_id, wanted, settling, parts);
+      ? await askForApproval(wanted, settling, parts)
+      : await useApproval(approval_request_id, wanted, settling, parts);
   } catch (fault) {
     parts.reportFault('approvals cannot be settled, and what needs them is blocked', fault);
-    return { verdict: faulty(judged, fault), approval: null };
+    return { verdict: buildApprovalFaultVerdict(judged, fault), approval: null };
   }
 }
 
 /** Returns the request to use: the named one, or one that was answered for exactly this crossing. */
-async function requestFor(
+async function findRequestId(
   wanted: ApprovalRequirement,
   { approval_request_id, reuse_approval, crossing }: ApprovalQuestion,
   parts: ApprovalsParts,
@@ -51,14 +52,14 @@ async function requestFor(
   return findAnsweredRequest(wanted, crossing, parts);
 }
 
-async function ask(
+async function askForApproval(
   wanted: ApprovalRequirement,
   { judged, crossing, caller }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<ResolvedVerdict> {
   const requested = await requestApproval(wanted, judged, crossing, caller, parts);
   if (requested.asked) return { verdict: judged, approval: getState(requested.row) };
-  return blocked(judged, LIMITS[requested.limit], null);
+  return buildBlockedVerdict(judged, LIMITS[requested.limit], null);
 }
 
 const LIMITS = {
@@ -67,18 +68,18 @@ const LIMITS = {
     'Approval is needed, and too many requests of this agent wait for people already (`approvals.pending_per_agent_max`).',
 } as const;
 
-async function use(
+async function useApproval(
   request_id: string,
   wanted: ApprovalRequirement,
   { judged, crossing, caller, judgeWith }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<ResolvedVerdict> {
   const fit = await checkApproval(request_id, crossing, parts);
-  if (!fit.used) return refused(judged, request_id, fit);
+  if (!fit.used) return buildRefusedVerdict(judged, request_id, fit);
   if (!isCovered(wanted, fit.row)) {
     const reason =
       'The approval does not cover all rules or approvers that the call needs now. Call again without `approval_request_id`.';
-    return blocked(judged, reason, { request_id, status: 'mismatch', expires_at: null });
+    return buildBlockedVerdict(judged, reason, { request_id, status: 'mismatch', expires_at: null });
   }
   const verdict = judgeWith(wanted.rules);
   // A crossing that another rule blocks does not use the approval.
@@ -86,10 +87,10 @@ async function use(
   const used = await consumeApproval(request_id, caller, parts);
   return used.used
     ? { verdict, approval: getState(used.row), approved_rules: wanted.rules }
-    : refused(judged, request_id, used);
+    : buildRefusedVerdict(judged, request_id, used);
 }
 
-function refused(
+function buildRefusedVerdict(
   judged: Verdict,
   request_id: string,
   used: Extract<ApprovalUse, { used: false }>,
@@ -100,9 +101,9 @@ function refused(
       used.cause === 'mismatch'
         ? `The approval is for another ${used.what}. Call again without \`approval_request_id\`.`
         : 'There is no such approval request. Call again without `approval_request_id`.';
-    return blocked(judged, reason, { request_id, status, expires_at: null });
+    return buildBlockedVerdict(judged, reason, { request_id, status, expires_at: null });
   }
-  return blocked(judged, CAUSES[used.row.status], getState(used.row));
+  return buildBlockedVerdict(judged, CAUSES[used.row.status], getState(used.row));
 }
 
 const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
@@ -119,12 +120,16 @@ function getState({ request_id, status, expires_ms }: ApprovalRequestRow): Appro
   return { request_id, status, expires_at: new Date(expires_ms).toISOString() };
 }
 
-function blocked(judged: Verdict, reason: string, approval: ApprovalState | null): ResolvedVerdict {
+function buildBlockedVerdict(
+  judged: Verdict,
+  reason: string,
+  approval: ApprovalState | null,
+): ResolvedVerdict {
   return { verdict: { ...judged, reason }, approval };
 }
 
 /** Returns a block that keeps the findings, so that the event can record them. */
-function faulty(judged: Verdict, fault: unknown): Verdict {
+function buildApprovalFaultVerdict(judged: Verdict, fault: unknown): Verdict {
   const rule =
     fault instanceof StoreFailure
       ? 'fault.store'

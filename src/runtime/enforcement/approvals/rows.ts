@@ -108,7 +108,7 @@ export async function listRequestRows(
   // PostgreSQL rejects an empty list.
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('approval_requests').selectAll();
-  if (status !== undefined) query = query.where((eb) => eb.or(statusConditions(eb, status, now_ms)));
+  if (status !== undefined) query = query.where((eb) => eb.or(buildStatusConditions(eb, status, now_ms)));
   if (agent_ids !== undefined) query = query.where('agent_id', 'in', [...agent_ids]);
   if (tool !== undefined) query = query.where('tool_name', '=', tool);
   if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', [...tenant_ids]);
@@ -123,7 +123,7 @@ export async function listRequestRows(
 
 type Expressions = import('kysely').ExpressionBuilder<StoreTables, 'approval_requests'>;
 
-function statusConditions(eb: Expressions, status: ApprovalStatus, now_ms: number) {
+function buildStatusConditions(eb: Expressions, status: ApprovalStatus, now_ms: number) {
   const is = eb('status', '=', status);
   if (OPEN_STATUSES.includes(status)) return [eb.and([is, eb('expires_ms', '>', now_ms)])];
   if (status !== 'expired') return [is];

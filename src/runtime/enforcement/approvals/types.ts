@@ -1,4 +1,4 @@
-import type { Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Classification, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 
 /** The caller that requests or decides, as its credential proves it. */
@@ -128,6 +128,8 @@ export interface ResolvedVerdict {
   readonly approval: ApprovalState | null;
   /** The rules that the used approval grants. */
   readonly approved_rules?: readonly string[];
+  /** The answers of classifiers; absent if none was called. */
+  readonly classification?: Classification;
 }
 
 export interface ApprovalQuestion {

@@ -42,20 +42,20 @@ export function openWaitList(
     } catch (fault) {
       for (const waiter of request) waiter.fail(fault);
     }
-    next();
+    scheduleNext();
   }
 
-  function next(): void {
+  function scheduleNext(): void {
     timer = waiters.size === 0 ? null : setTimeout(() => void lookOnce(), LOOK_MS).unref();
   }
 
-  async function now(request_id: string): Promise<WaitResult> {
+  async function readNow(request_id: string): Promise<WaitResult> {
     return { waited: true, record: (await look([request_id]))[0] ?? null };
   }
 
   return {
     wait: async (request_id, wait_ms, signal) => {
-      const first = await now(request_id);
+      const first = await readNow(request_id);
       const isOver = is_released || wait_ms === 0 || signal?.aborted === true;
       if (isOver || !first.waited || first.record?.status !== 'pending') return first;
       if (waiters.size >= WAITERS_MAX) return { waited: false, cause: 'too_many' };
@@ -65,10 +65,10 @@ export function openWaitList(
       const deadline = setTimeout(giveUp, wait_ms);
       signal?.addEventListener('abort', giveUp, { once: true });
       waiters.add(waiter);
-      if (timer === null) next();
+      if (timer === null) scheduleNext();
       try {
         const record = await promise;
-        return record === 'late' ? await now(request_id) : { waited: true, record };
+        return record === 'late' ? await readNow(request_id) : { waited: true, record };
       } finally {
         waiters.delete(waiter);
         clearTimeout(deadline);

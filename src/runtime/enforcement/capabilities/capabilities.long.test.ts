@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Store } from '../../../platform/store/index.ts';
-import { races } from '../../../platform/store/testing/races.ts';
+import { runRace } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import { type CapabilityParts, openCapabilities } from './capabilities.ts';
 import { deleteExpiredTokens, EXPIRED_TOKEN_KEPT_MS } from './jobs.ts';
-import { capabilityParts } from './testing/parts.ts';
+import { createCapabilityParts } from './testing/parts.ts';
 import type { Outcome, RaceInput } from './testing/race.ts';
 import type { CapabilityCause, CapabilityPresentation, CapabilityRequest } from './types.ts';
 
@@ -29,8 +29,8 @@ const ASKED: Omit<CapabilityPresentation, 'token'> = {
   has_credential: true,
 };
 
-function opened(store: Store, limits: Partial<CapabilityParts> = {}) {
-  const world = capabilityParts(store, limits);
+function openTestCapabilities(store: Store, limits: Partial<CapabilityParts> = {}) {
+  const world = createCapabilityParts(store, limits);
   const capabilities = openCapabilities(world.parts);
   const issue = async (request: Partial<CapabilityRequest> = {}) => {
     const made = await capabilities.issue({ ...REQUEST, ...request });
@@ -48,7 +48,7 @@ function opened(store: Store, limits: Partial<CapabilityParts> = {}) {
 
 withStores('capability tokens', (law) => {
   law('a token is shown once, and only its hash is kept', async ({ store }) => {
-    const { issue, capabilities, events } = opened(store);
+    const { issue, capabilities, events } = openTestCapabilities(store);
     const { token, record } = await issue();
     assert.match(token, /^svc_cap_[0-9a-f]{24}_[A-Za-z0-9_-]{43}$/);
     assert.equal(record.token_id, `cap_${token.slice(8, 32)}`);
@@ -63,7 +63,7 @@ withStores('capability tokens', (law) => {
   });
 
   law('who may use a token, and who may not', async ({ store }) => {
-    const { issue, causeOf } = opened(store);
+    const { issue, causeOf } = openTestCapabilities(store);
     const { token } = await issue();
     const bound = (await issue({ session_id: 's1' })).token;
     const wide = (await issue({ scope: { tool_name: '*', actions: ['*'], secret_keys: [] } })).token;
@@ -104,7 +104,7 @@ withStores('capability tokens', (law) => {
   });
 
   law('a token ends with its time, which has a default and a bound', async ({ store }) => {
-    const { issue, causeOf, clock, capabilities } = opened(store);
+    const { issue, causeOf, clock, capabilities } = openTestCapabilities(store);
     clock.now_ms = 1_000_000_000;
     const short = await issue({ ttl_ms: 1_000 });
     const usual = await issue();
@@ -123,7 +123,7 @@ withStores('capability tokens', (law) => {
   });
 
   law('a clock that is set back takes no token from its future', async ({ store }) => {
-    const { issue, causeOf, clock } = opened(store);
+    const { issue, causeOf, clock } = openTestCapabilities(store);
     const { token } = await issue();
     clock.now_ms -= 59_000;
     assert.equal(await causeOf({ token }), null);
@@ -132,8 +132,8 @@ withStores('capability tokens', (law) => {
   });
 
   law('a revoked token is ended for every process, once, by who did it first', async ({ store, another }) => {
-    const here = opened(store);
-    const there = opened(await another());
+    const here = openTestCapabilities(store);
+    const there = openTestCapabilities(await another());
     const { token, record } = await here.issue();
     assert.equal(await there.causeOf({ token }), null);
     const first = await here.capabilities.revoke(record.token_id, 'ann', () => true);
@@ -151,13 +151,13 @@ withStores('capability tokens', (law) => {
   });
 
   law('tokens, uses and revocations are there after a restart', async ({ store, another }) => {
-    const before = opened(store);
+    const before = openTestCapabilities(store);
     const live = await before.issue();
     const dead = await before.issue();
     await before.capabilities.revoke(dead.record.token_id, 'ann', () => true);
     await before.causeOf({ token: live.token });
     await store.close();
-    const after = opened(await another());
+    const after = openTestCapabilities(await another());
     assert.equal(await after.causeOf({ token: live.token }), null);
     assert.equal(await after.causeOf({ token: dead.token }), 'revoked');
     assert.equal((await after.capabilities.find(live.record.token_id))?.uses, 2);
@@ -166,7 +166,7 @@ withStores('capability tokens', (law) => {
   law(
     'what is issued or revoked is written down, and a token that cannot be is not there',
     async ({ store }) => {
-      const { capabilities, events, issue, journal, causeOf } = opened(store);
+      const { capabilities, events, issue, journal, causeOf } = openTestCapabilities(store);
       const { token, record } = await issue({ tenant_id: 'acme', session_id: 's1' });
       const [event] = events;
       assert.deepEqual(
@@ -202,7 +202,7 @@ withStores('capability tokens', (law) => {
   law(
     'who shows many wrong tokens is not looked at for a while, and nobody else suffers',
     async ({ store }) => {
-      const { issue, causeOf, clock } = opened(store);
+      const { issue, causeOf, clock } = openTestCapabilities(store);
       const { token } = await issue();
       const wrong = `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}`;
       for (let tries = 0; tries < 20; tries += 1) assert.equal(await causeOf({ token: wrong }), 'unknown');
@@ -222,7 +222,7 @@ withStores('capability tokens', (law) => {
   );
 
   law('no more are live than may be; those that ended make room', async ({ store }) => {
-    const { capabilities, issue, clock } = opened(store, { active_max: 2 });
+    const { capabilities, issue, clock } = openTestCapabilities(store, { active_max: 2 });
     const first = await issue();
     await issue({ ttl_ms: 1_000 });
     assert.equal(await capabilities.issue(REQUEST), null);
@@ -234,7 +234,7 @@ withStores('capability tokens', (law) => {
   });
 
   law('lists are filtered, bounded, and newest first', async ({ store }) => {
-    const { capabilities, issue, clock } = opened(store);
+    const { capabilities, issue, clock } = openTestCapabilities(store);
     const ids: string[] = [];
     for (const agent_id of ['a', 'b', 'a']) {
       ids.push((await issue({ agent_id, tenant_id: agent_id === 'b' ? 'acme' : 'default' })).record.token_id);
@@ -256,7 +256,7 @@ withStores('capability tokens', (law) => {
   });
 
   law('tokens are forgotten some time after they expired, and not before', async ({ store }) => {
-    const { issue, capabilities, clock } = opened(store);
+    const { issue, capabilities, clock } = openTestCapabilities(store);
     const { record } = await issue();
     const end_ms = Date.parse(record.expires_at);
     clock.now_ms = end_ms;
@@ -270,14 +270,14 @@ withStores('capability tokens', (law) => {
   law(
     'of 8 processes that use and revoke 100 tokens, none uses one whose end was told',
     async ({ store, settings }) => {
-      const { issue } = opened(store);
+      const { issue } = openTestCapabilities(store);
       const tokens: RaceInput['tokens'][number][] = [];
       for (let count = 0; count < 100; count += 1) {
         const { token, record } = await issue();
         tokens.push({ token, token_id: record.token_id });
       }
       const input: RaceInput = { tokens, tool: 'send_email' };
-      const outcomes = await races<Outcome, RaceInput>({
+      const outcomes = await runRace<Outcome, RaceInput>({
         settings,
         work: new URL('./testing/race.ts', import.meta.url),
         input,

@@ -51,7 +51,7 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
 
   async function use(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const seen = await look(presented);
-    if (!seen.taken || (await count(await db(), seen.token_id, ports().now_ms()))) return seen;
+    if (!seen.taken || (await countUse(await db(), seen.token_id, ports().now_ms()))) return seen;
     // The token ended between the two queries. The third query returns the cause.
     const again = await look(presented);
     return again.taken ? { taken: false, token_id: seen.token_id, cause: 'revoked' } : again;
@@ -59,16 +59,17 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
 
   return {
     ttl_max_ms: parts.ttl_max_ms,
-    issue: (request) => issue(request, parts),
+    issue: (request) => issueToken(request, parts),
     find: async (token_id) => getRecord(await getRow(await db(), token_id), ports().now_ms()),
-    list: async (filter) => list(await db(), filter, ports().now_ms()),
+    list: async (filter) => listRecords(await db(), filter, ports().now_ms()),
     revoke: async (token_id, by, may) => {
       const before = getRecord(await getRow(await db(), token_id), ports().now_ms());
       if (before === null || !may(before)) return null;
-      const ended = await end(await db(), token_id, by, ports().now_ms());
+      const ended = await endToken(await db(), token_id, by, ports().now_ms());
       const record = getRecord(await getRow(await db(), token_id), ports().now_ms());
       if (record === null) return null;
-      if (ended) await note(revocation(record, by, parts), parts, 'The token was revoked, but');
+      if (ended)
+        await recordAfterwards(buildRevokeEvent(record, by, parts), parts, 'The token was revoked, but');
       return { record, ended };
     },
     check: look,
@@ -76,7 +77,10 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   };
 }
 
-async function issue(request: CapabilityRequest, parts: CapabilityParts): ReturnType<Capabilities['issue']> {
+async function issueToken(
+  request: CapabilityRequest,
+  parts: CapabilityParts,
+): ReturnType<Capabilities['issue']> {
   const now_ms = parts.ports().now_ms();
   const { token_id, token, sha256 } = createCapabilityToken();
   const { scope, tenant_id, agent_id, session_id, issued_by } = request;
@@ -100,9 +104,9 @@ async function issue(request: CapabilityRequest, parts: CapabilityParts): Return
   const { db } = await parts.store();
   if ((await countLive(db, now_ms)) >= parts.active_max) return null;
   await db.insertInto('capability_tokens').values(row).execute();
-  const record = shown(row, now_ms);
+  const record = buildRecord(row, now_ms);
   try {
-    await note(issuance(record, parts), parts, 'No token was issued:');
+    await recordAfterwards(buildIssueEvent(record, parts), parts, 'No token was issued:');
   } catch (error) {
     // No caller has the token, so a row that stays behind is harmless.
     await db.deleteFrom('capability_tokens').where('token_id', '=', token_id).execute();
@@ -123,7 +127,7 @@ async function getRow(db: Db, token_id: string): Promise<CapabilityRow | null> {
 }
 
 /** Counts one use of a token that is active at this moment. Returns `false` if it is not. */
-async function count(db: Db, token_id: string, now_ms: number): Promise<boolean> {
+async function countUse(db: Db, token_id: string, now_ms: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('capability_tokens')
     .set((row) => ({ uses: row('uses', '+', 1), last_used_ms: now_ms }))
@@ -134,7 +138,7 @@ async function count(db: Db, token_id: string, now_ms: number): Promise<boolean>
   return numUpdatedRows === 1n;
 }
 
-async function end(db: Db, token_id: string, by: string, now_ms: number): Promise<boolean> {
+async function endToken(db: Db, token_id: string, by: string, now_ms: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('capability_tokens')
     .set({ revoked_ms: now_ms, revoked_by: by })
@@ -154,7 +158,7 @@ async function countLive(db: Db, now_ms: number): Promise<number> {
   return Number(active);
 }
 
-async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<CapabilityRecord[]> {
+async function listRecords(db: Db, filter: CapabilityFilter, now_ms: number): Promise<CapabilityRecord[]> {
   const { agent_ids, tenant_ids, status, limit } = filter;
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('capability_tokens').selectAll();
@@ -164,14 +168,14 @@ async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<C
   if (status === 'active') query = query.where('expires_ms', '>', now_ms);
   if (status === 'expired') query = query.where('expires_ms', '<=', now_ms);
   const rows = await query.orderBy('issued_ms', 'desc').orderBy('token_id', 'desc').limit(limit).execute();
-  return rows.map((row) => shown(row, now_ms));
+  return rows.map((row) => buildRecord(row, now_ms));
 }
 
 function getRecord(row: CapabilityRow | null, now_ms: number): CapabilityRecord | null {
-  return row === null ? null : shown(row, now_ms);
+  return row === null ? null : buildRecord(row, now_ms);
 }
 
-function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
+function buildRecord(row: CapabilityRow, now_ms: number): CapabilityRecord {
   const time = (ms: number) => new Date(ms).toISOString();
   const timeOrNull = (ms: number | null) => (ms === null ? null : time(ms));
   return {
@@ -192,7 +196,7 @@ function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
 }
 
 /** Writes an event; a failure becomes an `Unavailable` with a fixed message. */
-async function note(event: AuditEvent, { ports }: CapabilityParts, what: string): Promise<void> {
+async function recordAfterwards(event: AuditEvent, { ports }: CapabilityParts, what: string): Promise<void> {
   try {
     await ports().record(event);
   } catch (fault) {
@@ -200,11 +204,11 @@ async function note(event: AuditEvent, { ports }: CapabilityParts, what: string)
   }
 }
 
-function issuance(record: CapabilityRecord, parts: CapabilityParts): AuditEvent {
+function buildIssueEvent(record: CapabilityRecord, parts: CapabilityParts): AuditEvent {
   return getChange(record, 'capability_issue', record.issued_by, 'A capability token was issued.', parts);
 }
 
-function revocation(record: CapabilityRecord, by: string, parts: CapabilityParts): AuditEvent {
+function buildRevokeEvent(record: CapabilityRecord, by: string, parts: CapabilityParts): AuditEvent {
   return getChange(record, 'capability_revoke', by, 'A capability token was revoked.', parts);
 }
 

@@ -19,7 +19,7 @@ export async function readRecentCalls(
     .where('agent_id', 'in', [...listActingAgents(crossing)])
     .where('tool_name', '=', tool)
     .execute();
-  return 1 + Math.max(0, ...rows.map(({ calls }) => recent(calls, now_ms).length));
+  return 1 + Math.max(0, ...rows.map(({ calls }) => listRecentCalls(calls, now_ms).length));
 }
 
 /**
@@ -46,7 +46,7 @@ export async function countCall(store: Store, crossing: CountedCall, calls_max: 
         .where('tool_name', '=', tool)
         .forUpdate()
         .executeTakeFirstOrThrow();
-      const calls = [...recent(row.calls, now_ms), now_ms];
+      const calls = [...listRecentCalls(row.calls, now_ms), now_ms];
       most = Math.max(most, calls.length);
       if (calls.length > calls_max) continue;
       await trx
@@ -65,6 +65,6 @@ export async function countCall(store: Store, crossing: CountedCall, calls_max: 
  * Returns the calls of the last minute. The clocks of two machines may differ by a minute. A later call comes
  * from a clock that was wrong and has been set back; counting it would block the tool until that time.
  */
-function recent(calls: string, now_ms: number): number[] {
+function listRecentCalls(calls: string, now_ms: number): number[] {
   return (JSON.parse(calls) as number[]).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);
 }

@@ -4,7 +4,7 @@ import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../core/types/index.ts';
 import { type Store, StoreFailure } from '../../../platform/store/index.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { caller, crossing, ports } from '../../../server/testing/examples.ts';
+import { buildExampleCrossing, buildExamplePorts, caller } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { enforce } from '../enforce.ts';
 import type { EnforcementPorts } from '../types.ts';
@@ -54,13 +54,13 @@ interface Desk {
   ) => Promise<{ decision: string; rule: string; fault: boolean }>;
 }
 
-function desk(
+function createDesk(
   store: () => Promise<Store>,
   policy: Policy = FLOW,
   more: Partial<EnforcementPorts> = {},
 ): Desk {
   const events: AuditEvent[] = [];
-  const given = ports(events, {
+  const given = buildExamplePorts(events, {
     policy,
     sessions: { store, limits: LIMITS, timeOf: openSessionClock() },
     ...more,
@@ -68,7 +68,7 @@ function desk(
   return {
     events,
     ask: async (tool, parts = {}) => {
-      const requested = crossing('', {
+      const requested = buildExampleCrossing('', {
         boundary: 'action',
         phase: 'request',
         tool,
@@ -85,9 +85,9 @@ const gone = () => Promise.reject(new StoreFailure('store_unavailable', 'It is g
 
 withStores('sessions on the road', (law) => {
   law('what one worker lets through restricts the next call at another', async ({ store, another }) => {
-    const one = desk(async () => store);
+    const one = createDesk(async () => store);
     const second = await another();
-    const two = desk(async () => second);
+    const two = createDesk(async () => second);
     assert.equal((await one.ask('mail.send')).decision, 'allow');
     assert.equal((await one.ask('web.read')).decision, 'allow');
     assert.equal((await two.ask('mail.send')).decision, 'allow');
@@ -102,7 +102,7 @@ withStores('sessions on the road', (law) => {
   });
 
   law('who gets a message has read what its sender had read', async ({ store }) => {
-    const { ask } = desk(async () => store);
+    const { ask } = createDesk(async () => store);
     for (const tool of ['web.read', 'crm.find']) await ask(tool);
     assert.equal((await ask('mail.send', { agent_id: 'agent-2' })).decision, 'allow');
     await ask('agent_to_agent', {
@@ -116,7 +116,7 @@ withStores('sessions on the road', (law) => {
   });
 
   law('what is blocked has not been read', async ({ store }) => {
-    const { ask } = desk(async () => store);
+    const { ask } = createDesk(async () => store);
     await ask('web.read', { content: { kind: 'json', value: { q: ['sk-', 'ABCDEF1234567890'].join('') } } });
     await ask('crm.find');
     assert.equal((await ask('mail.send')).decision, 'allow');
@@ -127,39 +127,49 @@ withStores('sessions on the road', (law) => {
   law('a store that is gone blocks what depends on it, and nothing else', async ({ store }) => {
     const reported: unknown[] = [];
     const more = { onSessionFault: (fault: unknown) => void reported.push(fault) };
-    const { ask, events } = desk(gone, FLOW, more);
+    const { ask, events } = createDesk(gone, FLOW, more);
     const stopped = { decision: 'block', rule: 'fault.store', fault: true };
     assert.deepEqual(await ask('web.read'), stopped);
     assert.deepEqual(await ask('anything', { phase: 'response' }), stopped);
     assert.equal(events.length, 2);
     assert.ok(reported.every((fault) => fault instanceof StoreFailure));
     // Without a rule on sessions, the store is not used. Calls are counted if a contract limits them.
-    const plain = desk(gone, PLAIN);
+    const plain = createDesk(gone, PLAIN);
     assert.equal((await plain.ask('web.read')).decision, 'allow');
     assert.deepEqual(await plain.ask('limited'), stopped);
     assert.equal((await plain.ask('limited', { phase: 'response' })).decision, 'allow');
     // Decisions succeed again as soon as the store is back.
-    assert.equal((await desk(async () => store, FLOW).ask('web.read')).decision, 'allow');
+    assert.equal((await createDesk(async () => store, FLOW).ask('web.read')).decision, 'allow');
   });
 
   law('a change that cannot be kept is no answer', async ({ store }) => {
     const failing: Store = { ...store, db: store.db, transaction: gone };
-    const { ask } = desk(async () => failing);
+    const { ask } = createDesk(async () => failing);
     assert.equal((await ask('mail.send')).decision, 'allow');
     assert.deepEqual(await ask('web.read'), { decision: 'block', rule: 'fault.store', fault: true });
   });
 
   law('where nothing keeps sessions, nothing goes through that depends on them', async () => {
     const events: AuditEvent[] = [];
-    const requested = crossing('', { boundary: 'action', phase: 'request', tool: 'x', session_id: 's' });
-    const { verdict } = await enforce(requested, caller, 'intercept_tool', ports(events, { policy: FLOW }));
+    const requested = buildExampleCrossing('', {
+      boundary: 'action',
+      phase: 'request',
+      tool: 'x',
+      session_id: 's',
+    });
+    const { verdict } = await enforce(
+      requested,
+      caller,
+      'intercept_tool',
+      buildExamplePorts(events, { policy: FLOW }),
+    );
     assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.store']);
   });
 
   law(
     'calls over the limit are blocked as a broken contract, and go on a minute later',
     async ({ store }) => {
-      const { ask, events } = desk(async () => store, PLAIN);
+      const { ask, events } = createDesk(async () => store, PLAIN);
       const now_ms = Date.UTC(2026, 10, 21, 12);
       for (let call = 1; call <= 3; call++)
         assert.equal((await ask('limited', { now_ms })).decision, 'allow');
@@ -175,14 +185,14 @@ withStores('sessions on the road', (law) => {
   );
 
   law('of calls that race for the last place one is let through', async ({ store }) => {
-    const { ask } = desk(async () => store, PLAIN);
+    const { ask } = createDesk(async () => store, PLAIN);
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask('limited')));
     assert.equal(answers.filter(({ decision }) => decision === 'allow').length, 3);
     assert.ok(answers.every(({ decision, rule }) => decision === 'allow' || rule.startsWith('contract.')));
   });
 
   law('a call that is blocked for another reason is not counted', async ({ store }) => {
-    const { ask } = desk(async () => store, PLAIN);
+    const { ask } = createDesk(async () => store, PLAIN);
     const secret = { kind: 'text', text: ['sk-', 'ABCDEF1234567890'].join('') } as const;
     for (let call = 0; call < 5; call++)
       assert.equal((await ask('limited', { content: secret })).decision, 'block');

@@ -63,7 +63,7 @@ export async function decideInSession<Outcome>(
   };
   const first = { crossing, outcome: await decide(crossing) };
   if (verdictOf(first.outcome).decision === 'block') return first;
-  const decided = limit === null ? first : await counted(store, first, limit, decide);
+  const decided = limit === null ? first : await applyCallLimit(store, first, limit, decide);
   const { decision, taint_change } = verdictOf(decided.outcome);
   if (decision !== 'block' && taint_change !== null)
     await saveSession(store, { ...given, now_ms }, session, taint_change, limits);
@@ -73,7 +73,7 @@ export async function decideInSession<Outcome>(
 const NO_SESSION: SessionState = { tags: [], rows: [] };
 
 /** Counts an allowed call. Decides again if another call took the last place meanwhile. */
-async function counted<Outcome>(
+async function applyCallLimit<Outcome>(
   store: Store,
   decided: SessionDecision<Outcome>,
   { calls_max, tool }: CallsLimit,

@@ -3,9 +3,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Crossing, Tag, TaintChange } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { races } from '../../../platform/store/testing/races.ts';
+import { runRace } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { caller, crossing, ports } from '../../../server/testing/examples.ts';
+import { buildExampleCrossing, buildExamplePorts, caller } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { countCall, readRecentCalls } from './calls.ts';
 import { deleteExpiredSessions } from './expiry.ts';
@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR = 3_600_000;
 
 const at = (parts: Partial<Crossing> = {}): Crossing =>
-  crossing('', { session_id: 's', now_ms: NOW, ...parts });
+  buildExampleCrossing('', { session_id: 's', now_ms: NOW, ...parts });
 
 async function read(store: Store, parts: Partial<Crossing> = {}): Promise<readonly Tag[]> {
   return (await readSession(store, at(parts), LIMITS)).tags;
@@ -36,7 +36,7 @@ const add = (store: Store, tags: readonly Tag[], parts: Partial<Crossing> = {}) 
   keep(store, { add: tags }, parts);
 
 /** A store that counts its writes. */
-function counting(store: Store): { readonly store: Store; readonly writes: () => number } {
+function createCountingStore(store: Store): { readonly store: Store; readonly writes: () => number } {
   let writes = 0;
   const transaction: Store['transaction'] = (work) => {
     writes += 1;
@@ -56,7 +56,7 @@ withStores('sessions', (law) => {
   });
 
   law('nothing is written where nothing changes', async ({ store }) => {
-    const counted = counting(store);
+    const counted = createCountingStore(store);
     await add(counted.store, ['a', 'b']);
     assert.equal(counted.writes(), 1);
     await add(counted.store, ['b']);
@@ -88,13 +88,13 @@ withStores('sessions', (law) => {
   });
 
   law('leaving the agent out of a session hides nothing', async ({ store }) => {
-    const nobody = { agent_id: 'unknown' };
-    await add(store, ['seen-by-nobody'], nobody);
+    const unknown_agent = { agent_id: 'unknown' };
+    await add(store, ['seen-by-no-agent'], unknown_agent);
     await add(store, ['seen-by-one']);
-    assert.deepEqual(await read(store), ['seen-by-nobody', 'seen-by-one']);
-    assert.deepEqual(await read(store, nobody), ['seen-by-nobody', 'seen-by-one']);
-    assert.deepEqual(await read(store, { agent_id: 'agent-2' }), ['seen-by-nobody']);
-    assert.deepEqual(await read(store, { ...nobody, session_id: null }), []);
+    assert.deepEqual(await read(store), ['seen-by-no-agent', 'seen-by-one']);
+    assert.deepEqual(await read(store, unknown_agent), ['seen-by-no-agent', 'seen-by-one']);
+    assert.deepEqual(await read(store, { agent_id: 'agent-2' }), ['seen-by-no-agent']);
+    assert.deepEqual(await read(store, { ...unknown_agent, session_id: null }), []);
   });
 
   law('what a message adds is read by who gets it', async ({ store }) => {
@@ -118,7 +118,7 @@ withStores('sessions', (law) => {
     assert.deepEqual(await read(store), []);
   });
 
-  law('a session is forgotten when nobody asks about it, and begins anew', async ({ store }) => {
+  law('a session is forgotten when no caller asks about it, and starts again', async ({ store }) => {
     await add(store, ['a']);
     for (const hours of [11, 22, 33])
       assert.deepEqual(await read(store, { now_ms: NOW + hours * HOUR }), ['a']);
@@ -155,7 +155,7 @@ withStores('sessions', (law) => {
     const events: AuditEvent[] = [];
     const reset = (session_id: string | null, agent_id: string | null, tenant_id = 'default') =>
       resetSession({ tenant_id, session_id, agent_id }, caller, {
-        ...ports(events),
+        ...buildExamplePorts(events),
         store: async () => store,
       });
     await add(store, ['a']);
@@ -184,7 +184,11 @@ withStores('sessions', (law) => {
 
   law('a reset that cannot be written down does not happen', async ({ store }) => {
     await add(store, ['a']);
-    const full = { ...ports([]), store: async () => store, record: () => Promise.reject(new Error('full')) };
+    const full = {
+      ...buildExamplePorts([]),
+      store: async () => store,
+      record: () => Promise.reject(new Error('full')),
+    };
     const target = { tenant_id: 'default', session_id: 's', agent_id: null };
     await assert.rejects(resetSession(target, caller, full));
     assert.deepEqual(await read(store), ['a']);
@@ -192,7 +196,7 @@ withStores('sessions', (law) => {
 
   law('eight processes that add at the same time lose nothing', async ({ store, settings }) => {
     const work = new URL('testing/add-tags.ts', import.meta.url);
-    const done = await races<number, number>({ settings, work, input: 20 });
+    const done = await runRace<number, number>({ settings, work, input: 20 });
     assert.deepEqual(done, Array(8).fill(20));
     assert.equal((await read(store)).length, 160);
   });
@@ -272,11 +276,14 @@ withStores('counted calls', (law) => {
 
   law('eight processes have no more between them than one', async ({ settings, store }) => {
     const work = new URL('testing/take-calls.ts', import.meta.url);
-    const taken = await races<number, object>({ settings, work, input: { tries: 25, calls_max: 60 } });
+    const taken = await runRace<number, object>({ settings, work, input: { tries: 25, calls_max: 60 } });
     assert.equal(
       taken.reduce((sum, each) => sum + each, 0),
       60,
     );
-    assert.equal(await readRecentCalls(store, call({ now_ms: crossing('').now_ms, session_id: null })), 61);
+    assert.equal(
+      await readRecentCalls(store, call({ now_ms: buildExampleCrossing('').now_ms, session_id: null })),
+      61,
+    );
   });
 });

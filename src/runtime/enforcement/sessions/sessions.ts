@@ -39,15 +39,16 @@ export async function readSession(
   if (request !== 'everyone') query = query.where('agent_id', 'in', [...request]);
   const found = (await query.execute()).filter((row) => isAlive(row, crossing.now_ms, limits));
   for (const row of found)
-    if (crossing.now_ms - row.seen_ms > limits.idle_ms / TOUCHES) await touch(store, row, crossing.now_ms);
-  const rows = found.map((row) => ({ ...row, tags: tagsIn(row.tags) }));
+    if (crossing.now_ms - row.seen_ms > limits.idle_ms / TOUCHES)
+      await touchSession(store, row, crossing.now_ms);
+  const rows = found.map((row) => ({ ...row, tags: parseTags(row.tags) }));
   return { tags: [...new Set(rows.flatMap(({ tags }) => tags))].sort(), rows };
 }
 
 /** The number of times that a session in use is updated per idle time. */
 const TOUCHES = 10;
 
-async function touch(store: Store, key: SessionKey, now_ms: number): Promise<void> {
+async function touchSession(store: Store, key: SessionKey, now_ms: number): Promise<void> {
   await store.db
     .updateTable('sessions')
     .set({ seen_ms: now_ms })
@@ -67,7 +68,7 @@ function isAlive(
   return now_ms - seen_ms <= idle_ms && now_ms - started_ms <= age_ms;
 }
 
-function tagsIn(text: string): readonly Tag[] {
+function parseTags(text: string): readonly Tag[] {
   return JSON.parse(text) as readonly Tag[];
 }
 
@@ -85,7 +86,7 @@ export async function saveSession(
 ): Promise<void> {
   for (const key of listReaderKeys(crossing)) {
     const known = rows.find(({ agent_id }) => agent_id === key.agent_id);
-    if (known !== undefined && isSame(known.tags, changed(known.tags, change))) continue;
+    if (known !== undefined && isSame(known.tags, applyTaintChange(known.tags, change))) continue;
     await store.transaction((trx) => keepOne(trx, key, change, crossing.now_ms, limits));
   }
 }
@@ -99,7 +100,7 @@ async function keepOne(
 ): Promise<void> {
   const found = await getRow(trx, key, now_ms);
   const row = isAlive(found, now_ms, limits) ? found : { ...found, tags: '[]', started_ms: now_ms };
-  const tags = changed(tagsIn(row.tags), change);
+  const tags = applyTaintChange(parseTags(row.tags), change);
   if (tags.length > SESSION_TAGS_MAX) throw new SessionFull();
   await trx
     .updateTable('sessions')
@@ -132,7 +133,7 @@ async function getRow(trx: Transaction<StoreTables>, key: SessionKey, now_ms: nu
     .executeTakeFirstOrThrow();
 }
 
-function changed(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
+function applyTaintChange(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
   const left =
     remove === 'all' ? [] : tags.filter((tag) => !remove.some((ancestor) => covers(ancestor, tag)));
   return [...new Set([...left, ...add])].sort();

@@ -16,7 +16,7 @@ export function buildCallAttributes(requested: CallStart): Attributes {
   return {
     'gen_ai.operation.name': requested.operation,
     'gen_ai.provider.name': getApiFamily(requested.family).telemetry_name,
-    'gen_ai.request.model': named(requested.model),
+    'gen_ai.request.model': sanitizeOptionalName(requested.model),
     'gen_ai.request.max_tokens': requested.max_output_tokens ?? undefined,
     'gen_ai.request.stream': requested.is_stream || undefined,
     ...buildIdentityAttributes(requested),
@@ -66,7 +66,7 @@ export function openCallRecord(
       if (model !== null) labels['gen_ai.request.model'] = model_label(model);
       span.setAttributes({
         'gen_ai.provider.name': labels['gen_ai.provider.name'],
-        'gen_ai.request.model': named(model) ?? labels['gen_ai.request.model'],
+        'gen_ai.request.model': sanitizeOptionalName(model) ?? labels['gen_ai.request.model'],
         'http.response.status_code': status,
         'agent_safety.provider': provider,
         'agent_safety.attempts': attempts,
@@ -74,23 +74,29 @@ export function openCallRecord(
     },
     chunk: () => {
       if (is_over || !requested.is_stream || first_chunk_seconds !== null) return;
-      first_chunk_seconds = secondsSince(began_ms);
+      first_chunk_seconds = computeSecondsSince(began_ms);
       span.setAttribute('gen_ai.response.time_to_first_chunk', first_chunk_seconds);
     },
     end: (end) => {
       if (is_over) return;
       is_over = true;
       if (end.error !== null) failed(span);
-      span.setAttributes(endAttributes(end));
+      span.setAttributes(buildEndAttributes(end));
       span.end();
       if (end.model !== null) labels['gen_ai.response.model'] = model_label(end.model);
       if (end.error !== null) labels['error.type'] = end.error;
-      measure(dropUndefined(labels), end, secondsSince(began_ms), first_chunk_seconds, instruments);
+      recordMeasurements(
+        dropUndefined(labels),
+        end,
+        computeSecondsSince(began_ms),
+        first_chunk_seconds,
+        instruments,
+      );
     },
   };
 }
 
-function measure(
+function recordMeasurements(
   labels: Attributes,
   { usage }: CallEnd,
   seconds: number,
@@ -104,11 +110,11 @@ function measure(
   tokens.record(usage.output_tokens, { ...labels, 'gen_ai.token.type': 'output' });
 }
 
-function endAttributes({ error, id, model, finish_reasons, usage, micro_usd }: CallEnd): Attributes {
+function buildEndAttributes({ error, id, model, finish_reasons, usage, micro_usd }: CallEnd): Attributes {
   return {
     'error.type': error ?? undefined,
-    'gen_ai.response.id': named(id),
-    'gen_ai.response.model': named(model),
+    'gen_ai.response.id': sanitizeOptionalName(id),
+    'gen_ai.response.model': sanitizeOptionalName(model),
     'gen_ai.response.finish_reasons':
       finish_reasons.length === 0 ? undefined : finish_reasons.slice(0, REASONS_MAX).map(sanitizeName),
     'gen_ai.usage.input_tokens': usage?.input_tokens,
@@ -122,10 +128,10 @@ function endAttributes({ error, id, model, finish_reasons, usage, micro_usd }: C
 const REASONS_MAX = 16;
 
 /** Sanitizes a name. An attribute that is `undefined` is omitted. */
-function named(name: string | null): string | undefined {
+function sanitizeOptionalName(name: string | null): string | undefined {
   return name === null ? undefined : sanitizeName(name);
 }
 
-function secondsSince(began_ms: number): number {
+function computeSecondsSince(began_ms: number): number {
   return (performance.now() - began_ms) / 1_000;
 }

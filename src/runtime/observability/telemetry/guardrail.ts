@@ -15,20 +15,20 @@ export interface GuardrailOutcome {
  */
 export function classifyOutcome({ decision, action, enforced_result }: Verdict): GuardrailOutcome {
   return {
-    verdict: verdictType(enforced_result ?? { decision, action }),
-    action: actionType({ decision, action }),
+    verdict: getVerdictType(enforced_result ?? { decision, action }),
+    action: getActionType({ decision, action }),
   };
 }
 
 type DecisionOutcome = Pick<Verdict, 'decision' | 'action'>;
 
-function verdictType({ decision, action }: DecisionOutcome): GuardrailOutcome['verdict'] {
+function getVerdictType({ decision, action }: DecisionOutcome): GuardrailOutcome['verdict'] {
   if (action === 'require_approval') return 'escalate';
   if (decision !== 'allow') return decision === 'block' ? 'deny' : 'modify';
   return action === 'flag' ? 'warn' : 'allow';
 }
 
-function actionType({ decision, action }: DecisionOutcome): GuardrailOutcome['action'] {
+function getActionType({ decision, action }: DecisionOutcome): GuardrailOutcome['action'] {
   return action === 'require_approval' && decision === 'block' ? 'escalate' : decision;
 }
 
@@ -53,12 +53,14 @@ export function buildGuardrailAttributes(
     'gen_ai.guardrail.action.type': action,
     'gen_ai.guardrail.security.policy.id': judged.policy_hash,
     'gen_ai.guardrail.security.policy.rule.id': judged.rule,
-    'gen_ai.guardrail.security.risk.category': mainRisk(judged),
+    'gen_ai.guardrail.security.risk.category': getMainRisk(judged),
     'gen_ai.guardrail.security.content.modified': judged.decision === 'modify',
     'gen_ai.guardrail.security.content.input.hash':
-      hash_key === null || judged.coverage.status !== 'full' ? undefined : contentHash(crossing, hash_key),
+      hash_key === null || judged.coverage.status !== 'full'
+        ? undefined
+        : computeContentHash(crossing, hash_key),
     ...buildIdentityAttributes(crossing),
-    'gen_ai.tool.name': bounded(crossing.tool),
+    'gen_ai.tool.name': truncateName(crossing.tool),
     'agent_safety.event.id': event_id,
     'agent_safety.coverage': judged.coverage.status,
     'agent_safety.scan.duration_ms': scan_duration_ms,
@@ -70,9 +72,9 @@ export function buildIdentityAttributes(
   whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>,
 ): Attributes {
   return {
-    'gen_ai.agent.id': bounded(whose.agent_id),
-    'gen_ai.conversation.id': bounded(whose.session_id),
-    'agent_safety.tenant.id': bounded(whose.tenant_id),
+    'gen_ai.agent.id': truncateName(whose.agent_id),
+    'gen_ai.conversation.id': truncateName(whose.session_id),
+    'agent_safety.tenant.id': truncateName(whose.tenant_id),
   };
 }
 
@@ -96,7 +98,7 @@ function getSubtype(
 }
 
 /** Returns the type of the finding that decided, or else of the first violation or finding. */
-function mainRisk({ rule, findings, violations }: Verdict): ViolationType | undefined {
+function getMainRisk({ rule, findings, violations }: Verdict): ViolationType | undefined {
   return (findings.find((one) => one.rule === rule) ?? violations[0] ?? findings[0])?.type;
 }
 
@@ -135,7 +137,7 @@ export function buildFindingEvents({ findings, violations, policy_hash }: Verdic
 }
 
 /** Hashes the canonical JSON (RFC 8785), so that a holder of the key can reproduce the hash for the same content. */
-function contentHash({ content }: Crossing, key: string): string {
+function computeContentHash({ content }: Crossing, key: string): string {
   const json = canonicalizeJson(content.kind === 'text' ? content.text : content.value);
   return `hmac-sha256:${createHmac('sha256', key).update(json, 'utf8').digest('hex')}`;
 }
@@ -143,6 +145,6 @@ function contentHash({ content }: Crossing, key: string): string {
 const NAME_UNITS_MAX = 256;
 
 /** Truncates a name that a caller chose. An attribute that is `undefined` is omitted. */
-function bounded(name: string | null): string | undefined {
+function truncateName(name: string | null): string | undefined {
   return name === null ? undefined : name.slice(0, NAME_UNITS_MAX);
 }

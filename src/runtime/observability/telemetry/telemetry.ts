@@ -30,7 +30,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry | 
   const packages = await loadPackages();
   const providers = openProviders(parts, packages);
   const { tracer, meter } = providers;
-  return watching({
+  return createTelemetry({
     packages,
     tracer,
     instruments: openInstruments(meter),
@@ -53,7 +53,7 @@ interface Providers {
 function openProviders(parts: TelemetryParts, packages: Packages): Providers {
   const { settings, version } = parts;
   const { trace, metrics, OTLPTraceExporter, OTLPMetricExporter } = packages;
-  const complain = complainer(parts.log);
+  const complain = createComplainer(parts.log);
   const resource = getResource(parts, packages);
   const { timeout_ms, interval_ms, queue_spans_max } = settings;
   const processor = () =>
@@ -109,7 +109,7 @@ function getResource({ settings, version, process_name }: TelemetryParts, { reso
 }
 
 /** Limits log messages to one per minute, because every batch fails while a collector is down. Omits its response. */
-function complainer(log: Pick<Log, 'warn'>): (fault: unknown) => void {
+function createComplainer(log: Pick<Log, 'warn'>): (fault: unknown) => void {
   let last_ms = Number.NEGATIVE_INFINITY;
   return (fault) => {
     const now = performance.now();
@@ -128,7 +128,7 @@ interface Watch {
   readonly close: () => Promise<void>;
 }
 
-function watching(watch: Watch): Telemetry {
+function createTelemetry(watch: Watch): Telemetry {
   const { api } = watch.packages;
   const current = new AsyncLocalStorage<Context>();
   const model_label = limitNames(MODELS_MAX);
@@ -138,9 +138,9 @@ function watching(watch: Watch): Telemetry {
       const span = parseCallerSpan(headers, api.createTraceState);
       return span === null ? run() : current.run(api.trace.setSpanContext(api.ROOT_CONTEXT, span), run);
     },
-    recordCheck: (check) => quietly(() => tellCheck(check, here(), watch)),
+    recordCheck: (check) => ignoreErrors(() => tellCheck(check, here(), watch)),
     startCall: (request) => {
-      const begun = quietly(() => beginCall(request, here(), watch, model_label));
+      const begun = ignoreErrors(() => beginCall(request, here(), watch, model_label));
       return begun === undefined ? UNHEARD : callSpan(begun, current);
     },
     close: watch.close,
@@ -148,7 +148,7 @@ function watching(watch: Watch): Telemetry {
 }
 
 /** Suppresses errors of telemetry, which must not affect a decision. */
-function quietly<Result>(tell: () => Result): Result | undefined {
+function ignoreErrors<Result>(tell: () => Result): Result | undefined {
   try {
     return tell();
   } catch {
@@ -210,10 +210,10 @@ function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<C
   return {
     within: (run) => current.run(context, run),
     headersFor: (headers) => replaceTraceHeaders(headers, span.spanContext()),
-    asks: (model) => quietly(() => record.asks(model)),
-    answered: (answer) => quietly(() => record.answered(answer)),
-    chunk: () => quietly(record.chunk),
-    end: (end) => quietly(() => record.end(end)),
+    asks: (model) => ignoreErrors(() => record.asks(model)),
+    answered: (answer) => ignoreErrors(() => record.answered(answer)),
+    chunk: () => ignoreErrors(record.chunk),
+    end: (end) => ignoreErrors(() => record.end(end)),
   };
 }
 

@@ -44,9 +44,9 @@ export async function openNpm(spec: string, place: NpmContext): Promise<Archive>
   const folder = await mkdtemp(join(tmpdir(), 'service-skill-'));
   try {
     const exact = `${name}@${version}`;
-    await npm(['pack', exact, '--json', '--pack-destination', folder], place);
+    await runNpm(['pack', exact, '--json', '--pack-destination', folder], place);
     const [tarball] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-    if (tarball === undefined) throw unusable(`npm gave no archive of \`${exact}\``);
+    if (tarball === undefined) throw buildUnusableFailure(`npm gave no archive of \`${exact}\``);
     const archive = await openVerified(join(folder, tarball), `npm:${exact}`, integrity);
     return archive;
   } finally {
@@ -69,7 +69,7 @@ async function lookUp(
   wanted: string,
   place: NpmContext,
 ): Promise<{ version: string; integrity: string }> {
-  const reported = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
+  const reported = await runNpm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
   // If a package has only one of the two fields, npm prints its value without its name.
   const fields = typeof reported === 'string' ? { version: reported } : reported;
   const { version, 'dist.integrity': integrity } = (fields ?? {}) as Readonly<Record<string, unknown>>;
@@ -79,7 +79,9 @@ async function lookUp(
     .split(/\s+/)
     .find((each) => each.startsWith('sha512-'));
   if (sha512 === undefined)
-    throw unusable(`the registry names no SHA-512 of \`${name}@${version}\`, so it cannot be checked`);
+    throw buildUnusableFailure(
+      `the registry names no SHA-512 of \`${name}@${version}\`, so it cannot be checked`,
+    );
   return { version, integrity: sha512 };
 }
 
@@ -96,7 +98,7 @@ export async function searchNpm(
   place: NpmContext,
 ): Promise<readonly NpmSearchResult[]> {
   const request = [`keywords:${NPM_KEYWORD}`, ...words.map((word) => word.replace(/^-+/, ''))];
-  const reported = await npm(['search', '--json', '--searchlimit=20', '--', ...request], place);
+  const reported = await runNpm(['search', '--json', '--searchlimit=20', '--', ...request], place);
   return (Array.isArray(reported) ? reported : []).flatMap(({ name, version, description = '' }) =>
     typeof name === 'string' && typeof version === 'string'
       ? [{ name, version, description: String(description) }]
@@ -107,7 +109,7 @@ export async function searchNpm(
 /** Limits npm to one quick retry, because an invalid archive stays invalid. */
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=200', '--fetch-retry-maxtimeout=1000'];
 
-async function npm(words: readonly string[], { cwd, env }: NpmContext): Promise<unknown> {
+async function runNpm(words: readonly string[], { cwd, env }: NpmContext): Promise<unknown> {
   const quiet = [
     '--ignore-scripts',
     '--loglevel=error',
@@ -133,17 +135,17 @@ async function npm(words: readonly string[], { cwd, env }: NpmContext): Promise<
 
 function getFailure(error: NodeJS.ErrnoException & { stdout?: string; killed?: boolean }): SkillFailure {
   if (error.code === 'ENOENT')
-    return unusable(
+    return buildUnusableFailure(
       'there is no `npm` on this machine. Install it, or add the package as a folder or a `.tgz`',
     );
-  if (error.killed) return unusable(`npm took more than ${NPM_MS_MAX / 1000} seconds`);
+  if (error.killed) return buildUnusableFailure(`npm took more than ${NPM_MS_MAX / 1000} seconds`);
   const reported = /"code":\s*"([A-Z0-9_]{1,40})"/.exec(error.stdout ?? '')?.[1];
   if (reported === 'E404') return new SkillFailure('not_found', 'The registry has no such package.');
-  return unusable(
+  return buildUnusableFailure(
     `npm ended with ${reported === undefined ? 'an error' : `\`${reported}\``}; \`npm ping\` shows more`,
   );
 }
 
-function unusable(why: string): SkillFailure {
+function buildUnusableFailure(why: string): SkillFailure {
   return new SkillFailure('source_unusable', `The package cannot be had: ${why}.`);
 }

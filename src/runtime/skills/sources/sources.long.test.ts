@@ -9,13 +9,13 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 import { SkillFailure } from '../../packages/failure.ts';
-import { type Files, inProject, manifest, policy, writeFiles } from '../testing/projects.ts';
+import { type Files, withProject, writeFiles, writeManifest, writePolicy } from '../testing/projects.ts';
 import { openSkill } from './index.ts';
 import { searchNpm } from './npm.ts';
 
 const SKILL: Files = {
-  'skill.yaml': manifest({ policies: ['policies/ours.yaml'] }),
-  'policies/ours.yaml': policy('ours'),
+  'skill.yaml': writeManifest({ policies: ['policies/ours.yaml'] }),
+  'policies/ours.yaml': writePolicy('ours'),
 };
 
 interface Entry {
@@ -25,7 +25,7 @@ interface Entry {
   readonly linkpath?: string;
 }
 
-function tgz(entries: readonly Entry[]): Buffer {
+function buildTarball(entries: readonly Entry[]): Buffer {
   const blocks = entries.flatMap(({ path, body = '', type = 'File', linkpath }) => {
     const bytes = Buffer.from(body);
     const head = Buffer.alloc(512);
@@ -40,7 +40,7 @@ const getEntries = (files: Files, root = 'package/'): Entry[] =>
 
 const place = (cwd: string) => ({ cwd, env: process.env });
 
-async function refused(what: Promise<unknown>, words: RegExp): Promise<void> {
+async function assertRefused(what: Promise<unknown>, words: RegExp): Promise<void> {
   await assert.rejects(what, (error) => {
     assert.ok(error instanceof SkillFailure, String(error));
     assert.match([error.message, ...error.problems.map(({ message }) => message)].join('\n'), words);
@@ -49,9 +49,12 @@ async function refused(what: Promise<unknown>, words: RegExp): Promise<void> {
 }
 
 test('a folder and an archive of it are the same skill', async () => {
-  await inProject(SKILL, async (dir) => {
-    await writeFile(join(dir, 'a.tgz'), tgz(getEntries(SKILL)));
-    await writeFile(join(dir, 'b.tgz'), tgz([{ path: './', type: 'Directory' }, ...getEntries(SKILL, './')]));
+  await withProject(SKILL, async (dir) => {
+    await writeFile(join(dir, 'a.tgz'), buildTarball(getEntries(SKILL)));
+    await writeFile(
+      join(dir, 'b.tgz'),
+      buildTarball([{ path: './', type: 'Directory' }, ...getEntries(SKILL, './')]),
+    );
     const folder = await openSkill('./', place(dir));
     for (const name of ['a.tgz', 'b.tgz']) {
       const skill = await openSkill(name, place(dir));
@@ -63,7 +66,7 @@ test('a folder and an archive of it are the same skill', async () => {
 });
 
 test('a hostile archive is refused as a whole', async () => {
-  const more = (...entries: Entry[]) => tgz([...getEntries(SKILL), ...entries]);
+  const more = (...entries: Entry[]) => buildTarball([...getEntries(SKILL), ...entries]);
   const rows: readonly (readonly [string, Buffer, RegExp])[] = [
     ['up', more({ path: 'package/../../a', body: 'a' }), /leads out/],
     ['up at once', more({ path: '../a', body: 'a' }), /leads out/],
@@ -84,19 +87,23 @@ test('a hostile archive is refused as a whole', async () => {
     ],
     ['full width', more({ path: 'package/\uff53kill.yaml', body: 'a' }), /one name/],
     ['a file as a folder', more({ path: 'package/skill.yaml', type: 'Directory' }), /one name/],
-    ['many', tgz(Array.from({ length: 2_001 }, (_, at) => ({ path: `package/${at}` }))), /2000 entries/],
-    ['two skills', tgz([...getEntries(SKILL, 'a/'), ...getEntries(SKILL, 'b/')]), /more than one/],
-    ['no skill', tgz([{ path: 'package/a', body: 'a' }]), /no skill/],
+    [
+      'many',
+      buildTarball(Array.from({ length: 2_001 }, (_, at) => ({ path: `package/${at}` }))),
+      /2000 entries/,
+    ],
+    ['two skills', buildTarball([...getEntries(SKILL, 'a/'), ...getEntries(SKILL, 'b/')]), /more than one/],
+    ['no skill', buildTarball([{ path: 'package/a', body: 'a' }]), /no skill/],
     ['bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024)), /unpacked it has more/],
-    ['twice compressed', gzipSync(tgz(getEntries(SKILL))), /compressed twice/],
-    ['cut', tgz(getEntries(SKILL)).subarray(0, 100), /no gzip/],
+    ['twice compressed', gzipSync(buildTarball(getEntries(SKILL))), /compressed twice/],
+    ['cut', buildTarball(getEntries(SKILL)).subarray(0, 100), /no gzip/],
     ['no archive', Buffer.from('hello'), /no gzip/],
     ['garbage', gzipSync(Buffer.from('x'.repeat(5_000))), /damaged/],
   ];
-  await inProject({}, async (dir) => {
+  await withProject({}, async (dir) => {
     for (const [name, bytes, words] of rows) {
       await writeFile(join(dir, 'a.tgz'), bytes);
-      await refused(openSkill('a.tgz', place(dir)), words).catch((error: Error) => {
+      await assertRefused(openSkill('a.tgz', place(dir)), words).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });
       });
     }
@@ -130,20 +137,20 @@ test('what a manifest may not say is refused, with the nearest name', async () =
     [[], /mapping/],
   ];
   for (const [written, words] of rows) {
-    await inProject({ ...SKILL, 'skill.yaml': JSON.stringify(written) }, (dir) =>
-      refused(openSkill('./', place(dir)), words),
+    await withProject({ ...SKILL, 'skill.yaml': JSON.stringify(written) }, (dir) =>
+      assertRefused(openSkill('./', place(dir)), words),
     );
   }
   assert.equal(rows.length, 12);
 });
 
 test('no link of a folder is followed, and no name is looked up elsewhere', async () => {
-  await inProject({ 'secret.yaml': 'a: b', 'skill/skill.yaml': SKILL['skill.yaml']! }, async (dir) => {
+  await withProject({ 'secret.yaml': 'a: b', 'skill/skill.yaml': SKILL['skill.yaml']! }, async (dir) => {
     await mkdir(join(dir, 'skill/policies'));
     await symlink(join(dir, 'secret.yaml'), join(dir, 'skill/policies/ours.yaml'));
-    await refused(openSkill('./skill', place(dir)), /is not there/);
-    await refused(openSkill('hippa', place(dir)), /did you mean `hipaa`\?/);
-    await refused(openSkill('left-pad', place(dir)), /No skill of that name/);
+    await assertRefused(openSkill('./skill', place(dir)), /is not there/);
+    await assertRefused(openSkill('hippa', place(dir)), /did you mean `hipaa`\?/);
+    await assertRefused(openSkill('left-pad', place(dir)), /No skill of that name/);
     for (const spec of [
       'npm:',
       'npm:../a',
@@ -153,12 +160,12 @@ test('no link of a folder is followed, and no name is looked up elsewhere', asyn
       'npm:a b',
       'npm:a@-g',
     ])
-      await refused(openSkill(spec, place(dir)), /is not a package name/);
+      await assertRefused(openSkill(spec, place(dir)), /is not a package name/);
   });
 });
 
 test('a package of a registry is fetched by npm, compared with its SHA-512, and none of it is run', async () => {
-  await inProject({}, async (dir) => {
+  await withProject({}, async (dir) => {
     const ran = join(dir, 'ran');
     const scripts = Object.fromEntries(
       ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].map((name) => [name, `touch ${ran}`]),
@@ -194,14 +201,14 @@ test('a package of a registry is fetched by npm, compared with its SHA-512, and 
       assert.deepEqual(await searchNpm(['rules'], at), [
         { name: '@acme/rules', version: '1.2.0', description: 'Rules.' },
       ]);
-      await refused(openSkill('npm:@acme/rules@9.9.9', at), /no version|no such package/);
-      await refused(openSkill('npm:other', at), /no such package/);
+      await assertRefused(openSkill('npm:@acme/rules@9.9.9', at), /no version|no such package/);
+      await assertRefused(openSkill('npm:other', at), /no such package/);
       registry.state.integrity = `sha512-${Buffer.alloc(64).toString('base64')}`;
       const fresh = { ...at, env: { ...at.env, npm_config_cache: join(dir, 'other-cache') } };
-      await refused(openSkill('npm:@acme/rules', fresh), /cannot be had|is another/);
+      await assertRefused(openSkill('npm:@acme/rules', fresh), /cannot be had|is another/);
       registry.state.integrity = null;
       const third = { ...at, env: { ...at.env, npm_config_cache: join(dir, 'third-cache') } };
-      await refused(openSkill('npm:@acme/rules', third), /names no SHA-512/);
+      await assertRefused(openSkill('npm:@acme/rules', third), /names no SHA-512/);
     } finally {
       registry.close();
     }

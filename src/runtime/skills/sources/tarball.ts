@@ -26,8 +26,9 @@ export async function openTarball(path: string, source: string): Promise<Archive
   const real = await realpath(path).catch(() => path);
   const packed = await readRegularFile(real, TARBALL_BYTES_MAX);
   if (packed === null) throw new SkillFailure('not_found', `There is no file \`${path}\`.`);
-  if (packed.length > TARBALL_BYTES_MAX) throw refused(`it has more than ${TARBALL_BYTES_MAX} bytes`);
-  const files = await getFiles(await unpack(packed));
+  if (packed.length > TARBALL_BYTES_MAX)
+    throw buildRefusedFailure(`it has more than ${TARBALL_BYTES_MAX} bytes`);
+  const files = await getFiles(await unpackArchive(packed));
   const root = getRoot(files);
   return {
     source,
@@ -41,20 +42,20 @@ export function computeIntegrity(bytes: Uint8Array): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 
-function refused(why: string): SkillFailure {
+function buildRefusedFailure(why: string): SkillFailure {
   return new SkillFailure('skill_invalid', `The archive is refused: ${why}.`);
 }
 
-async function unpack(packed: Uint8Array): Promise<Buffer> {
+async function unpackArchive(packed: Uint8Array): Promise<Buffer> {
   try {
     const tar = await promisify(gunzip)(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
     if (COMPRESSED.some((magic) => tar.subarray(0, magic.length).equals(magic)))
-      throw refused('it is compressed twice');
+      throw buildRefusedFailure('it is compressed twice');
     return tar;
   } catch (error) {
     if (error instanceof SkillFailure) throw error;
     const too_large = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    throw refused(
+    throw buildRefusedFailure(
       too_large ? `unpacked it has more than ${UNPACKED_BYTES_MAX} bytes` : 'it is no gzip archive',
     );
   }
@@ -67,7 +68,7 @@ async function getFiles(tar: Buffer): Promise<Map<string, Buffer>> {
   const names = new Map<string, string>();
   let entries = 0;
   await new Promise<void>((resolve, reject) => {
-    const stop = (why: string) => reject(refused(why));
+    const stop = (why: string) => reject(buildRefusedFailure(why));
     const parser = new Parser({
       strict: true,
       onReadEntry: (entry) => {
@@ -76,7 +77,7 @@ async function getFiles(tar: Buffer): Promise<Map<string, Buffer>> {
         const why =
           entries > ENTRIES_MAX
             ? `it has more than ${ENTRIES_MAX} entries`
-            : objection(name, entry.type, names);
+            : findEntryProblem(name, entry.type, names);
         if (why !== null) {
           stop(why);
           entry.resume();
@@ -98,7 +99,7 @@ async function getFiles(tar: Buffer): Promise<Map<string, Buffer>> {
 const PLAIN_TYPES = ['File', 'OldFile', 'Directory'];
 
 /** Returns why an entry is refused, or `null`. Adds its name to the taken names. */
-function objection(name: string, type: string, names: Map<string, string>): string | null {
+function findEntryProblem(name: string, type: string, names: Map<string, string>): string | null {
   if (!PLAIN_TYPES.includes(type)) return `an entry of it is a ${type}; only files and folders are taken`;
   if (name === '' || name === '.') return type === 'Directory' ? null : 'an entry of it has no name';
   if (name.length > PATH_UNITS_MAX)
@@ -122,6 +123,6 @@ function getRoot(files: ReadonlyMap<string, Buffer>): string {
   const roots = [...files.keys()].filter(
     (name) => name.split('/').length === 2 && name.endsWith(`/${MANIFEST}`),
   );
-  if (roots.length > 1) throw refused(`it has more than one \`${MANIFEST}\``);
+  if (roots.length > 1) throw buildRefusedFailure(`it has more than one \`${MANIFEST}\``);
   return roots[0]?.slice(0, -MANIFEST.length) ?? '';
 }

@@ -11,7 +11,7 @@ import { type OpenPlan, planToAdd, planToRemove, type SkillConsent, type SkillPl
 export type Files = Readonly<Record<string, string>>;
 
 /** Runs `use` in a new folder with these files, and removes the folder afterwards. */
-export async function inProject<Result>(
+export async function withProject<Result>(
   files: Files,
   use: (dir: string) => Promise<Result>,
 ): Promise<Result> {
@@ -33,14 +33,14 @@ export async function writeFiles(dir: string, files: Files): Promise<void> {
 }
 
 /** Loads the configuration of a folder, which must be valid. */
-export async function configIn(dir: string): Promise<Config> {
+export async function loadProjectConfig(dir: string): Promise<Config> {
   const read = await loadConfig({ path: null, env: {}, cwd: dir, secrets: 'leave' });
   assert.ok(read.ok, JSON.stringify(read));
   return read.config;
 }
 
 /** Returns everything below a folder: folders, links with their targets, and files with all their bytes. */
-export async function treeOf(dir: string): Promise<Readonly<Record<string, string>>> {
+export async function readTree(dir: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
   const tree: Record<string, string> = {};
   for (const entry of entries) {
@@ -58,15 +58,15 @@ export const SERVICE_VERSION = '0.1.0';
 
 /** Adds a skill, and returns the plan. */
 export async function add(dir: string, skill: Skill, agreed?: SkillConsent): Promise<SkillPlan> {
-  return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION, agreed));
+  return carryOutPlan(await planToAdd(await loadProjectConfig(dir), skill, SERVICE_VERSION, agreed));
 }
 
 /** Removes a skill, and returns the plan. */
 export async function remove(dir: string, name: string, force = false): Promise<SkillPlan> {
-  return carriedOut(await planToRemove(await configIn(dir), name, force));
+  return carryOutPlan(await planToRemove(await loadProjectConfig(dir), name, force));
 }
 
-async function carriedOut({ plan, carryOut, close }: OpenPlan): Promise<SkillPlan> {
+async function carryOutPlan({ plan, carryOut, close }: OpenPlan): Promise<SkillPlan> {
   try {
     await carryOut();
     return plan;
@@ -76,7 +76,7 @@ async function carriedOut({ plan, carryOut, close }: OpenPlan): Promise<SkillPla
 }
 
 /** Reads a skill from files, as if from a folder. */
-export async function skillFrom(
+export async function readTestSkill(
   files: Files,
   { source, integrity }: Pick<Archive, 'source' | 'integrity'> = { source: 'folder:./ours', integrity: null },
 ): Promise<Skill> {
@@ -85,7 +85,7 @@ export async function skillFrom(
 }
 
 /** Returns a manifest that lists some files. */
-export function manifest(
+export function writeManifest(
   lists: Readonly<Record<string, readonly string[]>>,
   version = '1.0.0',
   name = 'ours',
@@ -95,7 +95,7 @@ export function manifest(
 }
 
 /** Returns a policy document with one rule. */
-export function policy(name: string, more: object = {}): string {
+export function writePolicy(name: string, more: object = {}): string {
   const rule = { name, boundary: 'output', data_tags: ['personal'], action: 'block', ...more };
   return JSON.stringify({ version: 'v1alpha1', policies: [rule] });
 }

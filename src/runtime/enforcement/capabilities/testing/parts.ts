@@ -15,7 +15,7 @@ export interface CapabilityWorld {
 /**
  * Returns the dependencies of tokens over a store. The clock is the machine's until a test sets another time.
  */
-export function capabilityParts(store: Store, limits: Partial<CapabilityParts> = {}): CapabilityWorld {
+export function createCapabilityParts(store: Store, limits: Partial<CapabilityParts> = {}): CapabilityWorld {
   const events: AuditEvent[] = [];
   const clock = { now_ms: Date.now() };
   const journal = { refuses: false };

@@ -1,6 +1,6 @@
 import type { Racer } from '../../../../platform/store/testing/races.ts';
 import { openCapabilities } from '../capabilities.ts';
-import { capabilityParts } from './parts.ts';
+import { createCapabilityParts } from './parts.ts';
 
 export interface RaceInput {
   readonly tokens: readonly { readonly token: string; readonly token_id: string }[];
@@ -27,8 +27,8 @@ export interface Outcome {
 const USES_EACH = 6;
 
 /** Even racers use every token several times. Odd racers revoke all tokens, each in a different order. */
-export default async function race({ store, number, input }: Racer<RaceInput>): Promise<Outcome> {
-  const capabilities = openCapabilities(capabilityParts(store).parts);
+export default async function raceUses({ store, number, input }: Racer<RaceInput>): Promise<Outcome> {
+  const capabilities = openCapabilities(createCapabilityParts(store).parts);
   const uses: TokenUse[] = [];
   const revoked: Outcome['revoked'][number][] = [];
   const from = Math.floor((number * input.tokens.length) / 8);
@@ -41,14 +41,14 @@ export default async function race({ store, number, input }: Racer<RaceInput>): 
     }
     for (let count = 0; count < USES_EACH; count += 1) {
       const began_ns = process.hrtime.bigint();
-      const { taken } = await capabilities.use({ ...asking(input.tool), token });
+      const { taken } = await capabilities.use({ ...buildPresentation(input.tool), token });
       uses.push({ token_id, began_ns, ended_ns: process.hrtime.bigint(), taken });
     }
   }
   return { uses, revoked };
 }
 
-function asking(tool: string) {
+function buildPresentation(tool: string) {
   return {
     tenant_id: 'default',
     agent_id: 'bot',

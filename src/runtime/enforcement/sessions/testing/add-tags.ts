@@ -1,11 +1,11 @@
 /** A racer that adds tags of its own to one session, one after the other. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
-import { crossing } from '../../../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../../../server/testing/examples.ts';
 import { readSession, saveSession } from '../sessions.ts';
 import { LIMITS } from './limits.ts';
 
 export default async function addTags({ store, number, input: count }: Racer<number>): Promise<number> {
-  const given = crossing('', { session_id: 's' });
+  const given = buildExampleCrossing('', { session_id: 's' });
   for (let at = 0; at < count; at++) {
     const session = await readSession(store, given, LIMITS);
     await saveSession(store, given, session, { add: [`racer-${number}.tag-${at}`], remove: [] }, LIMITS);

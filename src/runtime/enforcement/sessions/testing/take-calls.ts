@@ -1,6 +1,6 @@
 /** A racer that attempts a number of calls, and returns how many were allowed. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
-import { crossing } from '../../../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../../../server/testing/examples.ts';
 import { countCall } from '../calls.ts';
 
 interface Tries {
@@ -11,7 +11,10 @@ interface Tries {
 export default async function takeCalls({ store, input }: Racer<Tries>): Promise<number> {
   let taken = 0;
   for (let at = 0; at < input.tries; at++) {
-    const given = { ...crossing('', { boundary: 'action', phase: 'request' }), tool: 'mail.send' };
+    const given = {
+      ...buildExampleCrossing('', { boundary: 'action', phase: 'request' }),
+      tool: 'mail.send',
+    };
     if ((await countCall(store, given, input.calls_max)) <= input.calls_max) taken += 1;
   }
   return taken;

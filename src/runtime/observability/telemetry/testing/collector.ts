@@ -46,7 +46,9 @@ export interface ReceivedPoint {
 type Values = Readonly<Record<string, unknown>>;
 
 /** Starts a collector. `answer` replaces the successful response. */
-export async function startCollector(answer: (response: ServerResponse) => void = taken): Promise<Collector> {
+export async function startCollector(
+  answer: (response: ServerResponse) => void = acceptExport,
+): Promise<Collector> {
   const requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const waiting: { enough: () => boolean; resolve: () => void }[] = [];
   const server = createServer((request, response) => {
@@ -86,7 +88,7 @@ export async function startCollector(answer: (response: ServerResponse) => void 
   };
 }
 
-function taken(response: ServerResponse): void {
+function acceptExport(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 }
 
@@ -103,11 +105,11 @@ interface AnyValue {
 }
 
 function getValues(attributes: readonly KeyValue[] = []): Values {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, toPlainValue(value)]));
 }
 
-function plain({ stringValue, intValue, doubleValue, boolValue, arrayValue }: AnyValue): unknown {
-  if (arrayValue !== undefined) return arrayValue.values.map(plain);
+function toPlainValue({ stringValue, intValue, doubleValue, boolValue, arrayValue }: AnyValue): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(toPlainValue);
   return stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
 }
 

@@ -1,0 +1,15 @@
+/**
+ * Preloaded before each test file: ends a file that takes too long, even one in an endless loop, in which no timer
+ * runs. Node's `timeout` ends a test, but neither such a loop nor a file that stays open after its tests. Its
+ * `forceExit` can lose the results of a file.
+ */
+import { isMainThread, Worker } from 'node:worker_threads';
+
+/** No file should need a tenth of it. */
+const FILE_MS_MAX = 10 * 60_000;
+
+if (isMainThread)
+  new Worker(`setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${FILE_MS_MAX})`, {
+    eval: true,
+    execArgv: [],
+  }).unref();

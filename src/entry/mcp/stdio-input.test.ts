@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { openStdioInput } from './stdio-input.ts';
+
+const request = (id: number, method = 'tools/call') => ({ jsonrpc: '2.0', id, method }) as const;
+const cancel = (requestId: number) =>
+  ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }) as const;
+
+/** Sends messages and ends the input. Request 1 has an answer some time later. Returns the output. */
+async function pipeMessages(messages: readonly object[], waits: boolean): Promise<string> {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const input = waits ? openStdioInput(stdin) : null;
+  const transport = new StdioServerTransport(input?.stream ?? stdin, stdout);
+  const received = Promise.withResolvers<void>();
+  transport.onmessage = (message) => {
+    if (!('id' in message) || message.id !== 1) return;
+    received.resolve(
+      sleep(50).then(() => transport.send({ jsonrpc: '2.0', id: 1, result: {} }).catch(() => {})),
+    );
+  };
+  await transport.start();
+  input?.watch(transport);
+  stdin.end(messages.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  await Promise.all([received.promise, input?.ended]);
+  stdout.end();
+  return text(stdout);
+}
+
+test('the last request of a pipe gets its answer, and no subscription or cancelled request delays the end', async () => {
+  const rows: readonly (readonly object[])[] = [
+    [request(1)],
+    [request(1), request(2, 'subscriptions/listen')],
+    [request(2), request(1), cancel(2)],
+  ];
+  let ran = 0;
+  for (const messages of rows) {
+    const began_ms = performance.now();
+    assert.equal(await pipeMessages(messages, true), '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+    assert.ok(performance.now() - began_ms < 10_000);
+    ran += 1;
+  }
+  assert.equal(ran, 3);
+  assert.equal(await pipeMessages([request(1)], false), '', 'the library closes with its input');
+});
+
+test('the input ends with a transport that closes', async () => {
+  const stdin = new PassThrough();
+  const input = openStdioInput(stdin);
+  const transport = new StdioServerTransport(input.stream, new PassThrough());
+  await transport.start();
+  input.watch(transport);
+  await transport.close();
+  await input.ended;
+  assert.ok(stdin.destroyed);
+});
