@@ -9,7 +9,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** The service tells who asked no more than this code: what stands in an error here could be a part of a secret. */
+/** The service passes on no more than this code, because the text of an error here could hold a part of a secret. */
 function failure(code) {
   return Object.assign(new Error(code), { code });
 }

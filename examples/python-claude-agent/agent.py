@@ -1,4 +1,4 @@
-"""An agent of the Claude Agent SDK whose model calls a tool with a secret. A local server stands in for the model."""
+"""An agent of the Claude Agent SDK whose model calls a tool with a secret. The model is a scripted local server."""
 
 import asyncio
 

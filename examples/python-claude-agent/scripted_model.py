@@ -1,4 +1,4 @@
-"""A server that stands in for the model: it calls `send` with a secret, then answers with an address."""
+"""A scripted server with the interface of the model: it calls `send` with a secret, then answers with an address."""
 
 import json
 import tempfile

@@ -1,7 +1,7 @@
 """An agent of LangGraph whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
 from agent_safety.adapters.langgraph import GuardNodes
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from scripted_model import model
 
@@ -14,17 +14,19 @@ def send(key: str) -> str:
     return "sent"
 
 
+def call_model(state):
+    return {"messages": [model.invoke(state["messages"])]}
+
+
 nodes = GuardNodes()
 graph = StateGraph(MessagesState)
 graph.add_node("check_input", nodes.check_input)
-graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+graph.add_node("model", nodes.model_node(call_model))
 graph.add_node("tools", nodes.tool_node([send]))
-graph.add_node("check_output", nodes.check_output)
 graph.add_edge(START, "check_input")
 graph.add_edge("check_input", "model")
-graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: "check_output"})
+graph.add_conditional_edges("model", tools_condition)
 graph.add_edge("tools", "model")
-graph.add_edge("check_output", END)
 state = graph.compile().invoke({"messages": [("user", "Send the key.")]})
 answer = state["messages"][-1].text
 

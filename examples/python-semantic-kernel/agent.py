@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_answer, guarded_prompt
+from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_prompt
 from scripted_model import model
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent
@@ -23,7 +23,7 @@ async def main():
     kernel.add_function("mail", send)
     agent = ChatCompletionAgent(service=model, kernel=kernel, name="helper")
     prompt = await guarded_prompt("Send the key.")
-    return str(await guarded_answer(agent.get_response(messages=prompt)))
+    return str(await agent.get_response(messages=prompt))
 
 
 answer = asyncio.run(main())

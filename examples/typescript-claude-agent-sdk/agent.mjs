@@ -1,4 +1,4 @@
-/** An agent of the Claude Agent SDK whose model calls a tool with a secret. A local server stands in for the model. */
+/** An agent of the Claude Agent SDK whose model calls a tool with a secret. The model is a scripted local server. */
 import assert from 'node:assert/strict';
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
 import { quickstart } from 'agent-safety/sdk';

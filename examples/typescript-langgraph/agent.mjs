@@ -1,10 +1,10 @@
-/** A graph of LangGraph whose model calls a tool with a secret. The model is a function, so no network is needed. */
+/** A graph of LangGraph whose model calls a tool with a secret. The model is scripted, so no network is needed. */
 import assert from 'node:assert/strict';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { quickstart } from 'agent-safety/sdk';
-import { guardLangChainTools, protectAnswer, protectMessages } from 'agent-safety/sdk/langchain';
+import { guardLangChainModel, guardLangChainTools } from 'agent-safety/sdk/langchain';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';
 
@@ -18,12 +18,9 @@ const send = tool(
 );
 
 const guard = quickstart();
-const callModel = async ({ messages }) => {
-  const answer = await model(await protectMessages(messages, guard));
-  return { messages: [await protectAnswer(answer, guard)] };
-};
+const guarded = guardLangChainModel(model, guard).bindTools([send]);
 const graph = new StateGraph(MessagesAnnotation)
-  .addNode('model', callModel)
+  .addNode('model', async ({ messages }) => ({ messages: [await guarded.invoke(messages)] }))
   .addNode('tools', new ToolNode(guardLangChainTools([send], guard)))
   .addEdge(START, 'model')
   .addConditionalEdges('model', ({ messages }) => (messages.at(-1).tool_calls?.length ? 'tools' : END))

@@ -1,7 +1,7 @@
 """The snapshot of the engine: the heap of V8 after it ran the script, so that the next start need not run it again.
 
 It is kept as Python keeps its bytecode: in `__pycache__` next to the script, and only where Python may write there.
-So whoever can change a snapshot can also change the package.
+So a user who can change a snapshot can also change the package.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ class Violation:
     path: str | None = None
     rule: str | None = None
     reason: str | None = None
+    source: str | None = None
+    """``classifier`` for a finding of a classifier that the operator configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Verdict:
     """The content to use instead, on `modify`; also a rule's own text on a block of an output."""
     stripped_fields: tuple[str, ...] = ()
     fallback_used: bool = False
+    marks: tuple[str, ...] = ()
+    """`data`: a tool result passes with instructions in it that are not the user's. Show it to the model as data."""
 
     @property
     def allowed(self) -> bool:
@@ -127,6 +131,7 @@ def read_verdict(operation: str, is_result: bool, answer: object) -> Verdict | N
     if decision == "modify" and (name not in answer or (is_text and not isinstance(changed, str))):
         return None
     stripped = get("stripped_fields")
+    marks = get("marks")
     return Verdict(
         decision=decision,
         action=action,
@@ -140,6 +145,7 @@ def read_verdict(operation: str, is_result: bool, answer: object) -> Verdict | N
         changed=changed,
         stripped_fields=tuple(stripped) if isinstance(stripped, list) else (),
         fallback_used=get("fallback_used") is True,
+        marks=("data",) if isinstance(marks, list) and "data" in marks else (),
     )
 
 
@@ -169,4 +175,5 @@ def _read_violation(given: Mapping[str, Any]) -> Violation:
         path=given.get("path"),
         rule=given.get("rule"),
         reason=given.get("reason"),
+        source=given.get("source"),
     )

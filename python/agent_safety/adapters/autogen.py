@@ -5,8 +5,9 @@
 
     agent = AssistantAgent("helper", model_client=guarded_model(client), tools=guarded_tools([look_up, pay]))
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. A message of
-another agent of the team arrives as a prompt, so that it is checked too. For AG2 see `agent_safety.adapters.ag2`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Reasoning is
+checked as an answer is. A message of another agent of the team arrives as a prompt, so that it is checked too. For AG2
+see `agent_safety.adapters.ag2`.
 """
 
 from __future__ import annotations
@@ -101,9 +102,13 @@ class _GuardedModel(ChatCompletionClient):
         return message.model_copy(update={"content": parts})
 
     async def _checked(self, result: Any) -> Any:
-        if not isinstance(result.content, str):
-            return result
-        return result.model_copy(update={"content": await self._guard.aio.protect.output(result.content)})
+        changes = {}
+        # Calls are checked before their tools run.
+        for name in ("content", "thought"):
+            text = getattr(result, name, None)
+            if isinstance(text, str) and text:
+                changes[name] = await self._guard.aio.protect.output(text)
+        return result.model_copy(update=changes)
 
     async def close(self) -> None:
         await self._client.close()

@@ -7,7 +7,8 @@
         ...
 
 Claude receives a notice that the call was blocked. A prompt with something to mask is blocked, because the SDK cannot
-change a prompt. `guarded_query` also checks the text of answers. A hook that fails blocks.
+change a prompt. `guarded_query` also checks the text of answers, their reasoning and the calls that they show. It leaves
+out partial messages. A hook that fails blocks.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from claude_agent_sdk import AssistantMessage, HookMatcher, ResultMessage, TextBlock, query
+from claude_agent_sdk import AssistantMessage, HookMatcher, ResultMessage, TextBlock, ThinkingBlock, ToolUseBlock, query
+from claude_agent_sdk.types import StreamEvent
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._shown import ShownTexts
 
 FAULT = "Refused: a fault in the guard."
 
@@ -79,7 +82,9 @@ async def guarded_query(prompt: str, options: Any, guard: Guard | None = None, *
     own = guard or default_guard("claude-agent")
     allowed = await own.aio.protect.input(prompt)
     async for message in query(prompt=allowed, options=options, **more):
-        yield await check_message(message, own)
+        # A piece alone cannot be judged. The whole message follows.
+        if not isinstance(message, StreamEvent):
+            yield await check_message(message, own)
 
 
 async def check_message(message: Any, guard: Guard) -> Any:
@@ -88,8 +93,14 @@ async def check_message(message: Any, guard: Guard) -> Any:
         return replace(message, result=await guard.aio.protect.output(message.result))
     if not isinstance(message, AssistantMessage):
         return message
+    texts = ShownTexts(guard)
     blocks = []
     for block in message.content:
-        is_text = isinstance(block, TextBlock) and block.text
-        blocks.append(replace(block, text=await guard.aio.protect.output(block.text)) if is_text else block)
+        if isinstance(block, TextBlock):
+            block = replace(block, text=await texts.check(block.text))
+        elif isinstance(block, ToolUseBlock):
+            block = replace(block, input=await texts.check_arguments(block.input))
+        elif isinstance(block, ThinkingBlock) and not await texts.is_unchanged(block.thinking):
+            continue
+        blocks.append(block)
     return replace(message, content=blocks)

@@ -6,6 +6,7 @@
 
 The agent receives a notice that the call was blocked; a blocked prompt or answer ends the run. The output of one
 agent that becomes the context of another is a prompt of that agent, so that messages between agents are checked too.
+Streams and listeners of events receive each text of a model when it is whole and checked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from crewai.events import LLMCallCompletedEvent, LLMCallFailedEvent, LLMStreamChunkEvent, crewai_event_bus
+from crewai.events.types.llm_events import LLMThinkingChunkEvent
 from crewai.hooks import (
     HookAborted,
     register_after_llm_call_hook,
@@ -20,6 +23,7 @@ from crewai.hooks import (
     register_before_llm_call_hook,
     register_before_tool_call_hook,
 )
+from crewai.hooks.dispatch import InterceptionPoint, register
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
@@ -28,6 +32,7 @@ from ..tools import refusal_text
 def guard_crews(guard: Guard | None = None) -> Guard:
     """Register the hooks of a guard for every `Crew` of this process. Return the guard."""
     own = guard or default_guard("crewai")
+    answers = _Answers(own)
 
     def before_tool_call(context: Any) -> None:
         allowed = _or_abort(own.protect.tool, context.tool_name, dict(context.tool_input))
@@ -57,17 +62,35 @@ def guard_crews(guard: Guard | None = None) -> Guard:
                     part["text"] = _or_abort(own.protect.input, part["text"])
 
     def after_llm_call(context: Any) -> str | None:
-        # The text of a tool call is no answer: its arguments are checked before the tool runs.
-        is_call = "Action Input:" in str(context.response) and "Final Answer:" not in str(context.response)
-        if isinstance(context.response, str) and context.response and not is_call:
-            return str(_or_abort(own.protect.output, context.response))
+        if isinstance(context.response, str) and context.response and not _is_call(context.response):
+            return str(_or_abort(answers.take, context.response))
         return None
+
+    def after_step(context: Any) -> None:
+        # After too many steps CrewAI takes any text for the answer, a call too, which no other hook checks.
+        output = context.payload
+        raw = getattr(output, "raw", None)
+        if context.kind != "task" or not isinstance(raw, str) or not raw:
+            return
+        checked = _or_abort(own.protect.output, raw)
+        if checked == raw:
+            return
+        if output.pydantic is not None or output.json_dict is not None:
+            raise HookAborted(reason="Refused: a structured output would have to be masked.", source="agent-safety")
+        output.raw = checked
 
     register_before_tool_call_hook(before_tool_call)
     register_after_tool_call_hook(after_tool_call)
     register_before_llm_call_hook(before_llm_call)
     register_after_llm_call_hook(after_llm_call)
+    register(InterceptionPoint.POST_STEP, after_step)
+    _hold_events(answers)
     return own
+
+
+def _is_call(text: str) -> bool:
+    """Return whether a text is a tool call and no answer: its arguments are checked before the tool runs."""
+    return "Action Input:" in text and "Final Answer:" not in text
 
 
 def _or_abort(check: Callable[..., Any], *values: Any) -> Any:
@@ -79,3 +102,75 @@ def _or_abort(check: Callable[..., Any], *values: Any) -> Any:
     except Exception as error:
         reason = f"Refused: {type(error).__name__} in the guard."
         raise HookAborted(reason=reason, source="agent-safety") from None
+
+
+class _Answers:
+    """Checks an answer once: first for the events of a model call, and then for the hook behind it."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._checked: dict[str, str | Exception] = {}
+
+    def show(self, text: str) -> str | None:
+        """Return what events may show of a text, or `None`. The hook behind the call raises the error."""
+        try:
+            found: str | Exception = self._guard.protect.output(text)
+        except Exception as error:
+            found = error
+        self._checked[text] = found
+        while len(self._checked) > ANSWERS_MAX:
+            self._checked.pop(next(iter(self._checked)), None)
+        return found if isinstance(found, str) else None
+
+    def take(self, text: str) -> str:
+        """Return the checked text of an answer. Raise the error of a blocked one."""
+        found = self._checked.pop(text, None)
+        if isinstance(found, Exception):
+            raise found
+        return self._guard.protect.output(text) if found is None else found
+
+
+ANSWERS_MAX = 64
+"""Answers that are kept between an event and its hook. Others are checked again."""
+CALLS_MAX = 1_000
+"""Model calls whose text is held. The text of the oldest is dropped."""
+
+
+def _hold_events(answers: _Answers) -> None:
+    """Let the event bus hold the pieces of a model's text until the text is whole and checked."""
+    emit = type(crewai_event_bus).emit
+    held: dict[Any, tuple[Any, list[str]]] = {}
+
+    def emit_checked(source: Any, event: Any) -> Any:
+        if isinstance(event, (LLMStreamChunkEvent, LLMThinkingChunkEvent)):
+            # Pieces of a tool call are not shown. The events of its tool show it.
+            if not getattr(event, "tool_call", None):
+                held.setdefault((event.call_id, type(event)), (event, []))[1].append(event.chunk)
+            while len(held) > CALLS_MAX:
+                held.pop(next(iter(held)), None)
+            return None
+        if isinstance(event, (LLMCallCompletedEvent, LLMCallFailedEvent)):
+            thought = held.pop((event.call_id, LLMThinkingChunkEvent), None)
+            answer = held.pop((event.call_id, LLMStreamChunkEvent), None)
+            if isinstance(event, LLMCallCompletedEvent):
+                text = _text_of(event.response)
+                shown = answers.show(text) if text else None
+                if text and shown != text:
+                    event.response = shown or "Refused."
+                if thought is not None:
+                    emit_whole(source, thought[0], answers.show("".join(thought[1])))
+                if answer is not None:
+                    emit_whole(source, answer[0], shown if text else answers.show("".join(answer[1])))
+        return emit(crewai_event_bus, source, event)
+
+    def emit_whole(source: Any, event: Any, text: str | None) -> None:
+        if text:
+            event.chunk = text
+            emit(crewai_event_bus, source, event)
+
+    crewai_event_bus.emit = emit_checked
+
+
+def _text_of(response: Any) -> str:
+    dump = getattr(response, "model_dump_json", None)
+    return str(dump()) if dump else response if isinstance(response, str) else ""

@@ -36,11 +36,12 @@ class GuardPlugin(BasePlugin):
         if content is None:
             return None
         if llm_response.partial:
-            # A piece alone cannot be judged. The whole answer follows, and is checked.
-            texts = [part for part in content.parts or [] if part.text]
-            if not texts:
-                return None
-            parts = [part if not part.text else part.model_copy(update={"text": ""}) for part in content.parts]
+            # A piece alone cannot be judged. The whole answer follows, and is checked; so do its calls.
+            parts = [
+                part.model_copy(update={"text": ""}) if part.text else part
+                for part in content.parts or []
+                if not part.function_call
+            ]
             return llm_response.model_copy(update={"content": content.model_copy(update={"parts": parts})})
         checked = await self._checked(content, self.guard.aio.protect.output)
         return None if checked is None else llm_response.model_copy(update={"content": checked})

@@ -5,9 +5,9 @@
 
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream` and
-`astream` show an answer when it is whole and checked. Events of `astream_events` hold the tokens of the model as they
-arrive, so do not show those.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream`,
+`astream` and `astream_events` show an answer and its reasoning when they are whole and checked. Messages hold the
+arguments of calls as the model wrote them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
-from langgraph.constants import TAG_NOSTREAM
 
 from .. import Guard, default_guard
 from ._messages import (
@@ -27,6 +26,7 @@ from ._messages import (
     check_input,
     check_output,
     check_tool_call,
+    without_tokens,
 )
 
 
@@ -47,12 +47,14 @@ class GuardMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Check the answer of the model before any stream shows it."""
-        response = handler(_hide_tokens(request))
+        with without_tokens({}):
+            response = handler(request)
         return _with_changes(response, check_output(self.guard, response.result))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_model_call` does."""
-        response = await handler(_hide_tokens(request))
+        with without_tokens({}):
+            response = await handler(request)
         return _with_changes(response, await acheck_output(self.guard, response.result))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -62,12 +64,6 @@ class GuardMiddleware(AgentMiddleware):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_tool_call` does."""
         return await acheck_tool_call(self.guard, request, handler)
-
-
-def _hide_tokens(request: Any) -> Any:
-    """Keep the tokens of the model out of `stream`, which shows the checked message instead."""
-    tags = [*(request.model.tags or []), TAG_NOSTREAM]
-    return request.override(model=request.model.model_copy(update={"tags": tags}))
 
 
 def _with_changes(response: Any, changed: list[Any]) -> Any:

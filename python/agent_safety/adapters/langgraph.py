@@ -1,32 +1,34 @@
-"""Guards graphs of LangGraph: nodes for prompts and answers, and a node that runs tools. Needs langgraph 1.0 or later.
+"""Guards graphs of LangGraph: nodes for prompts, models and tools. Needs langgraph 1.0 or later.
 
     from agent_safety.adapters.langgraph import GuardNodes
 
     nodes = GuardNodes()
-    graph.add_node("check_input", nodes.check_input)     # before the model
-    graph.add_node("tools", nodes.tool_node(tools))      # in place of ToolNode(tools)
-    graph.add_node("check_output", nodes.check_output)   # behind the model
+    graph.add_node("check_input", nodes.check_input)           # before the model
+    graph.add_node("model", nodes.model_node(call_model))      # in place of call_model
+    graph.add_node("tools", nodes.tool_node(tools))            # in place of ToolNode(tools)
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream` and
+`astream` show an answer and its reasoning when they are whole and checked, in every mode. Text that a node writes with
+a stream writer is not checked, and messages hold the arguments of calls as the model wrote them.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
 
-from .. import Guard, default_guard
-from ._messages import (
-    acheck_input,
-    acheck_output,
-    acheck_tool_call,
-    check_input,
-    check_output,
-    check_tool_call,
-)
+from .. import BlockedError, Guard, default_guard
+from ..verdict import failed_verdict
+from ._messages import acheck_input, acheck_tool_call, check_input, check_tool_call, map_texts, without_tokens
+from ._shown import write_json
 
 
 class GuardNodes:
@@ -41,16 +43,41 @@ class GuardNodes:
         async def ainput_node(state: Any) -> Any:
             return {"messages": await acheck_input(own, state["messages"])}
 
-        def output_node(state: Any) -> Any:
-            return {"messages": check_output(own, state["messages"])}
-
-        async def aoutput_node(state: Any) -> Any:
-            return {"messages": await acheck_output(own, state["messages"])}
-
         self.check_input = RunnableLambda(input_node, ainput_node)
         """A node that checks what people have said since the model last answered."""
-        self.check_output = RunnableLambda(output_node, aoutput_node)
-        """A node that checks the answer of the model."""
+
+    def model_node(self, node: Any) -> Any:
+        """Return a node that does what this one does, and checks every text in its result before any stream shows it.
+
+        Tokens of its models are not streamed. Use it for each node that calls a model.
+        """
+        if isinstance(node, Runnable):
+            invoke = self.model_node(lambda state, config: node.invoke(state, config))
+            return RunnableLambda(invoke, self.model_node(_async_invoke(node)))
+        function = node if inspect.isroutine(node) else getattr(node, "__call__", node)
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError("A generator cannot be guarded as a node. Return the whole update.")
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(node)
+            async def acall(*values: Any, **options: Any) -> Any:
+                with without_tokens(options):
+                    result = await node(*values, **options)
+                known = _messages_of(values)
+                texts = _texts_of(result, known)
+                return _with_texts(result, known, {each: await self.guard.aio.protect.output(each) for each in texts})
+
+            return acall
+
+        @functools.wraps(node)
+        def call(*values: Any, **options: Any) -> Any:
+            with without_tokens(options):
+                result = node(*values, **options)
+            known = _messages_of(values)
+            texts = _texts_of(result, known)
+            return _with_texts(result, known, {each: self.guard.protect.output(each) for each in texts})
+
+        return call
 
     def tool_node(self, tools: Sequence[Any], **options: Any) -> Any:
         """Return a `ToolNode` in which every call and every result is checked."""
@@ -62,3 +89,65 @@ class GuardNodes:
             return await acheck_tool_call(self.guard, request, handler)
 
         return ToolNode(tools, wrap_tool_call=call, awrap_tool_call=acall, **options)
+
+
+def _async_invoke(node: Any) -> Any:
+    async def ainvoke(state: Any, config: Any) -> Any:
+        return await node.ainvoke(state, config)
+
+    return ainvoke
+
+
+def _messages_of(values: Any) -> frozenset[int]:
+    """Return the identities of the messages that a node was given, which are not its own."""
+    found: set[int] = set()
+
+    def look(value: Any) -> None:
+        if isinstance(value, BaseMessage):
+            found.add(id(value))
+        elif isinstance(value, dict):
+            look(list(value.values()))
+        elif isinstance(value, (list, tuple)):
+            for each in value:
+                look(each)
+
+    look([vars(each) if hasattr(each, "__dict__") else each for each in values])
+    return frozenset(found)
+
+
+def _texts_of(result: Any, known: frozenset[int]) -> list[str]:
+    found: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        found[text] = None
+        return text
+
+    _map_texts(result, known, note)
+    return list(found)
+
+
+def _with_texts(result: Any, known: frozenset[int], checked: dict[str, str]) -> Any:
+    return _map_texts(result, known, lambda text: checked[text])
+
+
+def _map_texts(value: Any, known: frozenset[int], change: Callable[[str], str]) -> Any:
+    """Return what a node returned with each text changed. Raise `BlockedError` for what cannot be read."""
+    if isinstance(value, str):
+        return change(value) if value else value
+    if isinstance(value, BaseMessage):
+        if id(value) in known or isinstance(value, ToolMessage):
+            return value
+        return map_texts(value, lambda text: change(text) if text else text)
+    if isinstance(value, dict):
+        return {name: _map_texts(each, known, change) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_map_texts(each, known, change) for each in value)
+    if isinstance(value, Command):
+        return replace(value, update=_map_texts(value.update, known, change))
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    text = write_json(value)
+    if change(text) != text:
+        reason = f"A value of the type `{type(value).__name__}` would have to be masked, so it is blocked. Return a dict."
+        raise BlockedError(failed_verdict("sdk.structured_output", reason))
+    return value

@@ -6,19 +6,31 @@
     agent = FunctionAgent(tools=guarded_tools([look_up, pay]), llm=llm)
     answer = await run(agent, "What is the weather?")
 
-The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`.
+The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. The events of
+`run_streamed` show each answer, its reasoning and the arguments of its calls when they are whole and checked:
+
+    started = await run_streamed(agent, "What is the weather?")
+    async for event in started.stream_events():
+        ...
+    answer = await started
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from typing import Any
 
+from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentSetup, AgentStream, ToolCall, ToolCallResult
+from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
+from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, TextBlock
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolOutput, adapt_to_async_tool
 from llama_index.core.tools.types import BaseTool
+from llama_index.core.workflow import StopEvent
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ..verdict import failed_verdict
+from ._shown import ShownTexts
 
 
 async def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> str:
@@ -27,6 +39,138 @@ async def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options:
     asked = await own.aio.protect.input(prompt)
     answer = str(await agent.run(asked, **options))
     return await own.aio.protect.output(answer)
+
+
+async def run_streamed(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> GuardedRun:
+    """Start what `agent.run` starts, behind the guard. Await it, because the prompt is checked first."""
+    own = guard or default_guard("llamaindex")
+    asked = await own.aio.protect.input(prompt)
+    return GuardedRun(agent.run(asked, **options), own)
+
+
+class GuardedRun:
+    """A run that `run_streamed` started. Await it for the output of the agent, as the handler of LlamaIndex."""
+
+    def __init__(self, handler: Any, guard: Guard) -> None:
+        self._handler = handler
+        self._texts = ShownTexts(guard)
+        self.ctx = handler.ctx
+        """The context of the workflow, which takes events such as the answer of a person."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._result().__await__()
+
+    async def _result(self) -> Any:
+        return await self._shown(await self._handler)
+
+    async def cancel_run(self) -> None:
+        """Stop the run."""
+        await self._handler.cancel_run()
+
+    async def stream_events(self) -> AsyncIterator[Any]:
+        """Yield the events of the run. Pieces of an answer come as one event, and what the agent was given is left out.
+
+        A block stops the run and raises `BlockedError`.
+        """
+        pieces: list[Any] = []
+        try:
+            async for event in self._handler.stream_events():
+                if isinstance(event, AgentStream):
+                    pieces.append(event)
+                    continue
+                if pieces:
+                    yield await self._join(pieces)
+                    pieces = []
+                if not isinstance(event, (AgentInput, AgentSetup)):
+                    yield await self._shown(event)
+        except BlockedError:
+            await self._handler.cancel_run()
+            raise
+
+    async def _join(self, pieces: list[Any]) -> Any:
+        """Return one event in the place of the pieces of an answer. A piece alone cannot be judged."""
+        last = pieces[-1]
+        changes = {
+            "delta": await self._texts.check("".join(each.delta for each in pieces)),
+            "response": await self._texts.check(last.response),
+            "tool_calls": await self._calls(last.tool_calls),
+            "raw": None,
+        }
+        # Older versions show no reasoning.
+        thought = "".join(getattr(each, "thinking_delta", None) or "" for each in pieces)
+        if thought:
+            changes["thinking_delta"] = thought if await self._texts.is_unchanged(thought) else None
+        return last.model_copy(update=changes)
+
+    async def _shown(self, event: Any) -> Any:
+        if isinstance(event, str):
+            return await self._texts.check(event)
+        if type(event) is StopEvent:
+            return StopEvent(result=await self._shown(event.result))
+        if isinstance(event, AgentOutput):
+            return event.model_copy(
+                update={
+                    "response": await self._message(event.response),
+                    "structured_response": await self._structured(event.structured_response),
+                    "tool_calls": await self._calls(event.tool_calls),
+                    "retry_messages": [],
+                    "raw": None,
+                }
+            )
+        if isinstance(event, AgentStreamStructuredOutput):
+            return event.model_copy(update={"output": await self._structured(event.output)})
+        if isinstance(event, (ToolCall, ToolCallResult)):
+            return (await self._calls([event]))[0]
+        if await self._texts.is_unchanged(event):
+            return event
+        raise _block_masked(f"An event of the type `{type(event).__name__}`")
+
+    async def _calls(self, calls: Sequence[Any]) -> list[Any]:
+        return [await self._call(each) for each in calls]
+
+    async def _call(self, call: Any) -> Any:
+        arguments = await self._texts.check_arguments(call.tool_kwargs)
+        changes: dict[str, Any] = {"tool_kwargs": arguments}
+        output = getattr(call, "tool_output", None)
+        if output is not None:
+            text = await self._texts.check(output.content)
+            changes["tool_output"] = output.model_copy(
+                update={"raw_input": arguments}
+                if text == output.content
+                else {"raw_input": arguments, "blocks": [TextBlock(text=text)], "raw_output": text}
+            )
+        return call.model_copy(update=changes)
+
+    async def _structured(self, value: Any) -> Any:
+        if value is None or await self._texts.is_unchanged(value):
+            return value
+        shown = await self._texts.check_arguments(value)
+        if shown:
+            return shown
+        raise _block_masked("A structured answer")
+
+    async def _message(self, message: Any) -> Any:
+        """Return a message as it may be shown. What the provider sent next to its text is left out."""
+        text = message.content or ""
+        checked = await self._texts.check(text)
+        blocks: list[Any] = []
+        for each in message.blocks:
+            if isinstance(each, TextBlock):
+                blocks.append(each)
+            # Calls are shown as such. Reasoning that would have to be masked is left out.
+            elif each.block_type != "tool_call":
+                if isinstance(each, _MEDIA) or await self._texts.is_unchanged(each):
+                    blocks.append(each)
+        if checked != text:
+            blocks = [each for each in blocks if not isinstance(each, TextBlock)] + [TextBlock(text=checked)]
+        return message.model_copy(update={"blocks": blocks, "additional_kwargs": {}})
+
+
+_MEDIA = (AudioBlock, DocumentBlock, ImageBlock)
+
+
+def _block_masked(subject: str) -> BlockedError:
+    return BlockedError(failed_verdict("sdk.masked", f"{subject} would have to be masked, so it is blocked."))
 
 
 def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:

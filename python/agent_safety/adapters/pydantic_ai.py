@@ -6,23 +6,24 @@
     agent = Agent(model, tools=[look_up], capabilities=[GuardCapability()])
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Streams
-show an answer when it is whole and checked, in one piece.
+show an answer, its reasoning and the arguments of its calls when they are whole and checked, in one piece.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import CompletedStreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._shown import ShownTexts
 
 # An older version would ignore the method below, and its streams would show what was not checked.
 if not hasattr(AbstractCapability, "get_wrapper_model"):
@@ -45,11 +46,28 @@ class GuardCapability(AbstractCapability[Any]):
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Check the text of the answer."""
-        return response if getattr(response, _CHECKED, False) else await _check_answer(self.guard, response)
+        if getattr(response, _CHECKED, False):
+            return response
+        return await _check_answer(self.guard, response, request_context.model_request_parameters)
 
     def get_wrapper_model(self, model: Any) -> Any:
         """Return a model whose streams hold an answer until it is checked."""
         return _HeldStreams(model, self.guard)
+
+    @property
+    def has_wrap_run_event_stream(self) -> bool:
+        """Whether a run without a reader of events is streamed. The method below runs for every reader."""
+        return False
+
+    async def wrap_run_event_stream(self, ctx: Any, *, stream: Any) -> AsyncIterator[Any]:
+        """Check the arguments of calls as answers are, because the reader of the events sees them."""
+        texts = ShownTexts(self.guard)
+        async for event in stream:
+            part: Any = getattr(event, "part", None)
+            if getattr(part, "args", None):
+                yield replace(event, part=replace(part, args=await texts.check_arguments(part.args)))
+            else:
+                yield event
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         """Check a call before it runs, and its result."""
@@ -73,12 +91,25 @@ class GuardCapability(AbstractCapability[Any]):
 _CHECKED = "_agent_safety_checked"
 
 
-async def _check_answer(guard: Guard, response: Any) -> Any:
-    parts = []
-    for each in response.parts:
-        is_text = isinstance(each, TextPart) and each.content
-        parts.append(replace(each, content=await guard.aio.protect.output(each.content)) if is_text else each)
+async def _check_answer(guard: Guard, response: Any, request: Any) -> Any:
+    output_tools = {each.name for each in request.output_tools}
+    parts = [await _check_part(guard, each, output_tools) for each in response.parts]
     return replace(response, parts=parts)
+
+
+async def _check_part(guard: Guard, part: Any, output_tools: set[str]) -> Any:
+    content = getattr(part, "content", None)
+    if isinstance(content, str) and content:
+        checked = await guard.aio.protect.output(content)
+        if checked == content:
+            return part
+        # A provider refuses reasoning that its signature does not fit.
+        unsigned = {"signature": None} if hasattr(part, "signature") else {}
+        return replace(part, content=checked, **unsigned)
+    if getattr(part, "args", None) and part.tool_name in output_tools:
+        # The arguments are the answer.
+        return replace(part, args=await guard.aio.protect.output(part.args_as_json_str()))
+    return part
 
 
 class _HeldStreams(WrapperModel):
@@ -94,7 +125,7 @@ class _HeldStreams(WrapperModel):
         async with opened as stream:
             async for _ in stream:
                 pass
-            checked = await _check_answer(self._guard, stream.get())
+            checked = await _check_answer(self._guard, stream.get(), model_request_parameters)
         setattr(checked, _CHECKED, True)
         yield CompletedStreamedResponse(
             checked, model_request_parameters=model_request_parameters, replay_events=True

@@ -8,11 +8,13 @@
     result = agent("What is the weather?")
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. A callback
-handler and `stream_async` show each text of the model when it is whole and checked.
+handler and `stream_async` show each text of the model, its reasoning and the arguments of its calls when they are whole
+and checked.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -28,6 +30,8 @@ from strands.hooks import (
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._shown import ShownTexts
+from ._views import is_view, view_with
 
 
 class GuardHooks(HookProvider):
@@ -51,18 +55,19 @@ class GuardHooks(HookProvider):
 
     def _before_model(self, event: BeforeModelCallEvent) -> None:
         # At each call, because a program or a router may have set another model.
-        if not _is_held(event.agent.model):
+        if not is_view(event.agent.model):
             event.agent.model = _hold_stream(event.agent.model, self.guard)
 
     async def _after_model(self, event: AfterModelCallEvent) -> None:
         # The stream of a held model was checked already.
-        if event.stop_response is not None and not _is_held(event.agent.model):
+        if event.stop_response is not None and not is_view(event.agent.model):
             await self._check_texts(event.stop_response.message["content"], self.guard.aio.protect.output)
 
     async def _before_tool(self, event: BeforeToolCallEvent) -> None:
         use = event.tool_use
+        hidden = getattr(event.agent.model, "hidden_calls", None) or _HiddenCalls()
         try:
-            use["input"] = await self.guard.aio.protect.tool(use["name"], use["input"])
+            use["input"] = await self.guard.aio.protect.tool(use["name"], hidden.take(use))
         except BlockedError as error:
             event.cancel_tool = refusal_text(error)
         except Exception:
@@ -79,40 +84,123 @@ class GuardHooks(HookProvider):
             event.result = {**event.result, "status": "error", "content": [{"text": refusal_text(error)}]}
 
     async def _check_texts(self, blocks: Any, check: Any) -> None:
-        for block in blocks:
+        for block in list(blocks):
             if isinstance(block.get("text"), str) and block["text"]:
                 block["text"] = await check(block["text"])
+            thought = block.get("reasoningContent", {}).get("reasoningText", {}).get("text")
+            # A provider refuses reasoning that its signature does not fit.
+            if thought and await check(thought) != thought:
+                blocks.remove(block)
 
 
-def _is_held(model: Any) -> bool:
-    return getattr(type(model), "holds_stream_for_agent_safety", False)
+CALLS_MAX = 1_000
+"""Calls that are shown in another form than they run in. One more, and the oldest runs as it was shown."""
+
+
+class _HiddenCalls:
+    """The arguments of calls of one model, where they are not shown as they are."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[str, Any, Any]] = []
+
+    def put(self, call_id: str, shown: str, written: str) -> None:
+        self._calls = [*self._calls[1 - CALLS_MAX :], (call_id, _read_input(shown), _read_input(written))]
+
+    def take(self, use: Any) -> Any:
+        """Return the arguments of a call as the model wrote them."""
+        # Some models give the same identifier to several calls.
+        for place, (call_id, shown, written) in enumerate(self._calls):
+            if call_id == use["toolUseId"] and shown == use["input"]:
+                del self._calls[place]
+                return written
+        return use["input"]
+
+
+def _read_input(text: str) -> Any:
+    # Strands runs a call whose arguments are not JSON without any.
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}
 
 
 def _hold_stream(model: Any, guard: Guard) -> Any:
-    """Return a view of a model, with the same state, whose stream holds each text until it is checked."""
+    """Return a view of a model whose stream holds each text until it is checked."""
     own = type(model)
+    hidden = _HiddenCalls()
 
     async def stream(self: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
-        async for event in _check_texts_of(own.stream(self, *args, **options), guard):
-            yield event
+        held = _Held(guard, hidden)
+        async for event in own.stream(self, *args, **options):
+            for each in await held.take(event):
+                yield each
+        for each in await held.release():
+            yield each
 
-    held = type(own.__name__, (own,), {"stream": stream, "holds_stream_for_agent_safety": True})
-    view: Any = object.__new__(held)
-    view.__dict__ = model.__dict__
-    return view
+    return view_with(model, stream=stream, hidden_calls=hidden)
 
 
-async def _check_texts_of(events: AsyncIterator[Any], guard: Guard) -> AsyncIterator[Any]:
-    held: list[str] = []
-    async for event in events:
+class _Held:
+    """The pieces of one text of a stream."""
+
+    def __init__(self, guard: Guard, hidden: _HiddenCalls) -> None:
+        self._texts = ShownTexts(guard)
+        self._hidden = hidden
+        self._kind = ""
+        self._pieces: list[Any] = []
+        self._call_id = ""
+        self._is_left_out = False
+
+    async def take(self, event: Any) -> list[Any]:
+        """Return the events to show now."""
         delta = event.get("contentBlockDelta", {}).get("delta", {})
-        if "text" in delta:
-            held.append(delta["text"])
-            continue
-        if held:
-            text = await guard.aio.protect.output("".join(held))
-            held.clear()
-            yield {"contentBlockDelta": {"delta": {"text": text}}}
-        yield event
-    if held:
-        yield {"contentBlockDelta": {"delta": {"text": await guard.aio.protect.output("".join(held))}}}
+        kind = _kind_of(delta)
+        shown = [] if kind == self._kind else await self.release()
+        if kind:
+            self._kind = kind
+            self._pieces.append(delta)
+            return shown
+        if "contentBlockStart" in event:
+            self._is_left_out = False
+            self._call_id = event["contentBlockStart"].get("start", {}).get("toolUse", {}).get("toolUseId", "")
+        # The signature of reasoning that is left out.
+        if "signature" in delta.get("reasoningContent", {}) and self._is_left_out:
+            return shown
+        return [*shown, event]
+
+    async def release(self) -> list[Any]:
+        """Return one event with the checked text of all pieces."""
+        kind, pieces = self._kind, self._pieces
+        self._kind, self._pieces = "", []
+        if kind == "":
+            return []
+        text = "".join(_text_of(each) for each in pieces)
+        if kind == "reasoningContent":
+            self._is_left_out = not await self._texts.is_unchanged(text)
+            return [] if self._is_left_out else [_delta({kind: {"text": text}})]
+        if kind == "toolUse":
+            return [_delta({kind: await self._show_call(pieces, text)})]
+        return [_delta({kind: await self._texts.check(text)})]
+
+    async def _show_call(self, pieces: list[Any], written: str) -> Any:
+        shown = str(await self._texts.check_arguments(written))
+        # Some models name the call in its pieces.
+        named = {name: value for each in pieces for name, value in each["toolUse"].items()}
+        if shown != written:
+            self._hidden.put(named.get("toolUseId", self._call_id), shown, written)
+        return {**named, "input": shown}
+
+
+def _kind_of(delta: Any) -> str:
+    if "text" in delta.get("reasoningContent", {}):
+        return "reasoningContent"
+    return next((kind for kind in ("text", "toolUse") if kind in delta), "")
+
+
+def _text_of(delta: Any) -> str:
+    kind = _kind_of(delta)
+    return str(delta[kind] if kind == "text" else delta[kind].get("text" if kind == "reasoningContent" else "input", ""))
+
+
+def _delta(delta: Any) -> Any:
+    return {"contentBlockDelta": {"delta": delta}}
