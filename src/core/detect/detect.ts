@@ -34,7 +34,11 @@ export function detect(
   limits: ScanLimits,
   call: ToolCall | null = null,
 ): { findings: Finding[]; coverage: Coverage; is_full: boolean } {
-  const search = startSearch(detection, limits, call, { work: 0, allowed: WORK_FLOOR });
+  const search = startSearch(detection, limits, call, {
+    work: 0,
+    allowed: WORK_FLOOR,
+    has_wide_units: false,
+  });
   if (content.kind === 'text') searchText(search, content.text);
   else searchPayload(search, content);
   return { findings: search.findings, coverage: getCoverage(search), is_full: search.is_full };

@@ -18,6 +18,8 @@ export interface WorkMeter {
   allowed: number;
   /** The number of automaton transitions computed for it. */
   transitions?: number;
+  /** True if a part of the content was found that is not ASCII. */
+  has_wide_units?: boolean;
 }
 
 /** The fixed cost of a try, the share of its reach that it reads before it fails, and the most of that. */

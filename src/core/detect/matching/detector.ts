@@ -60,10 +60,10 @@ export interface Detector {
    */
   readonly pattern: RegExp | LinearPattern;
   /**
-   * Returns whether an anchor is at an offset, for a detector whose anchors admit more than they mean. Reads the units
-   * of an anchor only.
+   * Returns whether an anchor is between two offsets, for a detector whose anchors admit more than they mean. Reads the
+   * units of an anchor only.
    */
-  readonly anchorCheck?: (text: string, start: number) => boolean;
+  readonly anchorCheck?: (text: string, start: number, end: number) => boolean;
   /**
    * A cheap test of the text from the start of a match, tried before a pattern that is costly or whose anchors are in
    * ordinary text. Reads at most some 100 units. False only if the pattern cannot match there.

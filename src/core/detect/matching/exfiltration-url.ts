@@ -19,14 +19,28 @@ const NAMED =
 const ENCODED =
   /[?&](?:\w{1,2}|data|text|msg|message|payload|content|body|info|leak)=(?=[A-Za-z0-9+/_-]{0,40}[a-z])(?=[A-Za-z0-9+/_-]{0,40}[A-Z])[A-Za-z0-9+/_-]{18,}={0,2}(?:$|[&#])/;
 
-/** Signs of which every such URL has one, up to the end of its line. */
-const SIGN =
-  /(?:!?\[[^\]\n]{0,80}\])?[^\n)]{0,250}?(?:[?&]|%20|[/=](?:SECRET|PASSWORD|TOKEN|API|CANARY|CREDENTIAL|SYS|sk-|ghp_|AKIA)|webhook\.site|request\.?bin|ngrok|burpcoll|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytok|attacker|evil|exfil|malicious|hacker|steal)/iy;
+/** The units of a link on its line, after the text of a link or an image. */
+const LINK_UNIT = String.raw`(?:!?\[[^\]\n]{0,80}\])?[^\n)]`;
+/** Signs of which every such URL has one. All but the last begin with a unit that is rare in a link. */
+const SIGNS = [
+  '%20',
+  '[=D](?:[{<[]|%7B)',
+  '[/=](?:SECRET|PASSWORD|TOKEN|API|CANARY|CREDENTIAL|SYS|sk-|ghp_|AKIA)',
+  String.raw`[?&](?:\w{1,20}=[\w'.-]{1,30}\+|(?:leak|exfil|stolen|loot|secrets?|conversation|chat_?history|prompt|system_prompt|passwords?)=|(?:\w{1,2}|data|text|msg|message|payload|content|body|info|leak)=[\w+/-]{18})`,
+  String.raw`://[^/?#\n)]{0,250}?(?:webhook\.site|request\.?bin|ngrok|burpcoll|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytok|attacker|evil|exfil|malicious|hacker|steal)`,
+].join('|');
+const SIGN = new RegExp(`${LINK_UNIT}{0,250}?(?:${SIGNS})`, 'iy');
+/** A link with parameters that goes on where the search for signs ends. */
+const LONG_LINK = new RegExp(`(?=${LINK_UNIT}{250})${LINK_UNIT}{0,250}?[?&]`, 'iy');
 
 /** Returns whether a link that begins at an offset can have such a URL. Cheaper than the pattern of the link. */
 export function mayCarryData(text: string, start: number): boolean {
-  SIGN.lastIndex = start;
-  return SIGN.test(text);
+  return isAt(SIGN, text, start) || isAt(LONG_LINK, text, start);
+}
+
+function isAt(pattern: RegExp, text: string, start: number): boolean {
+  pattern.lastIndex = start;
+  return pattern.test(text);
 }
 
 /** Returns whether a URL is built to carry data to its host. */

@@ -116,15 +116,29 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
 
 /**
  * Returns a check for the anchors as written, if they are widened; `undefined` for anchors of ASCII alone. Texts in
- * other scripts are full of places that only the wider anchors admit.
+ * other scripts are full of places that only the wider anchors admit. Widening adds no ASCII units, so an anchor in
+ * ASCII is there as written.
  */
 function buildAnchorCheck(anchors: readonly string[]): Detector['anchorCheck'] {
   if (anchors.every((anchor) => /^[\0-\x7f]*$/.test(anchor))) return undefined;
   const getSequences = memoizeValue(() => groupByFirstUnit(anchors));
-  return (text, start) =>
-    getSequences()
-      .get(text.charCodeAt(start))
-      ?.some((sets) => sets.every((set, at) => hasUnit(set, text.charCodeAt(start + at)))) === true;
+  return (text, start, end) => {
+    if (isAscii(text, start, end)) return true;
+    const group = getSequences().get(text.charCodeAt(start));
+    if (group === undefined) return false;
+    for (const sets of group) if (isSequenceAt(sets, text, start)) return true;
+    return false;
+  };
+}
+
+function isAscii(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
+}
+
+function isSequenceAt(sets: readonly UnitSet[], text: string, start: number): boolean {
+  for (let at = 0; at < sets.length; at++) if (!hasUnit(sets[at]!, text.charCodeAt(start + at))) return false;
+  return true;
 }
 
 /** Returns the sets of units of each anchor in both cases, by each unit with which an anchor can begin. */
@@ -164,20 +178,22 @@ const CASED_UNITS_MAX = 64;
  * rejects matches that only the wider anchor admits.
  */
 function widenAnchor(anchor: string): string {
-  if (/^[\0-\x7f]*$/.test(anchor)) return anchor;
-  let text = '';
-  let is_class = false;
-  for (const unit of anchor.split('')) {
-    if (unit === '[') is_class = true;
-    if (unit === ']') is_class = false;
-    const code = unit.charCodeAt(0);
-    const neighbours = code < 0x80 ? 1 : code < 0x3100 ? 16 : 256;
-    const low = code - (code % neighbours);
-    const range = `${String.fromCharCode(low)}-${String.fromCharCode(low + neighbours - 1)}`;
-    if (neighbours === 1) text += unit;
-    else text += is_class ? range : `[${range}]`;
-  }
-  return text;
+  return anchor.replace(/\\.|\[(?:\\.|[^\]\\])*\]|[^\0-\x7f]/g, (part) => {
+    if (part.startsWith('[')) return part.replace(/([^\0-\x7f])(?:-([^\0-\x7f]))?/g, widenRange);
+    return part.startsWith('\\') ? part : `[${widenRange(part, part)}]`;
+  });
+}
+
+function widenRange(_: string, low: string, high = low): string {
+  return `${findNeighbours(low)[0]}-${findNeighbours(high)[1]}`;
+}
+
+/** Returns the first and the last unit of the block of neighbours around a unit beyond ASCII. */
+function findNeighbours(unit: string): readonly [string, string] {
+  const code = unit.charCodeAt(0);
+  const count = code < 0x3100 ? 16 : 256;
+  const low = code - (code % count);
+  return [String.fromCharCode(low), String.fromCharCode(low + count - 1)];
 }
 
 /** The sums of weights from which phrases are a finding, and from which they are a severe one. */

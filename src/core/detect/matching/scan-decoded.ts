@@ -1,6 +1,6 @@
 import type { Match, WorkMeter } from './compiled-detector.ts';
 import { scanView } from './scan-view.ts';
-import { type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
+import { createScanState, type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
@@ -60,8 +60,7 @@ const inner_scanners = new WeakMap<Scanner, Scanner>();
 function withOwnState(scanner: Scanner): Scanner {
   const known = inner_scanners.get(scanner);
   if (known !== undefined) return known;
-  const units = scanner.table.count;
-  const inner = { ...scanner, matched_until: new Int32Array(units), failed_at: new Int32Array(units) };
+  const inner = { ...scanner, ...createScanState(scanner.table.count) };
   inner_scanners.set(scanner, inner);
   return inner;
 }

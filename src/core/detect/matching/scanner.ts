@@ -26,7 +26,7 @@ import { addWindow, type Windows } from './views/windows.ts';
 import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
 
 /** A set of detectors, compiled for scans. Created once per set; it keeps no text between scans. */
-export interface Scanner {
+export interface Scanner extends ScanState {
   readonly automaton: Automaton;
   /** The tree of the automaton. */
   readonly tree: () => AnchorTree;
@@ -40,10 +40,15 @@ export interface Scanner {
   /** Per anchor, the number of its detector (or of a signal), and its length in units. */
   readonly anchor_detector: Int32Array;
   readonly anchor_length: Int32Array;
-  /** Per detector, within one scan: the end of its last match, and the start of its last failed try. */
+  readonly thresholds: InjectionThresholds;
+}
+
+/** Per detector, within one scan: the end of its last match, and the start of its last failed try. */
+interface ScanState {
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
-  readonly thresholds: InjectionThresholds;
+  /** The detectors with a match or a failed try: few of them, so that a short text resets few. */
+  readonly tried_detectors: number[];
 }
 
 /**
@@ -67,6 +72,9 @@ export const BLOB_SIGNAL = -2;
 const SPELLING_SIGNAL = -3;
 /** In the order of their anchors, which follow those of the detectors. */
 const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL];
+
+/** No try of a detector failed yet. */
+const NO_TRY = -1;
 
 /** The work of scoring one phrase. */
 const PHRASE_WORK = 512;
@@ -144,8 +152,7 @@ export function buildScanner(
     isEnabled: () => true,
     anchor_detector,
     anchor_length: lengths,
-    matched_until: new Int32Array(count),
-    failed_at: new Int32Array(count),
+    ...createScanState(count),
     thresholds,
   };
 }
@@ -170,8 +177,7 @@ export function deriveScanner(
     ...(more.length === 0 ? scanner : withMore(scanner, more)),
     enabled_states: new Uint8Array(count),
     isEnabled,
-    matched_until: new Int32Array(count),
-    failed_at: new Int32Array(count),
+    ...createScanState(count),
     thresholds,
   };
 }
@@ -196,8 +202,14 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
 }
 
 /** Returns where the try at an anchor starts; -1 if only the wider notation of the anchor admits it. */
-function findTryStart(compiled: CompiledDetector, text: string, from: number, meter: WorkMeter): number {
-  if (compiled.detector.anchorCheck?.(text, from) === false) {
+function findTryStart(
+  compiled: CompiledDetector,
+  text: string,
+  from: number,
+  anchor_end: number,
+  meter: WorkMeter,
+): number {
+  if (compiled.detector.anchorCheck?.(text, from, anchor_end) === false) {
     meter.work += ANCHOR_CHECK_WORK;
     return -1;
   }
@@ -267,20 +279,36 @@ export function scanText(
  * detectors with an anchor in it are checked.
  */
 export function findMemberDetectors(scanner: Scanner, key: string): readonly Detector[] {
-  const { table, failed_at, matched_until } = scanner;
+  const { table } = scanner;
   const cues: Detector[] = [];
   for (const index of table.member_detectors) {
-    if (failed_at[index] === -1 && matched_until[index] === 0) continue;
+    if (!hasTried(scanner, index)) continue;
     const { detector } = getCompiledDetector(scanner, index);
     if (detector.member!.key.test(key)) cues.push(detector);
   }
   return cues;
 }
 
+/** Creates the state of scans with a number of detectors. */
+export function createScanState(count: number): ScanState {
+  return {
+    matched_until: new Int32Array(count),
+    failed_at: new Int32Array(count).fill(NO_TRY),
+    tried_detectors: [],
+  };
+}
+
 /** Resets the state of the previous scan. */
-export function resetScanState({ matched_until, failed_at }: Scanner): void {
-  matched_until.fill(0);
-  failed_at.fill(-1);
+export function resetScanState({ matched_until, failed_at, tried_detectors }: ScanState): void {
+  for (const index of tried_detectors) {
+    matched_until[index] = 0;
+    failed_at[index] = NO_TRY;
+  }
+  tried_detectors.length = 0;
+}
+
+function hasTried({ matched_until, failed_at }: ScanState, index: number): boolean {
+  return failed_at[index] !== NO_TRY || matched_until[index] !== 0;
 }
 
 /**
@@ -319,7 +347,7 @@ export function tryAnchors(
     }
     if (scanner.enabled_states[index] !== ENABLED && !isDetectorEnabled(scanner, index)) continue;
     const compiled = scanner.compiled_detectors[index] ?? getCompiledDetector(scanner, index);
-    const start = findTryStart(compiled, text, from, meter);
+    const start = findTryStart(compiled, text, from, anchor_end, meter);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     if (units[at]! > 0 && units[at] !== digits_units) {
       digits_units = units[at]!;
@@ -330,6 +358,7 @@ export function tryAnchors(
       ? null
       : (tryMatch(compiled, text, start, scanner.matched_until[index]!, meter) ??
         (compiled.can_join_parts ? tryJoinedMatch(compiled, text, start, meter) : null));
+    if (!hasTried(scanner, index)) scanner.tried_detectors.push(index);
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;

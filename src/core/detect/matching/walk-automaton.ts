@@ -88,7 +88,7 @@ export function walkAutomaton(
   const units = ((to - from) / LANES) | 0;
   if (to - from >= LANES_FROM_UNITS && units >= trie.depth) {
     findLaneStates(automaton, text, from, units);
-    const steps_used = copyAscii(text, from, LANES * units)
+    const steps_used = copyAscii(text, from, LANES * units, meter)
       ? walkAsciiLanes(automaton, state, units)
       : walkLanes(automaton, state, text, from, units);
     for (let lane = 0; lane < LANES; lane++) addLane(lane, from + lane * units, steps_used, hits);
@@ -123,17 +123,24 @@ function chargeTransitions(meter: WorkMeter, transitions: number): void {
   if (all > FREE_TRANSITIONS) meter.work += Math.min(all - FREE_TRANSITIONS, transitions) * TRANSITION_WORK;
 }
 
-/** Copies units to `ascii`. Returns `false` if one of them is not ASCII, or there is no encoder. */
-function copyAscii(text: string, from: number, units: number): boolean {
-  if (encoder === null || !hasAsciiSamples(text, from, units)) return false;
-  const part = text.length === units ? text : text.substring(from, from + units);
-  const { read, written } = encoder.encodeInto(part, ascii);
-  return read === units && written === units;
+/**
+ * Copies units to `ascii`. Returns `false` if one of them is not ASCII, or there is no encoder. After the first such
+ * part of a content no further one is copied: two-byte strings take as long to copy as they save.
+ */
+function copyAscii(text: string, from: number, units: number, meter: WorkMeter): boolean {
+  if (encoder === null || meter.has_wide_units) return false;
+  if (hasAsciiSamples(text, from, units)) {
+    const part = text.length === units ? text : text.substring(from, from + units);
+    const { read, written } = encoder.encodeInto(part, ascii);
+    if (read === units && written === units) return true;
+  }
+  meter.has_wide_units = true;
+  return false;
 }
 
 /** Checks a few units, because the encoder would read in vain up to the first unit that is not ASCII. */
 function hasAsciiSamples(text: string, from: number, units: number): boolean {
-  const step = units >> 4;
+  const step = units >> 5;
   let seen = 0;
   for (let at = from; at < from + units; at += step) seen |= text.charCodeAt(at);
   return seen < ASCII_UNITS;
