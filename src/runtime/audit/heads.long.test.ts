@@ -291,7 +291,9 @@ test('intact: files that are rotated, compressed and deleted by age, with heads 
     last_seqs.push(journals[1]!.head().seq);
     // Closing ends the maintenance that deletes, so all files of three days ago must be gone before.
     const expired_seq = last_seqs[day - 3] ?? 0;
-    await waitUntil(async () => (await listSegments(join(trail.dir, 'worker-1')))[0]!.first_seq > expired_seq);
+    await waitUntil(
+      async () => (await listSegments(join(trail.dir, 'worker-1')))[0]!.first_seq > expired_seq,
+    );
     for (const journal of journals.reverse()) await journal.close();
     assert.equal((await trail.verify()).broken, null, `day ${day}`);
   }
