@@ -1,7 +1,8 @@
 /**
  * `npm run console`: builds the pages of the console into `console/dist`. Its packages have a lock file of their own and are
  * installed at the first run; further runs need no network. A service that runs from this checkout serves the result at `/dashboard`.
- * With `--check`, it also checks the types and the size of the first load.
+ * With `--check`, it also checks the types and the size of the first load. With `--package`, the pages name the program as the
+ * npm package installs it.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
+process.env.VITE_PROGRAM = process.argv.includes('--package') ? 'agent-safety' : './service';
 process.exitCode = main(process.argv.includes('--check'));
 
 function main(is_check: boolean): number {

@@ -24,7 +24,7 @@ export function AccountPage() {
         title="Your account"
         lead="Your rights, your password, your second factor and your sessions."
       />
-      <div className="columns">
+      <div className="columns pairs">
         <Panel title="Rights">
           <dl className="facts">
             <dt>User</dt>
@@ -71,7 +71,7 @@ function PasswordPanel() {
   return (
     <Panel title="Password">
       <form className="stack" onSubmit={change}>
-        <PasswordField label="Present password" value={current} onChange={setCurrent} />
+        <PasswordField label="Current password" value={current} onChange={setCurrent} />
         <NewPasswordFields
           password={next}
           repeated={repeated}

@@ -5,6 +5,7 @@ import { PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limit
 import { callOperation } from '../api/client.ts';
 import { sessionQuery } from '../api/session.ts';
 import { ErrorNote } from '../components/error-note.tsx';
+import { Command } from '../components/prose.tsx';
 import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 
@@ -40,14 +41,14 @@ export function SetUpPage() {
         <p>This page needs the whole one-time link, with the part after #.</p>
         <p className="hint">
           The first start of the service prints one. An administrator makes another with{' '}
-          <code>users reset NAME</code>.
+          <Command text="service users reset NAME" />.
         </p>
       </SignInCard>
     );
   return (
     <SignInCard title="Set a password" onSubmit={(event) => void setUp(event)}>
       <label className="field">
-        <span>User (first administrator only)</span>
+        <span>User name, only if you are the first administrator</span>
         <input
           className="input"
           autoComplete="username"

@@ -31,7 +31,7 @@ export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalC
           {onChoose === undefined ? null : (
             <input
               type="checkbox"
-              aria-label={`Choose ${request.request_id}`}
+              aria-label={`Select ${request.request_id}`}
               checked={is_chosen}
               onChange={onChoose}
             />

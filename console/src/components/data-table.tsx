@@ -18,7 +18,8 @@ import {
   useState,
 } from 'react';
 import { useAddressQuery } from './filter-chips.tsx';
-import { formatCount } from './stat-tile.tsx';
+import { revealHidden } from './safe-text.tsx';
+import { formatCount, formatNumber } from './stat-tile.tsx';
 import { TableMenu, useHiddenColumns } from './table-menu.tsx';
 
 /** A column of a data table. */
@@ -56,6 +57,8 @@ interface DataTableProps<Row extends object> {
   readonly children?: ReactNode;
   /** True if there are more rows than those that were read. */
   readonly has_more?: boolean;
+  /** True: filters of the page narrow the rows, so the table has no field that finds among them. */
+  readonly has_filters?: boolean;
   /** True: the table fills the height that is left, and scrolls alone. */
   readonly is_tall?: boolean;
 }
@@ -66,20 +69,30 @@ const features = tableFeatures({
   sortedRowModel: createSortedRowModel(),
   sortFns: { basic: sortFn_basic },
 });
+/** The number of rows from which a table has a field to find some. */
+const FIND_ROWS_MIN = 6;
+const FIND_TEXT_MAX = 256;
+const TITLE_CHARS_MIN = 12;
 const ROW_PX = 36;
 const NEAR_END_ROWS = 20;
 
-/** A table that sorts, hides columns, exports, and shows 100,000 rows as fast as ten. Sorting is in the address: `sort=-time`. */
+/**
+ * A table that sorts, finds, hides columns, exports, and shows 100,000 rows as fast as ten. Order and search are in the
+ * address: `sort=-time`, `find_agents=bot`.
+ */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, columns, rows, rowKey, has_more = false } = props;
   const [query, change] = useAddressQuery();
   const [hidden, setHidden] = useHiddenColumns(name, columns);
   const definitions = useMemo(() => columns.map(buildDefinition), [columns]);
   const sort = query.sort ?? '';
+  const find_name = `find_${name}`;
+  const wanted = props.has_filters === true ? '' : (query[find_name] ?? '');
+  const found = useMemo(() => findRows(columns, rows, wanted), [columns, rows, wanted]);
   const table = useTable({
     features,
     columns: definitions,
-    data: rows as Row[],
+    data: found as Row[],
     getRowId: (row: Row) => rowKey(row),
     state: {
       sorting: sort === '' ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }],
@@ -92,13 +105,30 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     <div className={props.is_tall === true ? 'table-block tall' : 'table-block'}>
       <div className="table-bar">
         {props.children}
-        <span className="table-count" role="status">
-          {`${formatCount(rows.length)} ${rows.length === 1 && !has_more ? 'row' : 'rows'}${has_more ? ', and more' : ''}`}
-        </span>
-        <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
+        {props.has_filters !== true && (rows.length >= FIND_ROWS_MIN || wanted !== '') ? (
+          <input
+            className="input small"
+            type="search"
+            aria-label={`Find in ${props.label}`}
+            placeholder="Find …"
+            maxLength={FIND_TEXT_MAX}
+            value={wanted}
+            onChange={(event) => change({ [find_name]: event.currentTarget.value })}
+          />
+        ) : null}
+        {rows.length === 0 ? null : (
+          <>
+            <span className="table-count" role="status">
+              {describeCount(found.length, rows.length, has_more)}
+            </span>
+            <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
+          </>
+        )}
       </div>
       {rows.length === 0 ? (
         props.empty
+      ) : found.length === 0 ? (
+        <p className="muted">No row has this text.</p>
       ) : (
         <TableBody
           {...props}
@@ -110,6 +140,25 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       )}
     </div>
   );
+}
+
+/** Returns the rows whose values hold every word of a text, in upper or lower case. */
+function findRows<Row>(
+  columns: readonly DataColumn<Row>[],
+  rows: readonly Row[],
+  text: string,
+): readonly Row[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return rows;
+  return rows.filter((row) => {
+    const values = columns.map((column) => String(column.value(row) ?? '').toLowerCase());
+    return words.every((word) => values.some((value) => value.includes(word)));
+  });
+}
+
+function describeCount(found: number, all: number, has_more: boolean): string {
+  if (found < all) return `${formatCount(found)} of ${formatNumber(all, 'row', 'rows')}`;
+  return has_more ? `newest ${formatCount(all)} rows, scroll for more` : formatNumber(all, 'row', 'rows');
 }
 
 function buildDefinition<Row extends object>(column: DataColumn<Row>): ColumnDef<typeof features, Row> {
@@ -193,7 +242,7 @@ function TableBody<Row extends object>({
                 }}
               >
                 {columns.map((column) => (
-                  <td key={column.id} className={buildCellClass(column)}>
+                  <td key={column.id} className={buildCellClass(column)} title={getCellTitle(column, row)}>
                     {column.render === undefined ? (column.value(row) ?? '–') : column.render(row)}
                   </td>
                 ))}
@@ -279,6 +328,12 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
       </button>
     </th>
   );
+}
+
+/** Returns the whole text of a cell, which may be cut. */
+function getCellTitle<Row>(column: DataColumn<Row>, row: Row): string | undefined {
+  const value = column.value(row);
+  return typeof value === 'string' && value.length > TITLE_CHARS_MIN ? revealHidden(value) : undefined;
 }
 
 function buildCellClass<Row>({ is_number = false, is_wide_only = false }: DataColumn<Row>): string {

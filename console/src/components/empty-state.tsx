@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
+import { nameProgram } from './prose.tsx';
 
 interface EmptyStateProps {
   readonly title: string;
@@ -14,7 +15,7 @@ export function EmptyState({ title, children, command }: EmptyStateProps) {
     <div className="empty">
       <p className="empty-title">{title}</p>
       {children === undefined ? null : <p>{children}</p>}
-      {command === undefined ? null : <CodeBlock text={command} label="Command" />}
+      {command === undefined ? null : <CodeBlock text={nameProgram(command)} label="Command" />}
     </div>
   );
 }

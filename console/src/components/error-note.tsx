@@ -1,4 +1,5 @@
 import { ApiError } from '../api/client.ts';
+import { Prose } from './prose.tsx';
 
 /** Shows what went wrong, with the code and the request ID that the service log has. */
 export function ErrorNote({ error }: { readonly error: unknown }) {
@@ -6,12 +7,14 @@ export function ErrorNote({ error }: { readonly error: unknown }) {
   const message = is_known ? error.message : 'The page met an error of its own (this is a bug).';
   return (
     <div className="note bad" role="alert">
-      <p>{message}</p>
+      <p>
+        <Prose text={message} />
+      </p>
       {is_known && error.details.length > 0 ? (
         <ul>
           {error.details.map(({ path, message: detail }) => (
             <li key={`${path} ${detail}`}>
-              <code>{path}</code> {detail}
+              <code>{path}</code> <Prose text={detail} />
             </li>
           ))}
         </ul>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 
 interface PageHeaderProps {
   readonly title: string;
@@ -31,12 +31,18 @@ interface PanelProps {
   readonly aside?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
+  /** What the panel shows the details of. The panel moves into view when that changes. */
+  readonly details_of?: string;
 }
 
 /** A part of a page with a heading. */
-export function Panel({ title, aside, children, className = '' }: PanelProps) {
+export function Panel({ title, aside, children, className = '', details_of }: PanelProps) {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (details_of !== undefined) section.current?.scrollIntoView({ block: 'nearest' });
+  }, [details_of]);
   return (
-    <section className={`panel ${className}`}>
+    <section className={`panel ${className}`} ref={section}>
       <div className="panel-head">
         <h2>{title}</h2>
         {aside}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { SafeText } from './safe-text.tsx';
+import { COMPARED_MIN } from './stat-tile.tsx';
 
 /** One row of a ranked list. */
 export interface RankedRow {
@@ -58,7 +59,7 @@ export function RankedBars({ label, rows, format, link, empty }: RankedBarsProps
 
 function Difference({ now, before }: { readonly now: number; readonly before: number | undefined }) {
   if (before === undefined || now === before) return null;
-  if (before === 0) return <span className="ranked-change"> new</span>;
+  if (before < COMPARED_MIN) return null;
   const percent = Math.round(((now - before) / before) * 100);
   if (percent === 0) return null;
   return <span className="ranked-change">{percent > 0 ? ` +${percent} %` : ` −${-percent} %`}</span>;

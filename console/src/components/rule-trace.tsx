@@ -1,6 +1,7 @@
 import type { OperationOutput } from '../api/client.ts';
 import { Badge } from './badge.tsx';
 import { Panel } from './page-header.tsx';
+import { Prose } from './prose.tsx';
 import { SafeText } from './safe-text.tsx';
 
 type Explanation = NonNullable<OperationOutput<'dashboardIncident'>['explanation']>;
@@ -38,7 +39,7 @@ export function RuleTrace({ evaluations }: { readonly evaluations: readonly Eval
             {evaluation.decisive === true ? <strong className="decided">decided</strong> : null}
           </summary>
           <p>
-            <SafeText text={evaluation.reason} />
+            <Prose text={evaluation.reason} />
           </p>
           <ol className="trace">
             {evaluation.rule_trace?.map((entry, index) => (
@@ -49,7 +50,7 @@ export function RuleTrace({ evaluations }: { readonly evaluations: readonly Eval
                 </span>
                 <span className="trace-outcome">{OUTCOME_WORDS[entry.outcome ?? ''] ?? entry.outcome}</span>
                 <span className="trace-reason">
-                  <SafeText text={entry.reason} />
+                  <Prose text={entry.reason} />
                 </span>
               </li>
             ))}

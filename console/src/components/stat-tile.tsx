@@ -40,17 +40,22 @@ function Change({
   readonly more_is_worse: boolean;
 }) {
   if (now === undefined || before === undefined || before === null) return null;
-  if (before === 0)
-    return <span className="tile-change">{now === 0 ? 'none before' : 'new in this period'}</span>;
+  if (before === now) return <span className="tile-change">as in the period before</span>;
+  // A percentage of a few events says nothing, so the figure of the period before is shown instead.
+  if (before < COMPARED_MIN)
+    return <span className="tile-change">{formatCount(before)} in the period before</span>;
   const percent = Math.round(((now - before) / before) * 100);
-  if (percent === 0) return <span className="tile-change">as before</span>;
-  const tone = percent > 0 === more_is_worse ? 'worse' : 'better';
+  const tone = now > before === more_is_worse ? 'worse' : 'better';
   return (
     <span className={`tile-change ${tone}`}>
-      {percent > 0 ? '▲' : '▼'} {Math.abs(percent)} % <span className="muted">since before</span>
+      {now > before ? '▲' : '▼'} {formatCount(Math.abs(percent))} %{' '}
+      <span className="muted">from {formatCount(before)}</span>
     </span>
   );
 }
+
+/** The smallest figure from which a percentage is computed. */
+export const COMPARED_MIN = 10;
 
 const count_format = new Intl.NumberFormat();
 const compact_format = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
@@ -64,6 +69,17 @@ const small_usd_format = new Intl.NumberFormat(undefined, {
 /** Returns a count with separators; from 100,000 on, a short form. */
 export function formatCount(count: number): string {
   return count < 100_000 ? count_format.format(count) : compact_format.format(count);
+}
+
+/** Returns a part of a whole in percent, with one digit below ten. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${percent > 0 && percent < 10 ? Math.max(0.1, Number(percent.toFixed(1))) : Math.round(percent)} %`;
+}
+
+/** Returns a count with the word that fits it. */
+export function formatNumber(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** Returns an amount in US dollars; small ones keep two digits. */

@@ -12,12 +12,21 @@ const clock_format = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 });
+const date_format = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
 const day_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 interface TimeProps {
   readonly at: string | null | undefined;
-  /** `relative`: "5 min ago"; `clock`: 14:03:59, with the day if it is not today. */
-  readonly form?: 'relative' | 'clock';
+  /** `relative`: "5 min ago"; `clock`: 14:03:59, with the day if it is not today; `date`: always with the day and year. */
+  readonly form?: 'relative' | 'clock' | 'date';
 }
 
 /** Shows a moment in the zone of the viewer. The title has the whole date. */
@@ -27,7 +36,7 @@ export function Time({ at, form = 'relative' }: TimeProps) {
   if (Number.isNaN(at_ms)) return <span className="muted">–</span>;
   return (
     <time dateTime={new Date(at_ms).toISOString()} title={full_format.format(at_ms)}>
-      {form === 'relative' ? formatRelativeTime(at_ms, now_ms) : formatClockTime(at_ms, now_ms)}
+      {formatTime(form, at_ms, now_ms)}
     </time>
   );
 }
@@ -46,6 +55,11 @@ export function TimeLeft({ until }: { readonly until: string }) {
       {label}
     </time>
   );
+}
+
+function formatTime(form: 'relative' | 'clock' | 'date', at_ms: number, now_ms: number): string {
+  if (form === 'date') return date_format.format(at_ms);
+  return form === 'clock' ? formatClockTime(at_ms, now_ms) : formatRelativeTime(at_ms, now_ms);
 }
 
 function formatRelativeTime(at_ms: number, now_ms: number): string {

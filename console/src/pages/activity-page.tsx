@@ -48,6 +48,7 @@ export function ActivityPage() {
       </PageHeader>
       {history.error === null ? null : <ErrorNote error={history.error} />}
       <DataTable
+        has_filters
         name="activity"
         label="Decisions"
         columns={eventColumns}

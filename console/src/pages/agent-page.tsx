@@ -9,7 +9,7 @@ import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { formatCount, StatTile } from '../components/stat-tile.tsx';
+import { formatCount, formatShare, StatTile } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 
 const LIMIT = 500;
@@ -33,7 +33,7 @@ export function AgentPage() {
           <div className="tiles">
             <StatTile label="Events" value={formatCount(data.usage?.event_count ?? 0)} />
             <StatTile label="Blocked" value={formatCount(data.usage?.block_count ?? 0)} />
-            <StatTile label="Block rate" value={`${Math.round((data.usage?.block_rate ?? 0) * 100)} %`} />
+            <StatTile label="Block rate" value={formatShare(data.usage?.block_rate ?? 0)} />
             <StatTile label="First seen" value={<Time at={data.usage?.first_seen} />} />
             <StatTile label="Last seen" value={<Time at={data.last_seen} />} />
           </div>

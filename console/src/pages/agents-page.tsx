@@ -9,7 +9,7 @@ import { PageHeader } from '../components/page-header.tsx';
 import { type PagePart, PageTabs } from '../components/page-tabs.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { formatCount } from '../components/stat-tile.tsx';
+import { formatCount, formatShare } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 import { ToolDraft } from '../components/tool-draft.tsx';
 
@@ -52,7 +52,7 @@ function buildUsageColumns<Row extends UsageRow>(declared: string): readonly Dat
       value: (row) => row.block_count,
       render: (row) => (
         <span className={row.block_count > 0 ? 'bad-figure' : 'muted'}>
-          {formatCount(row.block_count)} · {Math.round(row.block_rate * 100)} %
+          {formatCount(row.block_count)} · {formatShare(row.block_rate)}
         </span>
       ),
       width: 110,

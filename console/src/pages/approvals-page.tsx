@@ -116,7 +116,7 @@ function BulkBar({ present, pending, onChoose }: BulkBarProps) {
             onChoose(present.length === pending.length ? [] : pending.map(({ request_id }) => request_id))
           }
         />
-        {present.length === 0 ? 'Choose all' : `${present.length} chosen`}
+        {present.length === 0 ? 'Select all' : `${present.length} selected`}
       </label>
       <button
         type="button"
@@ -124,7 +124,7 @@ function BulkBar({ present, pending, onChoose }: BulkBarProps) {
         disabled={present.length === 0}
         onClick={() => setAsking(true)}
       >
-        Deny chosen …
+        Deny selected …
       </button>
       {failed.length === 0 ? null : (
         <span className="muted" role="status">

@@ -43,6 +43,7 @@ function EventsPart() {
     <div className="stack">
       {history.error === null ? null : <ErrorNote error={history.error} />}
       <DataTable
+        has_filters
         name="audit"
         label="Audit events"
         columns={auditColumns}

@@ -16,7 +16,13 @@ import { TimeChart } from '../components/time-chart.tsx';
 type Summary = OperationOutput<'dashboardCostSummary'>;
 type Budget = OperationOutput<'dashboardCostBudgets'>['budgets'][number];
 
-const PERIODS = ['today', 'last_7d', 'last_30d', 'this_month', 'last_90d'] as const;
+const PERIODS = [
+  ['today', 'Today'],
+  ['last_7d', 'Last 7 days'],
+  ['last_30d', 'Last 30 days'],
+  ['this_month', 'This month'],
+  ['last_90d', 'Last 90 days'],
+] as const;
 const REFRESH_MS = 30_000;
 const NONE: never[] = [];
 const DAY_MS = 86_400_000;
@@ -24,7 +30,7 @@ const DAY_MS = 86_400_000;
 /** Shows spending on model calls by model, tenant, agent and day, and what is left of each budget. */
 export function CostsPage() {
   const [query, change] = useAddressQuery();
-  const period = PERIODS.find((each) => each === query.period) ?? 'last_30d';
+  const period = PERIODS.find(([each]) => each === query.period)?.[0] ?? 'last_30d';
   const summary = useOperation('dashboardCostSummary', { period }, { refresh_ms: REFRESH_MS });
   const budgets = useOperation('dashboardCostBudgets', {}, { refresh_ms: REFRESH_MS });
   const error = summary.error ?? budgets.error;
@@ -37,9 +43,9 @@ export function CostsPage() {
           value={period}
           onChange={(event) => change({ period: event.currentTarget.value })}
         >
-          {PERIODS.map((each) => (
-            <option key={each} value={each}>
-              {each.replaceAll('_', ' ')}
+          {PERIODS.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
             </option>
           ))}
         </select>

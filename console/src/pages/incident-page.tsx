@@ -10,6 +10,7 @@ import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { MaskedValue } from '../components/masked-value.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
+import { Prose } from '../components/prose.tsx';
 import { RuleDraft } from '../components/rule-draft.tsx';
 import { RuleTrace } from '../components/rule-trace.tsx';
 import { SafeText } from '../components/safe-text.tsx';
@@ -49,7 +50,7 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
   const mayCall = useMayCall();
   return (
     <div className="page-body">
-      <PageHeader title="Incident" lead={<SafeText text={event.reason} />}>
+      <PageHeader title="Incident" lead={<Prose text={event.reason} />}>
         <Badge value={event.action} />
         {mayCall('policiesReload') ? (
           <button
@@ -91,7 +92,7 @@ function Facts({ incident }: { readonly incident: Incident }) {
       <dl className="facts">
         <dt>Time</dt>
         <dd>
-          <Time at={event.timestamp} form="clock" />{' '}
+          <Time at={event.timestamp} form="date" />{' '}
           <span className="muted">
             (<Time at={event.timestamp} />)
           </span>
@@ -170,7 +171,7 @@ function Replay({ replay }: { readonly replay: Incident['replay'] }) {
     <>
       would decide <Badge value={replay.action} />{' '}
       <span className="muted">
-        {replay.change === 'same' ? 'as then' : `${replay.change} than then`}
+        {replay.change === 'same' ? 'as before' : `${replay.change} than before`}
         {replay.rule === null ? null : (
           <>
             {' '}
@@ -217,7 +218,7 @@ function FindingPlaces({ incident }: { readonly incident: Incident }) {
   if (finding_places.length === 0) return null;
   return (
     <>
-      <table className="table">
+      <table className="plain places">
         <thead>
           <tr>
             <th scope="col">Detector</th>
@@ -261,7 +262,9 @@ function Explanation({ incident }: { readonly incident: Incident }) {
   if (explanation === null || explanation === undefined)
     return (
       <Panel title="Why">
-        <p>{explanation_reason}</p>
+        <p>
+          <Prose text={explanation_reason} />
+        </p>
       </Panel>
     );
   return (
@@ -280,7 +283,7 @@ function Counterfactual({ explanation }: { readonly explanation: NonNullable<Inc
       <ul className="changes">
         {counterfactual.changes?.map(({ kind, rule, change }) => (
           <li key={`${kind} ${rule} ${change}`}>
-            <SafeText text={change} />{' '}
+            <Prose text={change} />{' '}
             <span className="muted">
               (<SafeText text={rule} />)
             </span>

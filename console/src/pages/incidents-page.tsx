@@ -28,6 +28,7 @@ export function IncidentsPage() {
       </PageHeader>
       {error === null ? null : <ErrorNote error={error} />}
       <DataTable
+        has_filters
         name="incidents"
         label="Incidents"
         columns={eventColumns}

@@ -8,6 +8,7 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { LazyTimeChart } from '../components/lazy-time-chart.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
+import { Command } from '../components/prose.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { formatCount, StatTile } from '../components/stat-tile.tsx';
@@ -161,8 +162,8 @@ function NoEvents() {
       title="No decisions in this period."
       command={`curl -s ${location.origin}/v1/scan/input -H 'content-type: application/json' -d '{"text": "My key is AKIAIOSFODNN7EXAMPLE"}'`}
     >
-      Connect an agent with <code>service setup</code>, or send a first text yourself. To look around with a
-      day of made-up traffic, run <code>npm run demo</code>.
+      Connect an agent with <Command text="service setup" />, or send a first text yourself. To look around
+      with a day of made-up traffic, run <code>npm run demo</code>.
     </EmptyState>
   );
 }

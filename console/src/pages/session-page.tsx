@@ -62,10 +62,12 @@ function SessionFacts({ trace }: { readonly trace: Trace }) {
       <div className="tile">
         <span className="tile-label">Steps</span>
         <span className="tile-value">{trace.spans.length}</span>
-        <span className="tile-change">{trace.next_cursor === null ? 'all of them' : 'the newest'}</span>
+        <span className="tile-change">
+          {trace.next_cursor === null ? 'all of the session' : 'the newest; older ones are not shown'}
+        </span>
       </div>
       <div className="tile">
-        <span className="tile-label">Length</span>
+        <span className="tile-label">Duration</span>
         <span className="tile-value">{formatDuration(end_ms - start_ms)}</span>
         <span className="tile-change">
           from <Time at={new Date(start_ms).toISOString()} form="clock" />

@@ -7,6 +7,7 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
+import { Command } from '../components/prose.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { formatDuration, Time } from '../components/time.tsx';
 
@@ -56,7 +57,7 @@ const columns: readonly DataColumn<SessionRow>[] = [
   },
   {
     id: 'length',
-    title: 'Length',
+    title: 'Duration',
     value: (row) => getLength(row),
     render: (row) => formatDuration(getLength(row)),
     width: 100,
@@ -102,7 +103,7 @@ export function SessionsPage() {
           ) : (
             <EmptyState title="No session in this period.">
               An agent names its session in <code>session_id</code> of a check, or its framework does with{' '}
-              <code>service setup</code>.
+              <Command text="service setup" />.
             </EmptyState>
           )
         }

@@ -119,6 +119,7 @@ export function AlertsPanel() {
         <AlertDetails key={query.alert} alert_id={query.alert} onClose={() => change({ alert: '' })} />
       )}
       <DataTable
+        has_filters
         name="alerts"
         label="Alerts"
         columns={COLUMNS}

@@ -47,6 +47,7 @@ export function DeliveriesPanel() {
         </p>
       )}
       <DataTable
+        has_filters
         name="deliveries"
         label="Deliveries"
         columns={buildColumns(mayCall('alertsResend') ? send : null, resend.isPending)}

@@ -1,5 +1,6 @@
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { nameProgram } from '../../components/prose.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
 
 /** The options of `service audit export`, by the filters of the page. */
@@ -44,7 +45,10 @@ function buildExportCommand(filter: Readonly<Record<string, unknown>>) {
     if (option === undefined || revealHidden(text) !== text) left_out.push(name);
     else options.push(`${option} ${quoteArgument(text)}`);
   }
-  return { command: ['service audit export', ...options].join(' ').concat(' > events.jsonl'), left_out };
+  return {
+    command: [nameProgram('service audit export'), ...options].join(' ').concat(' > events.jsonl'),
+    left_out,
+  };
 }
 
 function quoteArgument(text: string): string {

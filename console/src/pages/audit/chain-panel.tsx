@@ -4,6 +4,7 @@ import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { nameProgram } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { formatCount } from '../../components/stat-tile.tsx';
 import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
@@ -61,7 +62,7 @@ function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
         <details className="hint">
           <summary>Verify a copy on another machine</summary>
           <CodeBlock
-            text="service audit verify --dir /backup/state --json"
+            text={nameProgram('service audit verify --dir /backup/state --json')}
             label="Command that verifies a copy"
           />
         </details>

@@ -5,8 +5,9 @@ import type {
   EvidenceCount,
 } from '../../../../src/features/compliance/report-types.ts';
 import { Panel } from '../../components/page-header.tsx';
+import { Prose } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { formatCount } from '../../components/stat-tile.tsx';
+import { formatCount, formatNumber } from '../../components/stat-tile.tsx';
 import { formatShortTime, GapText } from './gap-text.tsx';
 
 interface ControlPanelProps {
@@ -23,9 +24,13 @@ export function ControlPanel({ control, last }: ControlPanelProps) {
       <div className="stack">
         <dl className="facts">
           <dt>The clause</dt>
-          <dd>{asks}</dd>
+          <dd>
+            <Prose text={asks} />
+          </dd>
           <dt>The service</dt>
-          <dd>{does}</dd>
+          <dd>
+            <Prose text={does} />
+          </dd>
         </dl>
         {gaps.length === 0 ? null : (
           <ul className="plain-list stack" aria-label={`Gaps of ${control_id}`}>
@@ -39,7 +44,8 @@ export function ControlPanel({ control, last }: ControlPanelProps) {
         <EvidenceTable control_id={control_id} counts={evidence.counts} last={last} />
         <details className="hint">
           <summary>
-            {elements.length} rules and mechanisms, {evidence.sample_event_ids.length} sample events
+            {formatNumber(elements.length, 'rule or mechanism', 'rules and mechanisms')},{' '}
+            {formatNumber(evidence.sample_event_ids.length, 'sample event', 'sample events')}
           </summary>
           <ul className="plain-list">
             {elements.map(({ kind, name, detail, tenant_id }) => (
@@ -51,7 +57,7 @@ export function ControlPanel({ control, last }: ControlPanelProps) {
                     of <SafeText text={tenant_id} />
                   </>
                 )}
-                : {detail}
+                : <Prose text={detail} />
               </li>
             ))}
           </ul>

@@ -1,11 +1,11 @@
 import type { ControlGap } from '../../../../src/features/compliance/report-types.ts';
-import { SafeText } from '../../components/safe-text.tsx';
+import { Prose } from '../../components/prose.tsx';
 
 /** A gap in words, with its time span if it has one. */
 export function GapText({ gap: { message, since, until } }: { readonly gap: ControlGap }) {
   return (
     <>
-      <SafeText text={message} />
+      <Prose text={message} />
       {since === null ? null : ` (${formatShortTime(since)} to ${formatShortTime(until)})`}
     </>
   );

@@ -9,7 +9,7 @@ import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../../components/period-select.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
-import { formatCount } from '../../components/stat-tile.tsx';
+import { formatNumber } from '../../components/stat-tile.tsx';
 import { Time } from '../../components/time.tsx';
 
 type ActiveRule = OperationOutput<'dashboardRules'>['rules'][number] & { readonly position: number };
@@ -25,20 +25,20 @@ const ORIGIN_NAMES: Readonly<Record<ActiveRule['origin'], string>> = {
 };
 
 const COLUMNS: readonly DataColumn<ActiveRule>[] = [
-  { id: 'position', title: 'Order', value: ({ position }) => position, width: 60 },
+  { id: 'position', title: 'Order', value: ({ position }) => position, width: 64 },
   {
     id: 'name',
     title: 'Rule',
     value: ({ name }) => name,
     render: ({ name }) => <SafeText text={name} />,
-    width: 200,
+    width: 225,
   },
   {
     id: 'action',
     title: 'Action',
     value: ({ action }) => action,
     render: ({ action }) => <Badge value={action} />,
-    width: 170,
+    width: 166,
   },
   {
     id: 'mode',
@@ -74,7 +74,8 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     id: 'origin',
     title: 'From',
     value: ({ origin, file }) => file ?? ORIGIN_NAMES[origin],
-    render: ({ origin, file }) => (file === null ? ORIGIN_NAMES[origin] : <SafeText text={file} />),
+    render: ({ origin, file }) =>
+      file === null ? ORIGIN_NAMES[origin] : <SafeText text={getFileName(file)} />,
     width: 110,
     is_wide_only: true,
   },
@@ -132,6 +133,10 @@ export function RulesPanel() {
   );
 }
 
+function getFileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 function buildRuleKey({ tenant_id, name }: ActiveRule): string {
   return tenant_id === null ? name : `${tenant_id}/${name}`;
 }
@@ -151,7 +156,7 @@ function RulePanel({ rule, last }: { readonly rule: ActiveRule; readonly last: s
     ['Session tags', rule.session_tags],
   ];
   return (
-    <Panel title={revealHidden(name)} aside={<Badge value={action} />}>
+    <Panel title={revealHidden(name)} aside={<Badge value={action} />} details_of={buildRuleKey(rule)}>
       <dl className="facts">
         {facts.map(([label, values]) =>
           values.length === 0 ? null : (
@@ -182,13 +187,13 @@ function RulePanel({ rule, last }: { readonly rule: ActiveRule; readonly last: s
           <EditedIn rule={rule} />
         </dd>
       </dl>
-      <p className="row-buttons">
+      <p className="row-links">
         <Link to="/activity" search={{ policy_name: name, last }}>
-          {formatCount(hits)} decisions
+          {formatNumber(hits, 'decision', 'decisions')}
         </Link>
         {rule.enforcement === 'monitor' ? (
           <Link to="/activity" search={{ monitored: name, last }}>
-            {formatCount(monitored_hits)} decisions in which it would act
+            {formatNumber(monitored_hits, 'decision', 'decisions')} in which it would act
           </Link>
         ) : null}
       </p>

@@ -6,6 +6,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
+import { Command } from '../../components/prose.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 import { type OfferedChange, PartPanel } from './part-panel.tsx';
 
@@ -73,7 +74,8 @@ export function SkillsPanel() {
         empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no skills.'}</p>}
       />
       <p className="hint">
-        A skill from a folder or a registry is installed as files: <code>service skills add SOURCE</code>.
+        A skill from a folder or a registry is installed as files:{' '}
+        <Command text="service skills add SOURCE" />.
       </p>
       {open === undefined ? null : <SkillPanel key={open.name} skill={open} />}
     </>
@@ -92,7 +94,8 @@ function SkillPanel({ skill }: { readonly skill: Skill }) {
       ))}
       {installed_in === 'files' ? (
         <p className="muted">
-          It is installed as files. Remove it with <code>service skills remove {revealHidden(name)}</code>.
+          It is installed as files. Remove it with{' '}
+          <Command text={`service skills remove ${revealHidden(name)}`} />.
         </p>
       ) : null}
     </PartPanel>

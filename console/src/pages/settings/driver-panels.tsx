@@ -5,6 +5,7 @@ import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { Command, Prose } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { formatCount } from '../../components/stat-tile.tsx';
 import { Time } from '../../components/time.tsx';
@@ -48,7 +49,7 @@ const DRIVER_COLUMNS: readonly DataColumn<Driver>[] = [
     id: 'detail',
     title: 'Detail',
     value: ({ detail }) => detail,
-    render: ({ detail }) => <SafeText text={detail} />,
+    render: ({ detail }) => <Prose text={detail} />,
     width: 340,
     is_wide_only: true,
   },
@@ -170,7 +171,7 @@ export function HooksPanel() {
             <p className="muted">Loading …</p>
           ) : (
             <EmptyState title="No hook wrote an event in 30 days." command="service setup">
-              Set up a coding agent, then check its hooks with <code>service doctor</code>.
+              Set up a coding agent, then check its hooks with <Command text="service doctor" />.
             </EmptyState>
           )
         }

@@ -3,6 +3,7 @@ import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { Command } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { StatTile } from '../../components/stat-tile.tsx';
 import { formatDuration } from '../../components/time.tsx';
@@ -40,8 +41,8 @@ export function HealthPanel() {
       </div>
       {data?.last_reload === undefined ? null : (
         <p className="note bad" role="alert">
-          The last reload failed, and the previous policy is still active. Run <code>service validate</code>{' '}
-          to see what is wrong, fix it, and reload.
+          The last reload failed, and the previous policy is still active. Run{' '}
+          <Command text="service validate" /> to see what is wrong, fix it, and reload.
         </p>
       )}
       <div className="columns">

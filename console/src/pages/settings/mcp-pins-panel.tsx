@@ -66,7 +66,7 @@ export function McpPinsPanel() {
       {error === null ? null : <ErrorNote error={error} />}
       {waiting === 0 ? null : (
         <p className="note watch" role="status">
-          {waiting === 1 ? 'One tool is' : `${waiting} tools are`} held back until a person approves the
+          {waiting === 1 ? 'One tool is' : `${waiting} tools are`} held back until an approver approves the
           definition.
         </p>
       )}

@@ -22,17 +22,14 @@ const COLUMNS: readonly DataColumn<Setting>[] = [
     render: ({ value }) => <SafeText text={JSON.stringify(value)} />,
     width: 420,
   },
-  { id: 'source', title: 'Source', value: describeSource, width: 130 },
+  { id: 'source', title: 'Source', value: describeSource, width: 170 },
 ];
 
 /** The effective value of every setting, and where it comes from. */
 export function SettingsPanel() {
   const [changed, setChanged] = useState(true);
-  const [search, setSearch] = useState('');
   const { data, error } = useOperation('settingsShow', {});
-  const rows = (data?.settings ?? []).filter(
-    ({ path, source }) => (!changed || source !== 'default') && path.includes(search.trim().toLowerCase()),
-  );
+  const rows = (data?.settings ?? []).filter(({ source }) => !changed || source !== 'default');
   return (
     <>
       {error === null ? null : <ErrorNote error={error} />}
@@ -54,23 +51,17 @@ export function SettingsPanel() {
         rows={rows}
         rowKey={({ path }) => path}
         is_tall
-        empty={<p className="muted">{data === undefined ? 'Loading …' : 'No setting matches.'}</p>}
+        empty={
+          <p className="muted">{data === undefined ? 'Loading …' : 'No setting differs from its default.'}</p>
+        }
       >
-        <input
-          className="input small"
-          type="search"
-          aria-label="Search settings"
-          placeholder="Search settings"
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
         <button
           type="button"
           className="button small"
           aria-pressed={changed}
           onClick={() => setChanged(!changed)}
         >
-          Only changed
+          Only those that differ from the default
         </button>
       </DataTable>
     </>
@@ -79,5 +70,5 @@ export function SettingsPanel() {
 
 function describeSource({ source, line }: Setting): string {
   if (source === 'default') return 'default';
-  return source === 'reference' ? `reference, line ${line}` : `file, line ${line}`;
+  return source === 'reference' ? `variable or secret, line ${line}` : `file, line ${line}`;
 }
