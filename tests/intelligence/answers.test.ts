@@ -12,7 +12,7 @@ import type { AdvisorReading } from '../../src/core/advisors/types.ts';
 import { buildPromptVocabulary } from '../../src/core/advisors/vocabulary.ts';
 import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { type ArtifactCheck, checkDocuments } from '../../src/features/advisors/check-artifacts.ts';
-import { checkCode } from '../../src/features/advisors/check-code.ts';
+import { checkCode, findRefusedCalls } from '../../src/features/advisors/check-code.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import {
   AUTO_CONFIG_GOOD,
@@ -182,6 +182,28 @@ test('code is parsed and never run, and hostile calls are refused', async () => 
   assert.equal(rows.length, 3);
 });
 
+test('each call that generated code must not have is refused', () => {
+  const refused = [
+    ...['eval("1")', 'exec ("1")', '__import__("os")', 'import importlib', 'import pickle'],
+    ...['__builtins__["ev" + "al"]("1")', 'os.system("x")', 'os.execvp("x", [])', 'os.spawnlp(0, "x")'],
+    ...[
+      'from os import path, system',
+      'import subprocess',
+      'import pty; pty.spawn("x")',
+      'get(verify=False)',
+    ],
+    ...["import { exec } from 'node:child_process'", "import vm from 'node:vm'", 'new Function("1")'],
+    ...["import { Worker } from 'node:worker_threads'", 'rejectUnauthorized: false'],
+  ];
+  const allowed = [
+    ...['import os\nurl = os.environ["SERVICE_URL"]', 'import re\nname = re.compile("x")', 'model.eval()'],
+    ...['from os import environ', 'retrieval("x")', 'def execute(x): return x'],
+  ];
+  for (const text of refused) assert.ok(findRefusedCalls(text).length > 0, text);
+  for (const text of allowed) assert.deepEqual(findRefusedCalls(text), [], text);
+  assert.deepEqual([refused.length, allowed.length], [18, 6]);
+});
+
 test('a file whose language cannot be parsed here is marked as not checked', async () => {
   const files = [
     { path: 'a.py', text: 'def broken(:\n' },
@@ -202,6 +224,19 @@ test('a file whose language cannot be parsed here is marked as not checked', asy
   }
   const again = await checkCode(files);
   assert.deepEqual([again.syntax?.['a.py'], again.problems.length], ['parsed', 2]);
+});
+
+test('code on which the parser gives up is refused, and not marked as unchecked', async () => {
+  const files = [
+    { path: 'a.py', text: `x = ${'-'.repeat(60_000)}1\n` },
+    { path: 'b.ts', text: `export const x = ${'('.repeat(60_000)}1;\n` },
+  ];
+  const { problems } = await checkCode(files);
+  assert.deepEqual(
+    files.map(({ path }) => problems.some((problem) => problem.includes(`\`${path}\``))),
+    [true, true],
+    problems.join('\n'),
+  );
 });
 
 test('no answer has written a file', () => {

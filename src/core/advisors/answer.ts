@@ -24,13 +24,14 @@ export interface ArtifactRules {
   readonly unnamed: string | null;
 }
 
-const MARKER = /^[ \t]*-{2,4}[ \t]*FILE:[ \t]*(.*?)[ \t]*-{0,4}[ \t]*$/i;
-const END_MARKER = /^[ \t]*-{2,4}[ \t]*END[^\n]{0,40}$/i;
-const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+-]{0,20})[ \t]*$/;
+const MARKER = /^-{2,4}[ \t]*FILE:(.*)$/i;
+const END_MARKER = /^-{2,4}[ \t]*END[^\n]{0,40}$/i;
+const FENCE = /^(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+-]{0,20})$/;
 
 /**
  * Splits an answer into text and files. A file begins with a line `--- FILE: <path> ---`; one code fence around its
- * content is removed, and text after that fence belongs to the summary.
+ * content is removed, and text after that fence belongs to the summary. Linear, because answers have millions of
+ * characters and are read where decisions are made.
  */
 export function parseAnswer(answer: string, rules: ArtifactRules): AnswerParts {
   const lines = stripReasoning(answer).replace(/\r\n?/g, '\n').split('\n');
@@ -38,11 +39,12 @@ export function parseAnswer(answer: string, rules: ArtifactRules): AnswerParts {
   const sections: { readonly path: string; readonly lines: string[] }[] = [];
   let current: string[] = prose;
   for (const line of lines) {
-    const marker = MARKER.exec(line);
+    const trimmed = line.trim();
+    const marker = MARKER.exec(trimmed);
     if (marker !== null) {
       current = [];
       sections.push({ path: cleanPath(marker[1] ?? ''), lines: current });
-    } else if (END_MARKER.test(line)) current = prose;
+    } else if (END_MARKER.test(trimmed)) current = prose;
     else current.push(line);
   }
   const problems: string[] = [];
@@ -57,10 +59,13 @@ export function parseAnswer(answer: string, rules: ArtifactRules): AnswerParts {
   return { prose: prose.join('\n').trim(), files: problems.length > 0 ? [] : files, problems };
 }
 
-/** Removes the reasoning that some models write before their answer. */
+/** Removes the reasoning that some models write before their answer. Some servers leave out its opening tag. */
 export function stripReasoning(answer: string): string {
-  const closed = answer.replace(/<(think|thinking|reasoning)>[\s\S]*?<\/\1>/gi, '');
-  return closed.replace(/^\s*<(?:think|thinking|reasoning)>[\s\S]*$/i, '').trim();
+  const rest = answer
+    .split(/<\/(?:think|thinking|reasoning)>/i)
+    .at(-1)!
+    .trim();
+  return /^<(?:think|thinking|reasoning)>/i.test(rest) ? '' : rest;
 }
 
 /** Cuts a summary to its limit. */
@@ -68,8 +73,16 @@ export function boundSummary(text: string): string {
   return text.length <= SUMMARY_UNITS_MAX ? text : `${text.slice(0, SUMMARY_UNITS_MAX)} …`;
 }
 
+/** Removes the end of the marker, and one pair of the marks in which models write names. */
 function cleanPath(written: string): string {
-  return written.replace(/^[`'"*]+|[`'"*]+$/g, '').replace(/^\.\//, '');
+  const path = written
+    .trim()
+    .replace(/-{1,4}$/, '')
+    .trim();
+  return path
+    .replace(/^(?:\*\*|[`'"*])/, '')
+    .replace(/(?:\*\*|[`'"*])$/, '')
+    .replace(/^\.\//, '');
 }
 
 interface FencedBlock {
@@ -81,7 +94,7 @@ interface FencedBlock {
 
 function unwrapFence(lines: readonly string[]): FencedBlock {
   const first = lines.findIndex((line) => line.trim() !== '');
-  const opening = first < 0 ? null : FENCE.exec(lines[first]!);
+  const opening = first < 0 ? null : FENCE.exec(lines[first]!.trim());
   if (opening === null) return { text: endLine(lines.join('\n')), rest: [], is_open: false };
   const end = findFenceEnd(lines, first, opening[1]!);
   if (end < 0) return { text: '', rest: [], is_open: true };
@@ -93,7 +106,11 @@ function unwrapFence(lines: readonly string[]): FencedBlock {
 }
 
 function findFenceEnd(lines: readonly string[], opening: number, fence: string): number {
-  return lines.findIndex((line, at) => at > opening && line.trim().startsWith(fence) && FENCE.test(line));
+  return lines.findIndex((line, at) => at > opening && isFence(line) && line.trim().startsWith(fence));
+}
+
+function isFence(line: string): boolean {
+  return FENCE.test(line.trim());
 }
 
 function endLine(text: string): string {
@@ -103,7 +120,7 @@ function endLine(text: string): string {
 
 /** Takes the only code block out of the text. */
 function takeSingleBlock(prose: string[], path: string): readonly ArtifactFile[] {
-  const openings = prose.flatMap((line, at) => (FENCE.test(line) ? [at] : []));
+  const openings = prose.flatMap((line, at) => (isFence(line) ? [at] : []));
   if (openings.length !== 2) return [];
   const [from = 0, to = 0] = openings;
   const text = endLine(prose.slice(from + 1, to).join('\n'));
@@ -124,11 +141,16 @@ function findFileProblems(files: readonly ArtifactFile[], rules: ArtifactRules):
     if (text === '') problems.push(`The file ${name} is empty.`);
     if (text.length > FILE_UNITS_MAX)
       problems.push(`The file ${name} is longer than ${FILE_UNITS_MAX} characters.`);
-    if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text))
-      problems.push(`The file ${name} has control or invisible characters.`);
+    if (INVISIBLE.test(text)) problems.push(`The file ${name} has control or invisible characters.`);
   }
   return [...new Set(problems)];
 }
+
+/**
+ * Characters that a diff does not show, or that reorder its text: the file would not be what a person confirmed. Tabs,
+ * line ends, and the selector of emoji are allowed.
+ */
+const INVISIBLE = /(?![\t\n]|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Names a file in a message. A path that is not allowed is not repeated. */
 function nameFile(path: string, { path: allowed }: ArtifactRules): string {

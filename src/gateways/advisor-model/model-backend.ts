@@ -18,7 +18,7 @@ import { type ChatQuestion, chatFormats } from './chat-formats.ts';
 type BackendSettings = NonNullable<IntelligenceSettings['backend']>;
 
 /** The longest answer of a backend, in bytes. */
-const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024;
+const ANSWER_BYTES_MAX = 1_024 * 1_024;
 const CONNECT_MS = 10_000;
 const BACKOFF_FACTOR = 1;
 
