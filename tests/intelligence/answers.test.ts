@@ -13,6 +13,7 @@ import { buildPromptVocabulary } from '../../src/core/advisors/vocabulary.ts';
 import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { type ArtifactCheck, checkDocuments } from '../../src/features/advisors/check-artifacts.ts';
 import { checkCode, findRefusedCalls } from '../../src/features/advisors/check-code.ts';
+import { examineProposal } from '../../src/features/advisors/examine-proposal.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import {
   AUTO_CONFIG_GOOD,
@@ -56,7 +57,14 @@ const recommend = (answer: string): AdvisorReading => recommenderAdvisor.read(an
 async function check({ artifacts }: AdvisorReading): Promise<ArtifactCheck> {
   const read = await loadConfig({ path: null, env: {}, cwd: folder, secrets: 'leave' });
   assert.ok(read.ok);
-  return checkDocuments(artifacts, { config: read.config, env: {} });
+  return checkDocuments(artifacts, { config: read.config });
+}
+
+/** Examines files in this process, which is quicker. */
+async function examine({ artifacts: files }: AdvisorReading) {
+  const read = await loadConfig({ path: null, env: {}, cwd: folder, secrets: 'leave' });
+  assert.ok(read.ok);
+  return examineProposal({ files, config: read.config });
 }
 
 test('good, chatty and fenced answers give the same rule', async () => {
@@ -130,6 +138,49 @@ test('a configuration is proposed with safe keys only', async () => {
   const { review } = await check(off);
   assert.equal(review.together?.weakens, true);
   assert.match(review.together?.lets_through.join('\n') ?? '', /`secret_detection` is switched off/);
+});
+
+test('each setting of a proposed configuration that weakens is marked', async () => {
+  const read = (text: string) =>
+    autoConfigAdvisor.read(`Hi.\n--- FILE: service.yaml ---\n${text}\n--- END ---`, {
+      ...{ outline, has_configuration: false, reads_identities: true },
+    });
+  const rows: readonly (readonly [text: string, found: RegExp | null])[] = [
+    ['policy: {builtin_rules: false, default_action: allow}', /input, secret\S*: block -> allow/],
+    ['pii_protection: {enabled: true, action: allow}', /input, personal\S*: redact -> allow/],
+    ['policy: {default_action: flag}', /tags that no rule names: block -> flag/],
+    ['command_detection: {enabled: false}', /`command_detection` is switched off/],
+    [
+      'policies: [{name: x, boundary: input, data_tags: [secret], action: allow}]',
+      /secret\S*: block -> allow/,
+    ],
+    ['server: {host: 127.0.0.1, port: 8000, mode: sidecar}', null],
+    ['policy: {default_action: block, undeclared_tools: block}', null],
+  ];
+  for (const [text, found] of rows) {
+    const examined = await examine(read(text));
+    assert.ok('policy' in examined, text);
+    assert.equal(examined.weakens, found !== null, text);
+    if (found !== null) assert.match(examined.lets_through.join('\n'), found);
+  }
+  assert.equal(rows.length, 7);
+  const variable = await examine(read(`policies: [{name: "$\{HOME}", boundary: input, action: block}]`));
+  assert.match(JSON.stringify(variable), /may not take values from the environment/);
+});
+
+test('a proposal is never called harmless because it is too large to compare', async () => {
+  const write = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, at) =>
+        `  - {name: r${at}, boundary: action, condition: {tools: [t${at}], agents: [a${at}]}, data_tags: [x${at}], action: block}`,
+    ).join('\n');
+  const propose = (count: number) =>
+    examine(recommend(`Hi.\n--- FILE: policies/a.yaml ---\nversion: v1alpha1\npolicies:\n${write(count)}\n`));
+  const many = await propose(60);
+  assert.ok('policy' in many && many.weakens);
+  assert.match(many.lets_through.join('\n'), /too many rules to compare/);
+  assert.match(JSON.stringify(await propose(201)), /more than 200 rules/);
 });
 
 test('an existing configuration is not replaced', () => {

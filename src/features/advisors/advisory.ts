@@ -63,7 +63,7 @@ export async function prepareRecommendations(
   const input = await collectAggregates(period, scope, runtime);
   const check: Check = (files, signal) =>
     checkDocuments(files, {
-      ...{ config, env: process.env, signal },
+      ...{ config, signal },
       replay: (next) => replayProposal(next, period.since, scope.tenants, runtime, signal),
     });
   return prepareCall({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
@@ -95,7 +95,7 @@ export async function prepareCompliance(framework: FrameworkId, context: Context
   };
   const check: Check = (files, signal) =>
     checkDocuments(files, {
-      ...{ config, env: process.env, signal },
+      ...{ config, signal },
       findControlChanges: async (next) =>
         compareControls(input.controls, (await report(next, false)).controls),
       ...(config.audit.enabled && {
@@ -118,7 +118,7 @@ export async function prepareAutoConfig(subject: ProjectSubject, context: Contex
   const { outline, has_configuration, config } = subject;
   const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
   const input = { outline, has_configuration, reads_identities };
-  const check: Check = (files, signal) => checkDocuments(files, { config, env: process.env, signal });
+  const check: Check = (files, signal) => checkDocuments(files, { config, signal });
   return prepareCall({ advisor: autoConfigAdvisor, input, check }, {}, context);
 }
 

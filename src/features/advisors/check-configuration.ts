@@ -26,6 +26,9 @@ export async function findConfigurationProblems(text: string): Promise<readonly 
     return ['`service.yaml` is not valid YAML.'];
   }
   if (!isMapping(written)) return ['`service.yaml` must be a mapping.'];
+  // A reference could bring a secret into a reason or a name, and the policy would not be the one that was examined.
+  if (text.includes('${'))
+    return ['`service.yaml` of a proposal may not take values from the environment (`${NAME}`).'];
   const problems = Object.entries(written).flatMap(([key, value]) => findMemberProblems(key, value));
   const host = isMapping(written.server) ? written.server.host : undefined;
   if (host !== undefined && !(typeof host === 'string' && isLoopbackHost(host)))

@@ -46,7 +46,7 @@ export type ConfigResult = (
 };
 
 /** The default name of the configuration file, and the accepted alternative. */
-const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
+export const CONFIGURATION_NAMES = ['service.yaml', 'service.yml'] as const;
 
 /**
  * Reads and checks the configuration. Never throws for the content of a file: every problem is in the result,
@@ -108,7 +108,7 @@ function addNames(written: unknown, names: Set<string>, areHeaders = false): voi
 }
 
 async function findFile(cwd: string): Promise<string | null> {
-  for (const name of FILE_NAMES) {
+  for (const name of CONFIGURATION_NAMES) {
     // Any entry with this name was intended, so a folder or a broken link is reported and not skipped.
     const there = await lstat(join(cwd, name)).then(
       () => true,

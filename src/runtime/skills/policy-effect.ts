@@ -132,6 +132,17 @@ function formatNames(all: readonly string[]): string {
 
 function getConsequences(before: Policy, after: Policy): string[] {
   const lines: string[] = [];
+  if (before.default_action !== after.default_action)
+    lines.push(`the default action will be ${after.default_action} instead of ${before.default_action}`);
+  const builtin = countBuiltinChanges(before, after);
+  if (builtin > 0)
+    lines.push(`${builtin} of ${before.builtin_rules.length} built-in rules will change or go`);
+  if (before.undeclared_tools !== after.undeclared_tools)
+    lines.push(
+      after.undeclared_tools === 'block'
+        ? 'tools without a contract will be blocked'
+        : 'tools without a contract will no longer be blocked',
+    );
   if (before.unknown_agents !== after.unknown_agents)
     lines.push(
       after.unknown_agents === 'block'
@@ -141,4 +152,9 @@ function getConsequences(before: Policy, after: Policy): string[] {
   if (before.memory_schemas.length === 0 && after.memory_schemas.length > 0)
     lines.push('agents can keep what its memory schemas declare (docs/how-to/keep-memory.md)');
   return lines;
+}
+
+function countBuiltinChanges(before: Policy, after: Policy): number {
+  const kept = new Set(after.builtin_rules.map((rule) => JSON.stringify(rule)));
+  return before.builtin_rules.filter((rule) => !kept.has(JSON.stringify(rule))).length;
 }

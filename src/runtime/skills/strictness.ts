@@ -10,6 +10,7 @@ import {
   type Policy,
   type Tag,
 } from '../../core/types/index.ts';
+import { listLooserTerms } from './looser-terms.ts';
 
 /** A place at which two policies answer differently. */
 export interface AnswerDifference {
@@ -31,8 +32,8 @@ export interface StrictnessComparison {
   /** The tags of the opened places. */
   readonly opened_tags: readonly Tag[];
   /**
-   * Changes that loosen by themselves: rules that remove tags from sessions, and tools and agents that become
-   * known.
+   * Changes that loosen by themselves: rules that remove tags from sessions, tools and agents that become known,
+   * and terms that bind less than before.
    */
   readonly loosening: readonly string[];
   /** True if all places were compared, within the limit. */
@@ -59,7 +60,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
     const tags =
       part === keepTagRules
         ? listDistinctTags([was_part, is_part])
-            .filter((tag) => isCoveredBy(touched, tag))
+            .filter((tag) => touched === 'all' || isCoveredBy(touched, tag))
             .map((tag) => [tag])
         : [[]];
     for (const place of getPlaces([was_part, is_part], tags)) {
@@ -174,11 +175,15 @@ function getWords(word: string, { tool, agent_id, data_tags, tenant_id }: Evalua
 
 /**
  * Returns the tags of rules that are in only one of two policies. For all other tags, both policies answer the
- * same.
+ * same, unless they have different default actions.
  */
-function listTouchedTags(a: Policy, b: Policy): readonly Tag[] {
-  const [in_a, in_b] = [a, b].map(({ rules }) => new Set(rules.map((rule) => JSON.stringify(rule))));
-  const differing = [...a.rules, ...b.rules].filter((rule) => {
+function listTouchedTags(a: Policy, b: Policy): readonly Tag[] | 'all' {
+  if (a.default_action !== b.default_action) return 'all';
+  const [all_of_a, all_of_b] = [a, b].map(({ rules, builtin_rules }) => [...rules, ...builtin_rules]);
+  const [in_a, in_b] = [all_of_a, all_of_b].map(
+    (rules) => new Set(rules!.map((rule) => JSON.stringify(rule))),
+  );
+  const differing = [...all_of_a!, ...all_of_b!].filter((rule) => {
     const written = JSON.stringify(rule);
     return !(in_a?.has(written) && in_b?.has(written));
   });
@@ -269,5 +274,12 @@ function getLoosening(before: Policy, after: Policy): string[] {
     ...(before.unknown_agents === 'block' && after.unknown_agents === 'allow'
       ? ['unknown agents are no longer blocked']
       : []),
+    ...(ACTIONS.indexOf(after.default_action) < ACTIONS.indexOf(before.default_action)
+      ? [`tags that no rule names: ${before.default_action} -> ${after.default_action}`]
+      : []),
+    ...(before.undeclared_tools === 'block' && after.undeclared_tools === 'allow'
+      ? ['tools without a contract are no longer blocked']
+      : []),
+    ...listLooserTerms(before, after),
   ];
 }

@@ -48,7 +48,8 @@ async function runAutoConfig(
   const outline = await readOutline(root);
   const done = await runAdvisorCommand(options, terminal, async (context, config) => {
     const { prepareAutoConfig } = await import('../../../features/advisors/advisory.ts');
-    const has_configuration = existsSync(join(root, 'service.yaml'));
+    const { CONFIGURATION_NAMES } = await import('../../../runtime/policies/load-config.ts');
+    const has_configuration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
     return prepareAutoConfig(
       { outline, has_configuration, config: await readProjectConfig(root, config) },
       context,
