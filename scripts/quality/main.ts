@@ -8,6 +8,7 @@
  *   --brief           leave out types and rows
  *   --texts           print the beginning of each text with a wrong result, for work on detectors
  *   --predictions DIR write the findings, one file per category
+ *   --goals           compare the figures of the corpora and of the fresh rows with the goals, and print nothing else
  *   --check           compare with the baseline and print regressions; exits with 1 if there are any
  *   --figures         write the figures of detectors to data/detector-figures.json, and nothing else
  *   --write           make these figures the baseline, and write docs/reference/detection-figures.md
@@ -20,6 +21,8 @@ import { formatQuality } from '../../src/entry/cli/quality-report.ts';
 import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
 import { describeRegressions, readBaseline, SETS, withReached, writeBaseline } from './baseline.ts';
 import { mergeLabelled } from './detector-figures.ts';
+import { measureFresh } from './fresh.ts';
+import { renderGoals } from './goals.ts';
 import {
   buildCorpusPath,
   loadDefaultPolicy,
@@ -41,6 +44,7 @@ const { values: options } = parseArgs({
     check: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     figures: { type: 'boolean', default: false },
+    goals: { type: 'boolean', default: false },
   },
 });
 const folder = resolve(
@@ -55,7 +59,8 @@ try {
 
 async function main(): Promise<void> {
   const measured = await measureAll();
-  if (options.check) checkBaseline(measured);
+  if (options.goals) await printGoals(measured);
+  else if (options.check) checkBaseline(measured);
   else for (const each of measured) await printMeasurement(each);
   for (const { category, differences } of measured) {
     for (const difference of differences) console.log(`score.mjs, ${category}, ${difference}`);
@@ -74,7 +79,7 @@ async function main(): Promise<void> {
   const is_all = CATEGORIES.every((each) =>
     SETS.every((set) => measured.some((one) => one.category === each && one.set === set)),
   );
-  if (is_all) writePage(measured);
+  if (is_all) writePage(measured, await measureFresh(folder, await loadDefaultPolicy()));
   console.log(
     is_all
       ? 'The baseline and docs/reference/detection-figures.md are written.'
@@ -96,6 +101,17 @@ async function measureAll(): Promise<readonly QualityMeasurement[]> {
       measured.push(await measureCorpus(folder, category, policy, join(predictions, `${category}.jsonl`)));
   }
   return measured;
+}
+
+async function printGoals(measured: readonly QualityMeasurement[]): Promise<void> {
+  const fresh = await measureFresh(folder, await loadDefaultPolicy());
+  if (fresh === null) throw new Error(`There are no fresh rows in ${folder}.`);
+  console.log(
+    renderGoals(
+      measured.filter(({ set }) => set === 'corpora'),
+      fresh,
+    ),
+  );
 }
 
 function isThere(category: Category): boolean {

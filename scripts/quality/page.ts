@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Category, FigureGroup, Mistake } from '../../src/features/quality/index.ts';
+import type { FreshFigures } from './fresh.ts';
+import { renderGoals } from './goals.ts';
 import type { QualityMeasurement } from './measure.ts';
 
 const FILE = join(import.meta.dirname, '../../docs/reference/detection-figures.md');
@@ -15,8 +17,8 @@ const TITLES: Readonly<Record<Category, string>> = {
   commands: 'Commands',
 };
 
-/** Writes docs/reference/detection-figures.md. */
-export function writePage(measured: readonly QualityMeasurement[]): void {
+/** Writes docs/reference/detection-figures.md, without the goals if there are no fresh rows. */
+export function writePage(measured: readonly QualityMeasurement[], fresh: FreshFigures | null): void {
   const corpora = measured.filter(({ set }) => set === 'corpora');
   const rows = measured.filter(({ set }) => set === 'own');
   const text = `<!-- Written by \`npm run quality -- --write\`. -->
@@ -32,12 +34,13 @@ This reference is for engineers who judge detection. It shows how well the servi
 sequence, whatever their case), a value that occurs in the text again without a label, a public identifier by the name of its type (\`-id\`, \`-host\`, \`-url\`,
 \`-name\`), a domain or an address that an RFC reserves, a number of one digit or one sequence, an account number in the form of no country, a web address, or a
 text of nothing but up to twelve digits. It leaves out benign rows of secrets that hold a placeholder of ten characters or more, because other rows label
-such strings as secrets. The rule reads texts, values and types, never findings (\`src/features/quality/label-noise.ts\`). Injections and commands have no such
-rule.
+such strings as secrets. It leaves out injections whose type says that the text holds no order to a model: an everyday question about a topic that only a system
+prompt outside the row forbids (\`indirect_reference\`), and an everyday task that only its place in a document makes an attack (\`indirect:...\`). The rule reads
+texts, values and types, never findings (\`src/features/quality/label-noise.ts\`). Commands have no such rule.
 
 The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the repository). The rows are the **development half:
 its misses were read while detectors were written**, so these figures are optimistic. Rows are named by their ids in the corpora.
-
+${renderGoalSection(corpora, fresh)}
 ## Comparison with other tools
 
 All tools ran on the same rows and were counted by the same program. The figures of the other tools are those of the corpora's README.
@@ -52,6 +55,16 @@ Hand-written rows, part of the repository. \`npm test\` compares them with the b
 ${getTable(rows.map(({ category, report }) => ({ ...report, name: TITLES[category] })))}
 `;
   writeFileSync(FILE, text);
+}
+
+function renderGoalSection(corpora: readonly QualityMeasurement[], fresh: FreshFigures | null): string {
+  if (fresh === null) return '';
+  return `
+## Goals
+
+All shares are without label noise. The fresh rows were collected after the detectors of the corpora were written, and their misses were read too.
+
+${renderGoals(corpora, fresh)}`;
 }
 
 /**

@@ -13,7 +13,9 @@ import { jailbreak } from './injection/jailbreak.ts';
 import { joinedWords } from './injection/joined-words.ts';
 import { languages } from './injection/languages.ts';
 import { languagesAuthority } from './injection/languages-authority.ts';
+import { languagesData } from './injection/languages-data.ts';
 import { languagesFurther } from './injection/languages-further.ts';
+import { languagesJailbreak } from './injection/languages-jailbreak.ts';
 import { languagesRomanised } from './injection/languages-romanised.ts';
 import { override } from './injection/override.ts';
 import { persona } from './injection/persona.ts';
@@ -131,7 +133,9 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => jailbreak,
   () => joinedWords,
   () => languagesAuthority,
+  () => languagesData,
   () => languagesFurther,
+  () => languagesJailbreak,
   () => languagesRomanised,
   () => languages,
   () => override,
