@@ -10,6 +10,8 @@ import {
 interface OperationOptions {
   /** Reads again after this many milliseconds while the page is visible. */
   readonly refresh_ms?: number;
+  /** Reads again also while the page is not visible. */
+  readonly in_background?: boolean;
   readonly enabled?: boolean;
 }
 
@@ -24,6 +26,7 @@ export function useOperation<Name extends OperationName>(
     queryFn: ({ signal }) => callOperation(name, input, signal),
     placeholderData: (before) => before,
     refetchInterval: options.refresh_ms ?? false,
+    refetchIntervalInBackground: options.in_background ?? false,
     enabled: options.enabled ?? true,
     retry: (count, error) => error.status === 0 && count < 2,
   });

@@ -3,6 +3,7 @@ import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react';
 import { callOperation } from '../api/client.ts';
 import { sessionQuery, useHasPermission, useSession } from '../api/session.ts';
+import { useApprovalNotices } from '../components/approval-notice.ts';
 import { SafeText } from '../components/safe-text.tsx';
 import { navigation } from './navigation.ts';
 import { setThemeChoice, type ThemeChoice, useThemeChoice } from './theme.ts';
@@ -13,6 +14,7 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   const last_path = useRef(path);
+  useApprovalNotices();
   useEffect(() => {
     if (last_path.current === path) return;
     last_path.current = path;
@@ -96,7 +98,9 @@ function Account() {
   const router = useRouter();
   const client = useQueryClient();
   async function signOut() {
-    await callOperation('sessionSignOut', {}).catch(() => null);
+    const answer = await callOperation('sessionSignOut', {}).catch(() => null);
+    // The sign-out at the OpenID provider, which leads back to the sign-in page.
+    if (typeof answer?.location === 'string') return window.location.assign(answer.location);
     client.clear();
     client.setQueryData(sessionQuery.queryKey, null);
     await router.invalidate();

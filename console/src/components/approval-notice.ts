@@ -1,8 +1,12 @@
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
+import { useMayCall } from '../api/session.ts';
+import { useOperation } from '../api/use-operation.ts';
 import { revealHidden } from './safe-text.tsx';
 
 const STORAGE_KEY = 'console-notify-approvals';
 const TEXT_MAX = 80;
+const REFRESH_MS = 15_000;
+const LIMIT = 200;
 
 /** Requests that were seen before; `null` until the first list, which notifies of nothing. */
 let seen: Set<string> | null = null;
@@ -13,8 +17,28 @@ interface NewRequest {
   readonly tool: string | null;
 }
 
+/** Notifies of new requests on every page, while the user wants that. Without the wish it reads nothing. */
+export function useApprovalNotices(): void {
+  const is_on = useSyncExternalStore(subscribeToChoice, isNotifying);
+  const may_read = useMayCall()('dashboardApprovals');
+  const input = { status: 'pending', limit: LIMIT } as const;
+  const { data } = useOperation('dashboardApprovals', input, {
+    refresh_ms: REFRESH_MS,
+    in_background: true,
+    enabled: is_on && may_read,
+  });
+  if (is_on && data !== undefined) notifyNewRequests(data.approvals);
+}
+
+const choice_listeners = new Set<() => void>();
+
+function subscribeToChoice(listener: () => void): () => void {
+  choice_listeners.add(listener);
+  return () => choice_listeners.delete(listener);
+}
+
 /** Shows a notification of the browser for each request that was not in an earlier list, if the user wants that. */
-export function notifyNewRequests(requests: readonly NewRequest[]): void {
+function notifyNewRequests(requests: readonly NewRequest[]): void {
   const known = seen;
   seen = new Set([...(known ?? []), ...requests.map(({ request_id }) => request_id)]);
   if (known === null || !isNotifying()) return;
@@ -35,6 +59,7 @@ export function useNotificationChoice(): readonly [boolean, () => Promise<void>]
       if (wanted) localStorage.setItem(STORAGE_KEY, 'on');
       else localStorage.removeItem(STORAGE_KEY);
       setOn(wanted);
+      for (const each of choice_listeners) each();
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { autocompletion, completeFromList, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -7,13 +7,15 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
+import { documentSchemas } from './document-schemas.ts';
+import { completeFromSchemas } from './schema-completion.ts';
 import type { EditorProblem, YamlEditorProps } from './yaml-editor.tsx';
 
 const LENGTH_MAX = 1_000_000;
 
 /** CodeMirror behind a React component. Tab moves the focus on, as everywhere on the page. */
 export default function CodeMirrorEditor(props: YamlEditorProps) {
-  const { label, value, is_read_only = false, problems = [], words = [] } = props;
+  const { label, value, is_read_only = false, problems = [], document: kind } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const onChange = useRef(props.onChange);
@@ -40,7 +42,7 @@ export default function CodeMirrorEditor(props: YamlEditorProps) {
           highlightActiveLine(),
           yaml(),
           syntaxHighlighting(HIGHLIGHT),
-          autocompletion({ override: [completeFromList(words.map((word) => ({ label: word })))] }),
+          autocompletion({ override: [completeFromSchemas(documentSchemas[kind])] }),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
           EditorState.readOnly.of(is_read_only),
           EditorView.lineWrapping,
@@ -58,7 +60,7 @@ export default function CodeMirrorEditor(props: YamlEditorProps) {
       parent.remove();
       view.current = null;
     };
-  }, [label, is_read_only, words]);
+  }, [label, is_read_only, kind]);
 
   useEffect(() => {
     const editor = view.current;

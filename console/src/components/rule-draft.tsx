@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { OpenInEditor } from '../pages/policies/open-in-editor.tsx';
 import { CodeBlock } from './code-block.tsx';
 import type { ConsoleEvent } from './event-columns.tsx';
 import { Panel } from './page-header.tsx';
@@ -9,9 +10,11 @@ const ACTIONS = ['block', 'require_approval', 'redact', 'flag', 'allow'] as cons
 /** Drafts a rule for calls like one event. Nothing changes until the text is part of a policy. */
 export function RuleDraft({ event }: { readonly event: ConsoleEvent }) {
   const [action, setAction] = useState<(typeof ACTIONS)[number]>('require_approval');
+  const text = draftRule(event, action);
   return (
     <Panel
       title="Draft of a rule"
+      details_of={event.event_id}
       aside={
         <label className="inline-field">
           Action{' '}
@@ -27,11 +30,17 @@ export function RuleDraft({ event }: { readonly event: ConsoleEvent }) {
         </label>
       }
     >
-      <CodeBlock text={draftRule(event, action)} label="Draft of a rule" />
-      <p className="hint">
-        Put it into <code>policies</code> of <code>service.yaml</code>, or into a version of the policies of a
-        tenant. In monitor mode it records what it would do, and stops nothing.
-      </p>
+      <div className="stack">
+        <CodeBlock text={text} label="Draft of a rule" />
+        <p className="hint">
+          In monitor mode the rule records what it would do, and stops nothing. The editor replays it on
+          recorded decisions before you save it. It can also be in <code>policies</code> of{' '}
+          <code>service.yaml</code>.
+        </p>
+        <div>
+          <OpenInEditor list="policies" text={text} />
+        </div>
+      </div>
     </Panel>
   );
 }

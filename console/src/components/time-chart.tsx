@@ -19,14 +19,20 @@ interface TimeChartProps {
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
   readonly height?: number;
+  /** True: each bar is a whole day, so labels have no time. */
+  readonly is_daily?: boolean;
   /** Called with the number of the bar that was clicked. */
   readonly onSelect?: (index: number) => void;
 }
 
+const day_format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const time_format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Draws stacked bars over time, on both sides of a line. The same figures are below it as a table. */
-export function TimeChart({ label, times, series, format, height = 190, onSelect }: TimeChartProps) {
+export function TimeChart(props: TimeChartProps) {
+  const { label, times, series, format, height = 190, is_daily = false, onSelect } = props;
+  const formatMoment = (time: string | undefined) =>
+    (is_daily ? day_format : time_format).format(Date.parse(time ?? ''));
   const box = useRef<HTMLDivElement>(null);
   const select = useRef(onSelect);
   select.current = onSelect;
@@ -39,7 +45,14 @@ export function TimeChart({ label, times, series, format, height = 190, onSelect
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const options = buildOptions(series, format, height, setHovered, () => select.current);
+    const options = buildOptions({
+      series,
+      format,
+      height,
+      is_daily,
+      setHovered,
+      selected: () => select.current,
+    });
     const plot = new uPlot({ ...options, width: element.clientWidth }, data, element);
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     resize.observe(element);
@@ -60,19 +73,21 @@ export function TimeChart({ label, times, series, format, height = 190, onSelect
             <strong>{format(hovered === null ? sumValues(values) : (values[hovered] ?? 0))}</strong>
           </li>
         ))}
-        <li className="muted">
-          {hovered === null ? 'in total' : time_format.format(Date.parse(times[hovered] ?? ''))}
-        </li>
+        <li className="muted">{hovered === null ? 'in total' : formatMoment(times[hovered])}</li>
       </ul>
       <figcaption id={description_id} className="visually-hidden">
         {series.map(({ label: name, values }) => `${name}: ${format(sumValues(values))}`).join(', ')}
       </figcaption>
-      <ChartTable times={times} series={series} format={format} />
+      <ChartTable times={times} series={series} format={format} formatMoment={formatMoment} />
     </figure>
   );
 }
 
-function ChartTable({ times, series, format }: Pick<TimeChartProps, 'times' | 'series' | 'format'>) {
+interface ChartTableProps extends Pick<TimeChartProps, 'times' | 'series' | 'format'> {
+  readonly formatMoment: (time: string) => string;
+}
+
+function ChartTable({ times, series, format, formatMoment }: ChartTableProps) {
   const [is_open, setOpen] = useState(false);
   return (
     <details className="chart-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -93,7 +108,7 @@ function ChartTable({ times, series, format }: Pick<TimeChartProps, 'times' | 's
             <tbody>
               {times.map((time, index) => (
                 <tr key={time}>
-                  <th scope="row">{time_format.format(Date.parse(time))}</th>
+                  <th scope="row">{formatMoment(time)}</th>
                   {series.map(({ label, values }) => (
                     <td key={label} className="number">
                       {format(values[index] ?? 0)}
@@ -125,13 +140,17 @@ function stackSeries(times: readonly string[], series: readonly ChartSeries[]): 
   return [times.map((time) => Date.parse(time) / 1000), ...stacked.reverse()];
 }
 
-function buildOptions(
-  series: readonly ChartSeries[],
-  format: (value: number) => string,
-  height: number,
-  setHovered: (index: number | null) => void,
-  selected: () => ((index: number) => void) | undefined,
-): Omit<uPlot.Options, 'width'> {
+interface PlotChoices {
+  readonly series: readonly ChartSeries[];
+  readonly format: (value: number) => string;
+  readonly height: number;
+  readonly is_daily: boolean;
+  readonly setHovered: (index: number | null) => void;
+  readonly selected: () => ((index: number) => void) | undefined;
+}
+
+function buildOptions(choices: PlotChoices): Omit<uPlot.Options, 'width'> {
+  const { series, format, height, is_daily, setHovered, selected } = choices;
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const bars = uPlot.paths.bars?.({ size: [0.78, 40], gap: 1 });
@@ -144,9 +163,19 @@ function buildOptions(
     height,
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, low, high) => padRange(low, high) } },
+    scales: {
+      // Half a bar at both ends, so that the first and the last bar are whole.
+      ...(is_daily ? { x: { range: (_plot, from, to) => [from - DAY_S / 2, to + DAY_S / 2] as const } } : {}),
+      y: { range: (_plot, low, high) => padRange(low, high) },
+    },
     axes: [
-      { ...axis, grid: { show: false }, values: formatTimeLabels, space: 80 },
+      {
+        ...axis,
+        grid: { show: false },
+        values: is_daily ? formatDayLabels : formatTimeLabels,
+        space: 80,
+        ...(is_daily ? { incrs: DAY_STEPS } : {}),
+      },
       {
         ...axis,
         size: 46,
@@ -192,6 +221,14 @@ const hour_format = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 const date_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+const DAY_S = 86_400;
+/** Distances of labels under bars of whole days. */
+const DAY_STEPS = [1, 2, 7, 14, 28, 56].map((days) => days * DAY_S);
+
+function formatDayLabels(_plot: uPlot, splits: number[]): string[] {
+  return splits.map((seconds) => date_format.format(seconds * 1000));
+}
 
 function formatTimeLabels(_plot: uPlot, splits: number[]): string[] {
   return splits.map((seconds) => {

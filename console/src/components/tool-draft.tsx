@@ -1,57 +1,80 @@
+import { stringify } from 'yaml';
 import { useOperation } from '../api/use-operation.ts';
+import { OpenInEditor } from '../pages/policies/open-in-editor.tsx';
 import { CodeBlock } from './code-block.tsx';
+import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { revealHidden, SafeText } from './safe-text.tsx';
+import { formatNumber } from './stat-tile.tsx';
 
 interface ToolDraftProps {
   readonly tool_name: string;
   readonly onClose: () => void;
 }
 
-const EVENTS = 1_000;
-
-/** Drafts a contract for a tool from what was seen: its agents and its data tags. Arguments are not in the audit log. */
-export function ToolDraft({ tool_name, onClose }: ToolDraftProps) {
-  const { data } = useOperation('dashboardEventsQuery', { tool_name, last: '30d', limit: EVENTS });
+/** Drafts a contract for a tool from its calls of 30 days: agents, rate, tags, and what is known of its arguments. */
+export default function ToolDraft({ tool_name, onClose }: ToolDraftProps) {
+  const { data, error } = useOperation('observeToolContract', { tool_name, last: '30d' });
   return (
     <Panel
       title="Draft of a contract"
+      details_of={tool_name}
       aside={
         <button type="button" className="button quiet small" onClick={onClose}>
           Close
         </button>
       }
     >
-      <p>
-        For <SafeText text={tool_name} />, from {data?.events.length ?? 0} events of the last 30 days.
-      </p>
-      {data === undefined ? null : (
-        <CodeBlock
-          label="Draft of a contract"
-          text={draftContract(
-            tool_name,
-            data.events.filter(({ decision }) => decision !== 'block').flatMap(({ data_tags }) => data_tags),
+      {error === null ? null : <ErrorNote error={error} />}
+      {data === undefined || data.tool_name !== tool_name ? null : (
+        <div className="stack">
+          <p>
+            For <SafeText text={tool_name} />, from {formatNumber(data.calls_seen, 'call', 'calls')} and{' '}
+            {formatNumber(data.results_seen, 'result', 'results')} of the last 30 days.
+            {data.declared ? ' The active policy has a contract for it: change that one where it is.' : ''}
+          </p>
+          {data.contract === null ? (
+            <p className="muted">It was not called in that time, so there is nothing to draft from.</p>
+          ) : (
+            <DraftText
+              contract={data.contract}
+              arguments_from={data.arguments_from}
+              is_declared={data.declared}
+            />
           )}
-        />
+        </div>
       )}
-      <p className="hint">
-        The audit log holds no arguments. Add their schema under <code>request.parameters</code>, then save
-        the text in <code>contracts/</code> and run <code>service validate</code>.
-      </p>
     </Panel>
   );
 }
 
-function draftContract(tool_name: string, tags: readonly string[]): string {
-  const quoted = JSON.stringify(revealHidden(tool_name));
-  const known = [...new Set(tags)].toSorted();
-  return [
-    'apiVersion: service/v1alpha1',
-    'kind: ToolContract',
-    'metadata:',
-    `  name: ${quoted}`,
-    'spec:',
-    `  tool_name: ${quoted}`,
-    `  allowed_tags: [${known.map((tag) => JSON.stringify(tag)).join(', ')}]`,
-  ].join('\n');
+interface DraftTextProps {
+  readonly contract: object;
+  readonly arguments_from: string;
+  readonly is_declared: boolean;
+}
+
+function DraftText({ contract, arguments_from, is_declared }: DraftTextProps) {
+  // Names from outside are shown with their hidden characters as code points, and an operator decides what they mean.
+  const text = revealLines(stringify([contract], { lineWidth: 0 }));
+  return (
+    <>
+      <CodeBlock label="Draft of a contract" text={text} />
+      <p className="hint">
+        {arguments_from === 'nothing'
+          ? 'The audit log holds no arguments, and no approval request shows any. Add their JSON Schema under '
+          : 'Names and types of arguments are from approval requests. Check the JSON Schema under '}
+        <code>arguments</code>. The editor checks the contract before you save it.
+      </p>
+      {is_declared ? null : (
+        <div>
+          <OpenInEditor list="contracts" text={text} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function revealLines(text: string): string {
+  return text.trimEnd().split('\n').map(revealHidden).join('\n');
 }

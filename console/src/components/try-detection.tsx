@@ -50,8 +50,7 @@ export function TryDetection() {
             Clear
           </button>
           <span className="hint">
-            The text is kept in this tab only. The scan records an event without the text, which counts
-            nowhere.
+            The text stays in this tab. The audit log gets an event without the text, and no figure counts it.
           </span>
         </div>
       </form>

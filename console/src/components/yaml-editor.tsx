@@ -7,6 +7,9 @@ export interface EditorProblem {
   readonly message: string;
 }
 
+/** The policy document, a list of rules, or test cases. */
+export type DocumentKind = 'policy' | 'rules' | 'cases';
+
 export interface YamlEditorProps {
   readonly label: string;
   readonly value: string;
@@ -14,8 +17,8 @@ export interface YamlEditorProps {
   readonly is_read_only?: boolean;
   /** Shown at their lines. */
   readonly problems?: readonly EditorProblem[];
-  /** Words that completion offers: the fields and values of the documents. */
-  readonly words?: readonly string[];
+  /** What the text is: completion offers its keys and values. */
+  readonly document: DocumentKind;
 }
 
 const CodeMirrorEditor = lazy(() => import('./code-mirror-editor.tsx'));

@@ -1,5 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useOperation } from '../api/use-operation.ts';
+import { AgentBlockButton, AgentBlockNote } from '../components/agent-block.tsx';
 import { Tags } from '../components/badge.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -25,8 +26,10 @@ export function AgentPage() {
   return (
     <div className="page-body">
       <PageHeader title="Agent" lead={<SafeText text={agent_id} />}>
+        <AgentBlockButton agent_id={agent_id} />
         <PeriodSelect />
       </PageHeader>
+      <AgentBlockNote agent_id={agent_id} />
       {error === null ? null : <ErrorNote error={error} />}
       {data === undefined ? null : (
         <>

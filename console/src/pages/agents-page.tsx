@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { type DataColumn, DataTable } from '../components/data-table.tsx';
@@ -11,7 +11,8 @@ import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { formatCount, formatShare } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
-import { ToolDraft } from '../components/tool-draft.tsx';
+
+const ToolDraft = lazy(() => import('../components/tool-draft.tsx'));
 
 type AgentRow = OperationOutput<'observeAgents'>['agents'][number];
 type ToolRow = OperationOutput<'observeTools'>['tools'][number];
@@ -100,20 +101,33 @@ const agentColumns: readonly DataColumn<AgentRow>[] = [
   ...buildUsageColumns<AgentRow>('Identity'),
 ];
 
-const toolColumns: readonly DataColumn<ToolRow>[] = [
-  {
-    id: 'tool',
-    title: 'Tool',
-    value: ({ tool_name }) => tool_name,
-    render: ({ tool_name }) => (
-      <Link to="/activity" search={{ tool_name }}>
-        <SafeText text={tool_name} />
-      </Link>
-    ),
-    width: 220,
-  },
-  ...buildUsageColumns<ToolRow>('Contract'),
-];
+function buildToolColumns(onDraft: (tool_name: string) => void): readonly DataColumn<ToolRow>[] {
+  return [
+    {
+      id: 'tool',
+      title: 'Tool',
+      value: ({ tool_name }) => tool_name,
+      render: ({ tool_name }) => (
+        <Link to="/activity" search={{ tool_name }}>
+          <SafeText text={tool_name} />
+        </Link>
+      ),
+      width: 220,
+    },
+    ...buildUsageColumns<ToolRow>('Contract'),
+    {
+      id: 'draft',
+      title: 'Draft',
+      value: () => '',
+      render: ({ tool_name, declared }) => (
+        <button type="button" className="button small" onClick={() => onDraft(tool_name)}>
+          {declared ? 'Draft again' : 'Write a contract'}
+        </button>
+      ),
+      width: 150,
+    },
+  ];
+}
 
 /** Lists agents and tools: whether the policy declares them, what they did, and how much of it was blocked. */
 export function AgentsPage() {
@@ -153,6 +167,7 @@ function AgentTable() {
 function ToolTable() {
   const last = usePeriod();
   const [draft_for, setDraft] = useState<string | null>(null);
+  const columns = useMemo(() => buildToolColumns(setDraft), []);
   const { data, error } = useOperation('observeTools', { last, limit: LIMIT });
   if (error !== null) return <ErrorNote error={error} />;
   return (
@@ -160,7 +175,7 @@ function ToolTable() {
       <DataTable
         name="tools"
         label="Tools"
-        columns={toolColumns}
+        columns={columns}
         rows={data?.tools ?? NONE}
         rowKey={({ tool_name }) => tool_name}
         onOpen={({ tool_name }) => setDraft(tool_name)}
@@ -171,7 +186,11 @@ function ToolTable() {
           </EmptyState>
         }
       />
-      {draft_for === null ? null : <ToolDraft tool_name={draft_for} onClose={() => setDraft(null)} />}
+      {draft_for === null ? null : (
+        <Suspense fallback={<p role="status">Loading …</p>}>
+          <ToolDraft tool_name={draft_for} onClose={() => setDraft(null)} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { ApprovalCard, type ApprovalRequest } from '../components/approval-card.tsx';
-import { notifyNewRequests, useNotificationChoice } from '../components/approval-notice.ts';
+import { useNotificationChoice } from '../components/approval-notice.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -33,7 +33,6 @@ export function ApprovalsPage() {
     { refresh_ms: REFRESH_MS },
   );
   const requests = data?.approvals;
-  if (status === 'pending' && requests !== undefined) notifyNewRequests(requests);
   return (
     <div className="page-body">
       <PageHeader

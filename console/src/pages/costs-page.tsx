@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperation } from '../api/use-operation.ts';
-import { Badge } from '../components/badge.tsx';
+import { Badge, Tags } from '../components/badge.tsx';
 import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -9,7 +9,7 @@ import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { RankedBars } from '../components/ranked-bars.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { formatCount, formatUsd, StatTile } from '../components/stat-tile.tsx';
+import { formatCount, formatNumber, formatUsd, StatTile } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
 import { TimeChart } from '../components/time-chart.tsx';
 
@@ -26,6 +26,7 @@ const PERIODS = [
 const REFRESH_MS = 30_000;
 const NONE: never[] = [];
 const DAY_MS = 86_400_000;
+const DAYS_MAX = 400;
 
 /** Shows spending on model calls by model, tenant, agent and day, and what is left of each budget. */
 export function CostsPage() {
@@ -69,8 +70,12 @@ function CostBody({ summary, budgets }: { readonly summary: Summary; readonly bu
       </div>
       {(summary.assumed_calls ?? 0) === 0 ? null : (
         <div className="note watch">
-          {formatCount(summary.assumed_calls ?? 0)} calls went to models without a known price and were
-          charged at <code>cost.assumed_usd_per_mtok</code>. Name their prices in <code>cost.prices</code>.
+          <p>
+            {formatNumber(summary.assumed_calls ?? 0, 'call', 'calls')} went to models without a known price
+            and were charged at <code>cost.assumed_usd_per_mtok</code>. Set their prices in{' '}
+            <code>cost.prices</code>:
+          </p>
+          <Tags tags={summary.assumed_models ?? NONE} max={20} />
         </div>
       )}
       {(summary.calls ?? 0) === 0 ? (
@@ -87,7 +92,7 @@ function CostBody({ summary, budgets }: { readonly summary: Summary; readonly bu
 
 function CostCharts({ summary }: { readonly summary: Summary }) {
   const days = useMemo(
-    () => Object.entries(summary.by_day ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    () => fillDays(summary.by_day ?? {}, summary.since ?? '', summary.until ?? ''),
     [summary],
   );
   const rank = (sums: Readonly<Record<string, number>> | undefined) =>
@@ -100,9 +105,10 @@ function CostCharts({ summary }: { readonly summary: Summary }) {
       <Panel title="By day">
         <TimeChart
           label="Spending by day"
-          times={days.map(([day]) => `${day}T00:00:00Z`)}
+          times={days.map(([day]) => `${day}T00:00:00`)}
           series={[{ label: 'Spent', tone: 'chart-allow', values: days.map(([, usd]) => usd) }]}
           format={formatUsd}
+          is_daily
         />
       </Panel>
       <div className="columns four">
@@ -121,6 +127,21 @@ function CostCharts({ summary }: { readonly summary: Summary }) {
       </div>
     </>
   );
+}
+
+/** Returns every day of a period with its spending, also those without any. */
+function fillDays(
+  sums: Readonly<Record<string, number>>,
+  since: string,
+  until: string,
+): readonly (readonly [day: string, usd: number])[] {
+  const days: [string, number][] = [];
+  const end_ms = Date.parse(until);
+  for (let at_ms = Date.parse(since); at_ms <= end_ms && days.length < DAYS_MAX; at_ms += DAY_MS) {
+    const day = new Date(at_ms).toISOString().slice(0, 10);
+    days.push([day, sums[day] ?? 0]);
+  }
+  return days;
 }
 
 const budgetColumns: readonly DataColumn<Budget>[] = [
@@ -164,7 +185,7 @@ const budgetColumns: readonly DataColumn<Budget>[] = [
   },
   {
     id: 'forecast',
-    title: 'At this rate spent',
+    title: 'Used up at this rate',
     value: (row) => forecastEnd(row) ?? '',
     render: (row) => <Forecast row={row} />,
     width: 140,
@@ -191,7 +212,7 @@ function BudgetState({ row }: { readonly row: Budget }) {
 
 function Forecast({ row }: { readonly row: Budget }) {
   const end = forecastEnd(row);
-  if (end === null) return <span className="muted">not before it resets</span>;
+  if (end === null) return <span className="muted">not before the reset</span>;
   return (
     <span className="bad-figure">
       <Time at={end} />

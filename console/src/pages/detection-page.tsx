@@ -1,6 +1,8 @@
+import { useMemo, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
-import { useOperation } from '../api/use-operation.ts';
+import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -14,6 +16,7 @@ import { TryDetection } from '../components/try-detection.tsx';
 type Detection = OperationOutput<'dashboardDetection'>;
 type DetectorRow = Detection['detectors'][number];
 type AllowlistRow = Detection['allowlist'][number];
+type ManagedEntry = OperationOutput<'allowlistList'>['entries'][number];
 
 const LIMIT = 500;
 const NONE: never[] = [];
@@ -120,21 +123,92 @@ export function DetectionPage() {
           }
         />
       </Panel>
-      <Panel title="Allowlist">
-        <DataTable
-          name="allowlist"
-          label="Allowlist"
-          columns={allowlistColumns}
-          rows={data?.allowlist ?? NONE}
-          rowKey={({ fingerprint }) => fingerprint}
-          empty={
-            <EmptyState title="No value is allowlisted.">
-              A value is allowlisted by its keyed fingerprint, with a reason and an expiry; the value itself
-              is never stored. See <code>detection.allowlist</code> in <code>service.yaml</code>.
-            </EmptyState>
-          }
-        />
-      </Panel>
+      <Allowlist rows={data?.allowlist ?? NONE} />
     </div>
+  );
+}
+
+function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] }) {
+  const may_remove = useMayCall()('allowlistRemove');
+  const { data } = useOperation('allowlistList', { limit: LIMIT });
+  const [removed, setRemoved] = useState<ManagedEntry | null>(null);
+  const columns = useMemo(
+    () => [...allowlistColumns, buildRemoveColumn(data?.entries ?? NONE, may_remove, setRemoved)],
+    [data, may_remove],
+  );
+  return (
+    <Panel title="Allowlist">
+      <DataTable
+        name="allowlist"
+        label="Allowlist"
+        columns={columns}
+        rows={rows}
+        rowKey={({ fingerprint }) => fingerprint}
+        empty={
+          <EmptyState
+            title="No value is allowlisted."
+            command={'service fingerprint add --reason "test tenant" --owner ops --expires 90d < value.txt'}
+          >
+            Open an incident and use “Allowlist …” next to what was found. A value is stored as its keyed
+            fingerprint only, with a reason and an expiry. For <code>detection.allowlist</code> in{' '}
+            <code>service.yaml</code>, this command prints the fingerprint of a value:
+          </EmptyState>
+        }
+      />
+      {removed === null ? null : <RemoveDialog entry={removed} onClose={() => setRemoved(null)} />}
+    </Panel>
+  );
+}
+
+function buildRemoveColumn(
+  entries: readonly ManagedEntry[],
+  may_remove: boolean,
+  onRemove: (entry: ManagedEntry) => void,
+): DataColumn<AllowlistRow> {
+  const find = ({ fingerprint }: AllowlistRow) => entries.find((each) => each.fingerprint === fingerprint);
+  return {
+    id: 'change',
+    title: 'Change',
+    value: (row) => (find(row) === undefined ? 'in the configuration' : ''),
+    render: (row) => {
+      const entry = find(row);
+      if (entry === undefined) return <span className="muted">in the configuration</span>;
+      if (!may_remove) return <span className="muted">–</span>;
+      return (
+        <button type="button" className="button danger small" onClick={() => onRemove(entry)}>
+          Remove …
+        </button>
+      );
+    },
+    width: 150,
+  };
+}
+
+function RemoveDialog({ entry, onClose }: { readonly entry: ManagedEntry; readonly onClose: () => void }) {
+  const call = useOperationCall('allowlistRemove', ['dashboardDetection', 'allowlistList']);
+  const { fingerprint = '' } = entry;
+  const tenant_id = entry.tenant_id ?? null;
+  return (
+    <ConfirmDialog
+      title="Remove this entry?"
+      action="Remove entry"
+      is_dangerous
+      is_busy={call.isPending}
+      error={call.error}
+      onConfirm={() => call.mutate({ fingerprint, tenant_id }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <p>
+        Rules act on the value again{' '}
+        {tenant_id === null ? (
+          'in all tenants'
+        ) : (
+          <>
+            in the tenant <SafeText text={tenant_id} />
+          </>
+        )}
+        . The entry was made by <SafeText text={entry.created_by} />: <SafeText text={entry.reason} />
+      </p>
+    </ConfirmDialog>
   );
 }

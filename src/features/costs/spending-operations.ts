@@ -55,6 +55,7 @@ const countProperties = {
 
 /** The entries of one list in a summary at most. The rest are summed in one entry. */
 const ENTRIES_MAX = 1_000;
+const ASSUMED_MODELS_MAX = 100;
 const OTHERS_NAME = '(others)';
 const UNNAMED = '(none)';
 
@@ -83,6 +84,11 @@ export const dashboardCostSummary = defineOperation({
       by_provider: buildSumsSchema('provider'),
       by_day: buildSumsSchema('day'),
       ...countProperties,
+      assumed_models: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The models of `assumed_calls`, those that cost most first, 100 at most.',
+      },
     },
   },
   example: { period: 'last_30d' },
@@ -101,6 +107,7 @@ export const dashboardCostSummary = defineOperation({
     tokens: { input: 0, output: 0, cache_read: 0, cache_write: 0 },
     estimated_calls: 0,
     assumed_calls: 0,
+    assumed_models: [],
   },
   refusals: ['invalid_request'],
   async run(input, context) {
@@ -122,6 +129,7 @@ export const dashboardCostSummary = defineOperation({
       by_provider: await by('provider'),
       by_day: await by('day'),
       ...buildCounts(sum),
+      assumed_models: sum.assumed_calls === 0 ? [] : await listAssumedModels(costs, filter),
     };
   },
 });
@@ -244,6 +252,15 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
 function limitAgents(request: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
   if (request === null) return scope;
   return scope === '*' || scope.includes(request) ? [request] : [];
+}
+
+/** Returns the models without a known price. */
+async function listAssumedModels(costs: Costs, filter: SpendingFilter): Promise<string[]> {
+  const sums = await costs.readSpending(filter, ['model'], ENTRIES_MAX);
+  return sums
+    .filter(({ assumed_calls }) => assumed_calls > 0)
+    .slice(0, ASSUMED_MODELS_MAX)
+    .map(({ model }) => model || UNNAMED);
 }
 
 async function sumUsdBy(

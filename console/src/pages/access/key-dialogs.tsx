@@ -97,7 +97,7 @@ interface TextFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-function TextField({ label, value, onChange }: TextFieldProps) {
+export function TextField({ label, value, onChange }: TextFieldProps) {
   return (
     <label className="field">
       <span>{label}</span>

@@ -8,7 +8,6 @@ import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { JsonDiff } from '../../components/json-diff.tsx';
 import { Panel } from '../../components/page-header.tsx';
-import { RULE_WORDS } from '../../components/rule-words.ts';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
@@ -70,7 +69,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
           onChange={setText}
           is_read_only={!can_save}
           problems={read.ok ? NO_PROBLEMS : read.problems}
-          words={RULE_WORDS}
+          document="rules"
         />
         {save.error === null ? null : <ErrorNote error={save.error} />}
         {save.isSuccess && save.data.version === set.version ? (

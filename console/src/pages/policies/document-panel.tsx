@@ -6,7 +6,7 @@ import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
-import { RULE_WORDS } from '../../components/rule-words.ts';
+import { Prose } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
 import { DocumentHistory } from './document-history.tsx';
@@ -81,7 +81,7 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
             onChange={draft.setText}
             is_read_only={!can_save}
             problems={listEditorProblems(found)}
-            words={RULE_WORDS}
+            document="policy"
           />
           {lint.error === null ? null : <ErrorNote error={lint.error} />}
           {found === undefined ? null : <LintResult lint={found} />}
@@ -115,7 +115,7 @@ function LintResult({ lint: { valid, problems, remarks } }: { readonly lint: Lin
       <ul>
         {[...problems, ...remarks].map((problem) => (
           <li key={`${problem.file} ${problem.path} ${problem.message}`}>
-            <ProblemPlace problem={problem} /> <SafeText text={problem.message} />
+            <ProblemPlace problem={problem} /> <Prose text={problem.message} />
           </li>
         ))}
       </ul>

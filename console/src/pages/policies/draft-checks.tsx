@@ -58,21 +58,6 @@ function describeDifferences({ differences }: CaseResult): string {
     .join('; ');
 }
 
-const CASE_WORDS: readonly string[] = [
-  'tests:',
-  'name:',
-  'boundary: input',
-  'boundary: output',
-  'boundary: action',
-  'text:',
-  'tool:',
-  'arguments:',
-  'expect:',
-  'decision: allow',
-  'decision: block',
-  'decision: modify',
-];
-
 function CasesPanel({ text }: { readonly text: string }) {
   const call = useOperationCall('policyTest', []);
   const [cases, setCases] = useState('');
@@ -83,7 +68,7 @@ function CasesPanel({ text }: { readonly text: string }) {
         <p className="muted">
           Without cases here, those of <code>policies/tests/*.yaml</code> next to the configuration run.
         </p>
-        <YamlEditor label="Test cases as YAML" value={cases} onChange={setCases} words={CASE_WORDS} />
+        <YamlEditor label="Test cases as YAML" value={cases} onChange={setCases} document="cases" />
         <p>
           <button
             type="button"

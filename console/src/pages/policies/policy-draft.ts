@@ -1,4 +1,4 @@
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 
@@ -17,11 +17,13 @@ interface PolicyDraftState extends PolicyDraft {
   readonly setText: (text: string | null) => void;
 }
 
+const DRAFT_KEY = ['policyDraft'];
+
 /** Returns the draft of the policy document. It survives a look at another page, and a version that another user saves meanwhile. */
 export function usePolicyDraft(document: PolicyDocument): PolicyDraftState {
   const client = useQueryClient();
   const { data } = useQuery<PolicyDraft | null>({
-    queryKey: ['policyDraft'],
+    queryKey: DRAFT_KEY,
     queryFn: skipToken,
     initialData: null,
     staleTime: Number.POSITIVE_INFINITY,
@@ -32,9 +34,20 @@ export function usePolicyDraft(document: PolicyDocument): PolicyDraftState {
   function setText(text: string | null) {
     const is_as_saved =
       text === null || (text === document.text && draft.base_version === saved.base_version);
-    client.setQueryData(['policyDraft'], is_as_saved ? null : { ...draft, text });
+    client.setQueryData(DRAFT_KEY, is_as_saved ? null : { ...draft, text });
   }
   return { ...draft, is_changed: data !== null, setText };
+}
+
+/** Changes the text of the draft from another page. Without a draft, one of the saved document begins. */
+export function addToPolicyDraft(
+  client: QueryClient,
+  document: PolicyDocument,
+  change: (text: string) => string,
+): void {
+  const saved = { text: document.text, base_version: document.version ?? 0 };
+  const draft = client.getQueryData<PolicyDraft | null>(DRAFT_KEY) ?? saved;
+  client.setQueryData(DRAFT_KEY, { ...draft, text: change(draft.text) });
 }
 
 /** Returns a value after it has not changed for a time. */

@@ -1,0 +1,239 @@
+import { useState } from 'react';
+import type { OperationOutput } from '../../api/client.ts';
+import { useMayCall } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Badge } from '../../components/badge.tsx';
+import { ChoiceField } from '../../components/choice-field.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { Time } from '../../components/time.tsx';
+import { splitList, TextField } from './key-dialogs.tsx';
+
+type CapabilityToken = OperationOutput<'capabilitiesList'>['capabilities'][number];
+type IssuedToken = OperationOutput<'capabilitiesIssue'>;
+
+const LIMIT = 1_000;
+const LIFETIMES = [
+  ['', 'the default of the service'],
+  ['5m', '5 minutes'],
+  ['10m', '10 minutes'],
+  ['30m', '30 minutes'],
+  ['1h', 'one hour'],
+] as const;
+
+/** The capability tokens of agents: each allows one agent one tool for a short time. Issues and revokes them. */
+export function TokensPanel() {
+  const { data, error } = useOperation('capabilitiesList', { limit: LIMIT });
+  const may_issue = useMayCall()('capabilitiesIssue');
+  const [is_issuing, setIssuing] = useState(false);
+  const [revoked, setRevoked] = useState<CapabilityToken | null>(null);
+  const [issued, setIssued] = useState<IssuedToken | null>(null);
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      {issued === null ? null : (
+        <div className="note good" role="status">
+          <p>
+            This is the token for <SafeText text={issued.agent_id} />. Copy it now: it is shown only once, and
+            the service stores only its hash.
+          </p>
+          <CodeBlock text={issued.token} label="Capability token" />
+          <button type="button" className="button small" onClick={() => setIssued(null)}>
+            Hide the token
+          </button>
+        </div>
+      )}
+      <DataTable
+        name="tokens"
+        label="Capability tokens"
+        columns={may_issue ? [...COLUMNS, buildRevokeColumn(setRevoked)] : COLUMNS}
+        rows={data?.capabilities ?? []}
+        rowKey={({ token_id }) => token_id}
+        empty={
+          data === undefined ? (
+            <p className="muted">Loading …</p>
+          ) : (
+            <EmptyState
+              title="No capability token was issued yet."
+              command="service capabilities issue --agent support-bot --tool send_email"
+            >
+              A token allows one agent one tool, and the secrets for it, for a short time.
+            </EmptyState>
+          )
+        }
+      >
+        {may_issue ? (
+          <button type="button" className="button primary small" onClick={() => setIssuing(true)}>
+            Issue a token
+          </button>
+        ) : null}
+      </DataTable>
+      {is_issuing ? <IssueDialog onClose={() => setIssuing(false)} onIssued={setIssued} /> : null}
+      {revoked === null ? null : <RevokeTokenDialog token={revoked} onClose={() => setRevoked(null)} />}
+    </>
+  );
+}
+
+const COLUMNS: readonly DataColumn<CapabilityToken>[] = [
+  {
+    id: 'agent',
+    title: 'Agent',
+    value: ({ agent_id }) => agent_id,
+    render: ({ agent_id }) => <SafeText text={agent_id} />,
+  },
+  {
+    id: 'tool',
+    title: 'Tool',
+    value: ({ scope }) => scope.tool_name,
+    render: ({ scope }) => <SafeText text={scope.tool_name} />,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    value: ({ status }) => status,
+    render: ({ status }) => <Badge value={status} />,
+    width: 110,
+  },
+  {
+    id: 'secrets',
+    title: 'Secrets',
+    value: ({ scope }) => scope.secret_keys.join(', '),
+    render: ({ scope }) => <SafeText text={scope.secret_keys.join(', ')} />,
+    is_wide_only: true,
+  },
+  {
+    id: 'tenant',
+    title: 'Tenant',
+    value: ({ tenant_id }) => tenant_id,
+    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
+    width: 110,
+    is_wide_only: true,
+  },
+  {
+    id: 'session',
+    title: 'Session',
+    value: ({ session_id }) => session_id ?? 'any',
+    render: ({ session_id }) => (session_id === null ? 'any' : <SafeText text={session_id} />),
+    is_wide_only: true,
+  },
+  {
+    id: 'uses',
+    title: 'Uses',
+    value: ({ uses }) => uses,
+    width: 70,
+    is_number: true,
+    is_wide_only: true,
+  },
+  {
+    id: 'expires',
+    title: 'Expires',
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Time at={expires_at} />,
+    width: 120,
+  },
+  {
+    id: 'issued_by',
+    title: 'Issued by',
+    value: ({ issued_by }) => issued_by,
+    render: ({ issued_by }) => <SafeText text={issued_by} />,
+    width: 120,
+    is_wide_only: true,
+  },
+  { id: 'token_id', title: 'ID', value: ({ token_id }) => token_id, is_extra: true, width: 260 },
+];
+
+function buildRevokeColumn(onRevoke: (token: CapabilityToken) => void): DataColumn<CapabilityToken> {
+  return {
+    id: 'change',
+    title: 'Change',
+    value: () => '',
+    width: 110,
+    render: (token) =>
+      token.status === 'active' ? (
+        <button type="button" className="button danger small" onClick={() => onRevoke(token)}>
+          Revoke
+        </button>
+      ) : null,
+  };
+}
+
+interface IssueDialogProps {
+  readonly onClose: () => void;
+  readonly onIssued: (token: IssuedToken) => void;
+}
+
+function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
+  const call = useOperationCall('capabilitiesIssue', ['capabilitiesList']);
+  const [agent_id, setAgent] = useState('');
+  const [tool_name, setTool] = useState('');
+  const [secrets, setSecrets] = useState('');
+  const [tenant_id, setTenant] = useState('');
+  const [session_id, setSession] = useState('');
+  const [ttl, setTtl] = useState('');
+  function issue() {
+    const secret_keys = splitList(secrets);
+    const input = {
+      agent_id,
+      scope: { tool_name, ...(secret_keys.length === 0 ? {} : { secret_keys }) },
+      ...(tenant_id === '' ? {} : { tenant_id }),
+      ...(session_id === '' ? {} : { session_id }),
+      ...(ttl === '' ? {} : { ttl }),
+    };
+    call.mutate(input, {
+      onSuccess: (token) => {
+        onIssued(token);
+        onClose();
+      },
+    });
+  }
+  return (
+    <ConfirmDialog
+      title="Issue a capability token"
+      action="Issue token"
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={issue}
+    >
+      <TextField label="Agent" value={agent_id} onChange={setAgent} />
+      <TextField label="Tool; * matches any characters" value={tool_name} onChange={setTool} />
+      <TextField
+        label="Secrets for the tool, separated by commas; empty for none"
+        value={secrets}
+        onChange={setSecrets}
+      />
+      <TextField label="Tenant; empty for default" value={tenant_id} onChange={setTenant} />
+      <TextField label="Session; empty for any" value={session_id} onChange={setSession} />
+      <ChoiceField label="Lifetime" choices={LIFETIMES} value={ttl} onChange={setTtl} />
+    </ConfirmDialog>
+  );
+}
+
+interface RevokeTokenDialogProps {
+  readonly token: CapabilityToken;
+  readonly onClose: () => void;
+}
+
+function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
+  const call = useOperationCall('capabilitiesRevoke', ['capabilitiesList']);
+  return (
+    <ConfirmDialog
+      title="Revoke this token?"
+      action="Revoke token"
+      is_dangerous
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={() => call.mutate({ token_id: token.token_id }, { onSuccess: onClose })}
+    >
+      <p>
+        <SafeText text={token.agent_id} /> cannot use <SafeText text={token.scope.tool_name} /> with it any
+        more. Every worker refuses the token after this.
+      </p>
+    </ConfirmDialog>
+  );
+}
