@@ -10,7 +10,9 @@ const COMMON =
   'chisel responder hydra medusa havoc sliver merlin empire certify whisker gost frpc frps nps npc ncat terminator mythic netscan wce stowaway rakshasa villain fscan ladon cain potato seatbelt covenant coercer earlybird iodine powerup';
 /** Programs with which a person far away sees or controls a machine. */
 const REMOTE_ACCESS =
-  'anydesk teamviewer(?:_(?:setup|service|desktop|qs|host))? rustdesk ammyy(?:_admin)? aa_v3 ultraviewer(?:_desktop|_setup)? ultravnc winvnc tvnserver tightvnc radmin(?:_viewer|_server)? rserver3 remotepc(?:desktop|host|attended)? splashtop(?:_streamer)? srserver strwinclt gotoassist g2a_remote screenconnect(?:\\.clientsetup|\\.windowsclient)? connectwisecontrol atera(?:agent)? netsupport(?:manager)? client32 logmein lmi_rescue supremo(?:service)? dwagent dwservice meshagent(?:32|64)? rutserv rutview rfusclient quickassist zohoassist za_connect bomgar(?:-scc)? getscreen aeroadmin litemanager romserver showmypc dameware(?:remote)? pdqdeploy(?:console)? simplehelp action1_agent fleetdeck hoptodesk iperius(?:remote)? distantdesktop tacticalagent tacticalrmm ninjarmmagent pulseway xeox syncro(?:installer)? remoteutilities anyviewer deskin';
+  'anydesk teamviewer(?:_(?:setup|service|desktop|qs|host))? rustdesk ammyy(?:_admin)? aa_v3 ultraviewer(?:_desktop|_setup)? ultravnc winvnc tvnserver tightvnc rserver3 remotepc(?:desktop|host|attended)? splashtop(?:_streamer)? srserver strwinclt gotoassist g2a_remote screenconnect(?:\\.clientsetup|\\.windowsclient)? connectwisecontrol netsupport(?:manager)? logmein lmi_rescue dwagent dwservice meshagent(?:32|64)? rutserv rutview rfusclient quickassist zohoassist za_connect bomgar(?:-scc)? aeroadmin litemanager romserver showmypc dameware(?:remote)? pdqdeploy(?:console)? action1_agent fleetdeck hoptodesk iperius(?:remote)? distantdesktop tacticalagent tacticalrmm ninjarmmagent remoteutilities anyviewer radmin_(?:viewer|server) ateraagent supremoservice syncroinstaller';
+/** The same with names that are also words or names of other packages. */
+const COMMON_REMOTE_ACCESS = 'radmin atera client32 supremo getscreen simplehelp pulseway xeox syncro deskin';
 
 /** Functions of PowerShell modules for attacks and for the emulation of attackers. */
 const FUNCTIONS =
@@ -32,8 +34,9 @@ const ATTACK_TOOL = new RegExp(
   `${BEFORE}(?:(?:${joinAlternatives(DISTINCT)})(?:(?:${VERSION}${ENDING})|(?:\\.go-(?:linux|darwin|windows))|)|(?:${joinAlternatives(COMMON)})${VERSION}${ENDING})${AFTER}`,
   'i',
 );
+const REMOTE_ENDING = `${VERSION}\\.(?:exe|msi|dmg|zip|deb|rpm|pkg|app|apk)`;
 const REMOTE_TOOL = new RegExp(
-  `${BEFORE}(?:${joinAlternatives(REMOTE_ACCESS)})(?:${VERSION}(?:\\.(?:exe|msi|dmg|zip|deb|rpm|pkg|app|apk))|)${AFTER}`,
+  `${BEFORE}(?:(?:${joinAlternatives(REMOTE_ACCESS)})(?:${REMOTE_ENDING}|)|(?:${joinAlternatives(COMMON_REMOTE_ACCESS)})${REMOTE_ENDING})${AFTER}`,
   'i',
 );
 

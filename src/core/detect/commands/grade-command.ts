@@ -17,18 +17,26 @@ const NAMELESS_HOST =
 const NAMED_HOST = /^(?:[a-z0-9_-]{1,63}\.){1,6}[a-z]{2,24}$/i;
 
 /** Grades code that is run from the network: `high` if every address is HTTPS at a named host, as of an installer. */
-export function gradeInstaller(command: Command): Severity {
+export function gradeInstaller(command: Command, next?: Command): Severity {
   let texts = joinWords(command);
   let looked = 0;
   for (let at = command.previous; at !== null && looked < PIPELINE_MAX; at = at.previous) {
     texts += joinWords(at);
     looked += 1;
   }
-  const addresses = [...texts.matchAll(ADDRESS)];
+  // The reading of a shell makes the argument of a method (`.DownloadString('https://...')`) the next command.
+  if (command.program.startsWith('.') && next !== undefined) texts += ` ${next.program} `;
+  return findAddresses(texts) === 'named' ? 'high' : 'critical';
+}
+
+/** Returns what the addresses in a text are: `named` if all are HTTPS at named hosts; `null` if there is none. */
+export function findAddresses(text: string): 'named' | 'unnamed' | null {
+  const addresses = [...text.matchAll(ADDRESS)];
+  if (addresses.length === 0) return null;
   const are_named = addresses.every(
     ([address, host]) => /^https:/i.test(address) && NAMED_HOST.test(host!) && !NAMELESS_HOST.test(host!),
   );
-  return addresses.length > 0 && are_named ? 'high' : 'critical';
+  return are_named ? 'named' : 'unnamed';
 }
 
 /** Grades rights of a container: `critical` if it gets the root folder, the processes or the disks of the machine. */

@@ -1,5 +1,5 @@
 import { memoize } from '../../memoize.ts';
-import { SEVERITIES } from '../../types/index.ts';
+import { SEVERITIES, type Severity } from '../../types/index.ts';
 import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
 import { listScriptViews } from '../guard/script-views.ts';
 import { computeOutput } from '../shell/output.ts';
@@ -57,7 +57,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
   const matches: CommandMatch[] = [];
   const seen = new Set<string>();
   const viewsOf = listScriptViews(commands, text, guard);
-  for (const command of commands) {
+  for (const [at, command] of commands.entries()) {
     if (!tryToSpend(work, COMMAND_WORK + UNIT_WORK * countUnits(command))) break;
     const views = viewsOf(command);
     for (const rule of listRulesFor(command)) {
@@ -66,13 +66,16 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
       const key = `${rule.id} ${command.start}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      matches.push({ rule: gradeRule(rule, command), start: command.start, end: command.end });
+      const severity = rule.grade?.(command, findNext(command, commands[at + 1])) ?? rule.severity;
+      matches.push({ rule: withSeverity(rule, severity), start: command.start, end: command.end });
     }
   }
   if (readings.length > 1)
-    for (const { effect, start, end } of followPowerShell(text)) {
+    for (const { effect, is_unnamed, start, end } of followPowerShell(text)) {
       const rule = by_flow.get(effect);
-      if (rule !== undefined) matches.push({ rule, start: offset + start, end: offset + end });
+      if (rule === undefined) continue;
+      const severity = is_unnamed ? 'critical' : rule.severity;
+      matches.push({ rule: withSeverity(rule, severity), start: offset + start, end: offset + end });
     }
   matches.sort((a, b) => a.start - b.start || rankMatch(b) - rankMatch(a) || b.end - a.end);
   return { matches, is_cut: is_cut || work.left < 0, work: getSpentWork(reading) + getSpentWork(work) };
@@ -80,9 +83,13 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
 
 const graded = new Map<string, CommandRule>();
 
-/** Returns a rule with the severity of the command; the object is cached. */
-function gradeRule(rule: CommandRule, command: Command): CommandRule {
-  const severity = rule.grade?.(command) ?? rule.severity;
+/** Returns the command behind another one, if it is of the same script. The two dialects are read one after the other. */
+function findNext(command: Command, next: Command | undefined): Command | undefined {
+  return next !== undefined && next.depth === command.depth && next.start >= command.start ? next : undefined;
+}
+
+/** Returns a rule with another severity; the object is cached. */
+function withSeverity(rule: CommandRule, severity: Severity): CommandRule {
   if (severity === rule.severity) return rule;
   const key = `${rule.id} ${severity}`;
   const made = graded.get(key) ?? { ...rule, severity };

@@ -3,6 +3,7 @@
  * runs or a request that leaves the machine. Statements are read one by one; each variable has the origins of its value.
  */
 import { isCredentialPath } from '../facts/credential-files.ts';
+import { findAddresses } from './grade-command.ts';
 
 /** The end of a flow: what is done with which value. UTF-16 offsets, end exclusive. */
 export interface PowerShellFlow {
@@ -13,6 +14,8 @@ export interface PowerShellFlow {
     | 'sends_file'
     | 'hides_name'
     | 'deletes_traces';
+  /** True for code from an address that is not HTTPS at a named host. */
+  readonly is_unnamed: boolean;
   readonly start: number;
   readonly end: number;
 }
@@ -24,6 +27,8 @@ const PRIVATE = 4;
 const FILE = 8;
 /** The stream of a request: what is written into it is sent. */
 const UPLINK = 16;
+/** An address that is not HTTPS at a named host. */
+const UNNAMED = 32;
 
 const SCRIPT_UNITS_MAX = 65_536;
 const STATEMENT_UNITS_MAX = 2_000;
@@ -74,7 +79,10 @@ export function followPowerShell(text: string): readonly PowerShellFlow[] {
     if (read > STATEMENTS_MAX) break;
     const bits = findOrigins(statement, origins);
     const effect = findEffect(statement, bits, origins) ?? findConcealment(statement);
-    if (effect !== null) flows.push({ effect, start, end: start + statement.length });
+    if (effect !== null) {
+      const is_unnamed = effect === 'runs_fetched' && (bits & UNNAMED) > 0;
+      flows.push({ effect, is_unnamed, start, end: start + statement.length });
+    }
     if (table === undefined) keepOrigins(statement, bits, origins);
     else origins.set(table, (origins.get(table) ?? 0) | bits);
     table =
@@ -89,6 +97,7 @@ function findOrigins(statement: string, origins: ReadonlyMap<string, number>): n
   for (const [, name] of statement.matchAll(VARIABLE)) bits |= origins.get(name!.toLowerCase()) ?? 0;
   if (FETCH.test(statement) || (WEB.test(statement) && !sendsBody(statement) && !/-outfile/i.test(statement)))
     bits |= FETCHED;
+  if (findAddresses(statement) === 'unnamed') bits |= UNNAMED;
   if (/frombase64string\s{0,2}\(/i.test(statement)) bits |= DECODED;
   if (/\.getrequeststream\s{0,2}\(/i.test(statement)) bits |= UPLINK;
   if (ENVIRONMENT.test(statement)) bits |= PRIVATE;

@@ -59,7 +59,15 @@ export const attackToolRules: readonly CommandRule[] = [
       '"C:\\Program Files (x86)\\Radmin Viewer 3\\Radmin.exe"',
       'Start-Process "C:\\x\\Splashtop Remote\\Server\\SRServer.exe"',
     ],
-    misses: ['ssh ada@host', 'cat anydesk.md', 'grep teamviewer hosts.txt', 'npm install splash'],
+    misses: [
+      'ssh ada@host',
+      'cat anydesk.md',
+      'grep teamviewer hosts.txt',
+      'npm install splash',
+      'npx supremo',
+      'docker run syncro build',
+      './bin/atera migrate',
+    ],
   },
 ];
 

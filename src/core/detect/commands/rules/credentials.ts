@@ -196,19 +196,27 @@ export const credentialRules: readonly CommandRule[] = [
     programs: '*',
     description: 'Runs a tool that takes credentials out of memory, or guesses passwords.',
     safer: 'vault kv get secret/app',
-    saw: ({ name, words, program }) =>
-      (TOOLS.test(name) && !PERSON.test(program) && !isListingCall(name, words)) ||
-      (/^python\d?$/.test(name) && words.some(({ text }) => TOOLS_PATH.test(text))) ||
-      TOOLS_PATH.test(program),
+    saw: (command) =>
+      ((TOOLS.test(command.name) || isUsedTool(command)) && !isListingCall(command.name, command.words)) ||
+      (/^python\d?$/.test(command.name) && command.words.some(({ text }) => TOOLS_PATH.test(text))) ||
+      TOOLS_PATH.test(command.program),
     hits: [
       './mimipenguin.sh',
       'hydra -l root ssh://x',
       'john hashes.txt',
       'python3 laZagne.py all',
       'mimikatz.exe',
+      'npx mimikatz',
+      'medusa -h 10.0.0.1 -u root -P words.txt -M ssh',
+      'Seatbelt.exe -group=all',
+      './Responder.py -I eth0',
     ],
     misses: [
       'john --list=formats',
+      'npx seatbelt',
+      'npx medusa db:migrate',
+      'hydra build',
+      'responder start',
       'hashcat --help',
       'msfvenom -l payloads',
       'John Snow',
@@ -221,9 +229,28 @@ export const credentialRules: readonly CommandRule[] = [
 ];
 
 const TOOLS =
-  /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|hydra|medusa|ncrack|john|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|responder|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|wce|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|seatbelt|unshadow|dploot|netripper|sqlmap|msfconsole|msfvenom|beef)$/;
-/** First names and words of prose that are also tools; a command is written in small letters. */
-const PERSON = /^(?:John|Hydra|Medusa|Beef|Responder)$/;
+  /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|ncrack|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|unshadow|dploot|netripper|sqlmap|msfconsole|msfvenom)$/;
+/**
+ * Tools whose names are also words, first names or other programs, each with the form of its use: the program with its
+ * ending, or its options as its manual has them.
+ */
+const USES: Readonly<Record<string, RegExp>> = {
+  beef: /^\.\/beef /,
+  hydra: / -[lLpPCMeIRxU] | \w{2,20}:\/\//,
+  john: /^\S{0,100}john(?= ).*(?: --?[a-z]{3}| \S{0,200}(?:[./_]\S|hash|shadow|passw))/,
+  medusa: / -[hHuUpPCMde] /,
+  responder: /\.(?:exe|py) | (?:-[iI]|--interface)[= ]/,
+  seatbelt: /\.exe | -(?:group|full|q|outputfile|computername)\b/i,
+  wce: /\.exe | -[lswgiKc] /,
+};
+/** A name in capital letters is one of prose; a command is written in small letters. */
+const PERSON = /^(?:John|Hydra|Medusa|Beef)$/;
+
+function isUsedTool(command: Command): boolean {
+  const { name, program } = command;
+  const form = USES[name.replace(/\.py$/, '')];
+  return form !== undefined && !PERSON.test(program) && form.test(`${program}${joinWords(command)}`);
+}
 
 /** Flags with which a tool only lists what it can do or has found. */
 const LISTING: Readonly<Record<string, RegExp>> = {
@@ -234,12 +261,16 @@ const LISTING: Readonly<Record<string, RegExp>> = {
 
 function isListingCall(name: string, words: Command['words']): boolean {
   return words.some(
-    ({ text }) => LISTING[name]?.test(text) === true || /^(?:--help|-h|-hh|--version)$/.test(text),
+    ({ text }) =>
+      LISTING[name]?.test(text) === true ||
+      /^(?:--help|-hh|--version)$/.test(text) ||
+      // The option of `medusa` for the host.
+      (text === '-h' && name !== 'medusa'),
   );
 }
 
 const TOOLS_PATH =
-  /(?:^|[/\\])(?:mimikatz|mimipenguin|laZagne|secretsdump|linpeas|pypykatz|LinEnum|pspy\d*|Rubeus|SharpHound|BloodHound|Seatbelt|SharpUp|PowerUp|PowerView|nanodump|mimidrv|Akagi64)(?:[\w.-]{0,20})?$/i;
+  /(?:^|[/\\])(?:(?:mimikatz|mimipenguin|laZagne|secretsdump|linpeas|pypykatz|LinEnum|pspy\d*|Rubeus|SharpHound|BloodHound|SharpUp|nanodump|mimidrv|Akagi64)[\w.-]{0,20}|(?:Seatbelt|PowerUp|PowerView)[\w.-]{0,20}\.(?:exe|ps1|psm1|dll|py))$/i;
 
 /** The host and the port before the address in `curl --connect-to` and `--resolve`. */
 const MAPPED = /^[\w.*-]{0,200}:\d{0,5}:/;

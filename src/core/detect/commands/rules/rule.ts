@@ -15,8 +15,11 @@ export interface CommandRule {
   readonly id: string;
   readonly tag: `dangerous.${string}`;
   readonly severity: Severity;
-  /** Returns the severity of a matching command by what it can lose and how far it reaches, instead of `severity`. */
-  readonly grade?: (command: Command) => Severity;
+  /**
+   * Returns the severity of a matching command by what it can lose and how far it reaches, instead of `severity`. `next`
+   * is the command behind it in the same script.
+   */
+  readonly grade?: (command: Command, next?: Command) => Severity;
   /** Program names in lower case, separated by blanks; `*` for all. */
   readonly programs: string;
   /** The effect of the command and why it matters, in one sentence. */
