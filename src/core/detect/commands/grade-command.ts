@@ -65,7 +65,8 @@ const PASSING =
 /** Grades the deletion of a whole namespace, cluster, stack or database: `high` if its name is one of a test. */
 export function gradeWhole(command: Command): Severity {
   const text = joinWords(command);
-  if (/ system prune /.test(text)) return 'high';
+  // Its clusters are on this machine, for development.
+  if (/ system prune /.test(text) || command.name === 'minikube') return 'high';
   if (/ --all /.test(text) && !PASSING.test(text)) return 'critical';
   return listOperands(command).some((word) => PASSING.test(word)) ? 'high' : 'critical';
 }

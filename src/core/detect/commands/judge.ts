@@ -85,7 +85,7 @@ const graded = new Map<string, CommandRule>();
 
 /** Returns the command behind another one, if it is of the same script. The two dialects are read one after the other. */
 function findNext(command: Command, next: Command | undefined): Command | undefined {
-  return next !== undefined && next.depth === command.depth && next.start >= command.start ? next : undefined;
+  return next !== undefined && next.depth >= command.depth && next.start >= command.start ? next : undefined;
 }
 
 /** Returns a rule with another severity; the object is cached. */

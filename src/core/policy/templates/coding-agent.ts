@@ -88,13 +88,15 @@ export const codingAgent: PolicyPack = {
       },
       {
         name: 'coding-approve-destruction',
-        description: 'Deleting, overwriting or resetting what is not made again by itself.',
+        description:
+          'Deleting, overwriting or resetting what is not made again by itself. Below `medium` it is.',
         boundary: 'action',
         data_tags: DESTRUCTION,
         action: 'require_approval',
         priority: 7,
         reason: 'The command destroys something, so an operator approves it first.',
         approval: { ttl: '15m', min_approvals: 1 },
+        condition: { severity_min: 'medium' },
       },
       {
         name: 'coding-approve-dangerous-commands',

@@ -3,6 +3,7 @@ import { isCredentialPath } from '../../facts/credential-files.ts';
 import { namesMetadataService } from '../../facts/hosts.ts';
 import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import type { Command, ShellWord } from '../../shell/syntax.ts';
+import { gradeShownSecret } from '../grade-routine.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Programs that show, copy, pack or send the content of a file. */
@@ -82,6 +83,7 @@ export const credentialRules: readonly CommandRule[] = [
     id: 'credentials.environment',
     tag: 'dangerous.credentials',
     severity: 'medium',
+    grade: gradeShownSecret,
     programs:
       'env printenv export set declare typeset compgen echo printf jq ps python python3 node nodejs ruby perl php deno bun awk gawk get-childitem gci dir',
     description: 'Shows the environment, in which an agent has its credentials.',

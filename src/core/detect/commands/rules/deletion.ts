@@ -1,6 +1,7 @@
 import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { gradeDestruction, gradeWhole } from '../grade-command.ts';
+import { gradeHttpDelete, isRoutineDeletion } from '../grade-routine.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -120,7 +121,7 @@ function buildDeletionRule(
     id,
     tag: family.tag,
     severity: 'high',
-    grade: gradeDestruction,
+    grade: (command) => (isRoutineDeletion(command) ? 'low' : gradeDestruction(command)),
     programs: family.programs,
     saw: (command) => FAMILY_OF.has(command.name) && deletesResources(command, family),
     ...rest,
@@ -319,6 +320,7 @@ export const deletionRules: readonly CommandRule[] = [
     id: 'infrastructure.http_delete',
     tag: 'dangerous.infrastructure',
     severity: 'medium',
+    grade: gradeHttpDelete,
     programs: 'curl wget http https xh curlie gh glab invoke-restmethod irm invoke-webrequest iwr',
     description: 'Asks a service over HTTP to delete, close or reset something.',
     safer: 'curl https://api.test/v1/items',

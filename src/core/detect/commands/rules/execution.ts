@@ -5,6 +5,7 @@ import { computeOutput, findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { findInterpreterFlags, SHELLS } from '../../shell/wrappers.ts';
 import { gradeInstaller } from '../grade-command.ts';
+import { gradeMadeText, gradeRunnable } from '../grade-routine.ts';
 import type { CommandRule } from './rule.ts';
 
 const SHELL_NAMES = [...SHELLS].join(' ');
@@ -201,17 +202,17 @@ export const executionRules: readonly CommandRule[] = [
     id: 'execution.unknown_text',
     tag: 'dangerous.execution',
     severity: 'medium',
+    grade: gradeMadeText,
     programs: `${SHELL_NAMES} eval iex invoke-expression`,
     description: 'Runs a text that is made up at run time.',
     safer: 'echo "$CMD"',
     saw: ({ words, previous, name }) =>
-      SHELLS.has(name)
+      // `$(eval NAME := value)` is an assignment of a makefile.
+      !/^[:?+]?=$/.test(words[1]?.text ?? '') &&
+      (SHELLS.has(name)
         ? words.some(({ text }, at) => at > 0 && text === '$()' && /^-\w*c$/.test(words[at - 1]!.text))
-        : words.some(
-            ({ text }) =>
-              /\$/.test(text) && !/\bssh-agent|dircolors|brew|direnv|starship|pyenv|rbenv|nvm\b/.test(text),
-          ) ||
-          (name !== 'eval' && (words.length > 0 || previous !== null)),
+        : words.some(({ text }) => /\$/.test(text) && !SETS_SHELL_UP.test(text)) ||
+          (name !== 'eval' && (words.length > 0 || previous !== null))),
     hits: ['bash -c "$(make-script)"', 'eval $CMD', 'eval "$(make-script)"', 'iex $payload'],
     misses: ['bash -c "echo $(date)"', 'eval "echo hi"', 'echo $CMD', 'man eval'],
   },
@@ -273,6 +274,7 @@ export const executionRules: readonly CommandRule[] = [
     id: 'execution.made_runnable',
     tag: 'dangerous.execution',
     severity: 'medium',
+    grade: gradeRunnable,
     programs: 'chmod',
     description: 'Makes a file in a folder that anyone may write, or a system folder, runnable.',
     safer: 'chmod +x scripts/run.sh',
@@ -312,6 +314,9 @@ export const executionRules: readonly CommandRule[] = [
     misses: ['osascript -l JavaScript a.js', 'screencapture --help', 'import os'],
   },
 ];
+
+/** Programs that print settings for a shell. */
+const SETS_SHELL_UP = /\bssh-agent|dircolors|brew|direnv|starship|pyenv|rbenv|nvm\b/;
 
 /** Programs under which a shell opens where only they are allowed. */
 const ESCAPES =

@@ -1,3 +1,4 @@
+import type { Severity } from '../../../types/index.ts';
 import {
   isDisk,
   isLogPath,
@@ -59,6 +60,7 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.delete_tree',
     tag: 'dangerous.filesystem',
     severity: 'medium',
+    grade: gradeTree,
     programs: 'rm rimraf del-cli',
     description: 'Deletes a folder in the working one with all that is in it, without asking.',
     safer: 'git clean -nd',
@@ -316,6 +318,26 @@ function takesInput(command: Command): boolean {
 
 function isOutside(path: string): boolean {
   return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalizePath(path)) && !isTemporary(path) && !isRegenerable(path);
+}
+
+/** A part of a folder of the working one, written out; its name can have a `*` (`docs/*.html`). */
+const PART =
+  /^(?:\.\/)?(?:[\w@+][\w@.+-]*|\.(?!git|hg|svn|\.)[\w-][\w.-]*)(?:\/(?!\.(?:git|hg|svn|\.)(?:\/|$))[\w@.+-]+){0,10}\/(?!\.(?:git|hg|svn|\.)(?:\/|\*|$))(?:[\w@.+-]+\/?|\*?[\w@.+-]{2,}\*?|[\w@.+-]{2,}\*[\w@.+-]*)$/;
+/** Folders at the top that tools fill: packages of other projects, results of tests. */
+const FILLED = /^(?:\.\/)?(?:vendor|\.bundle|_te?mp|test[_-]?results?|[\w-]{0,20}[_-]?cache)\/?$/;
+/** A variable whose name says that a program makes the folder, and makes it again. */
+const MADE_AGAIN =
+  /^\$(?:\w*_)?(?:TE?MP|CACHE|BUILD|DIST|OUT|OUTPUT)(?:_?(?:DIR|FOLDER|PATH|ROOT))?(?:\/[\w.-]+)*$/i;
+
+/**
+ * Grades a deletion in the working folder: `low` for parts of its folders, which version control or a build brings
+ * back; a folder at its top, all of it, its history and unknown folders are `medium`.
+ */
+function gradeTree(command: Command): Severity {
+  const parts = getTargets(command).filter((path) => !isSpared(path));
+  const is_part = (path: string) =>
+    (PART.test(path) && !isPrecious(path)) || FILLED.test(path) || MADE_AGAIN.test(path);
+  return parts.every(is_part) ? 'low' : 'medium';
 }
 
 function isSpared(path: string): boolean {

@@ -175,7 +175,7 @@ export const gitRules: readonly CommandRule[] = [
   {
     id: 'git.no_verify',
     tag: 'dangerous.git',
-    severity: 'low',
+    severity: 'medium',
     programs: 'git',
     description: 'Skips the checks that run before a commit or a push.',
     safer: 'git commit -m fix',

@@ -75,6 +75,8 @@ export const persistenceRules: readonly CommandRule[] = [
     id: 'persistence.service',
     tag: 'dangerous.persistence',
     severity: 'medium',
+    // It reads the units again and starts none.
+    grade: (command) => (joinWords(command) === ' daemon-reload ' ? 'low' : 'medium'),
     programs:
       'systemctl service chkconfig update-rc.d rc-update sysrc sc new-service launchctl initctl defaults loginctl',
     description: 'Sets up, starts or changes a service that stays.',

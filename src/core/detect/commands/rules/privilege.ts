@@ -3,6 +3,7 @@ import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/op
 import type { Command, ShellWord } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
 import { gradeContainer, gradeModule, gradeRights } from '../grade-command.ts';
+import { gradeAccount, gradeClusterCommand } from '../grade-routine.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -61,6 +62,7 @@ export const privilegeRules: readonly CommandRule[] = [
     id: 'privilege.accounts',
     tag: 'dangerous.privilege',
     severity: 'high',
+    grade: gradeAccount,
     programs:
       'useradd adduser usermod userdel deluser groupadd gpasswd passwd chpasswd chsh pw dscl sysadminctl vipw visudo newusers groupmod net dseditgroup pwpolicy new-localuser add-localgroupmember set-localuser disable-localuser remove-localuser chage new-aduser set-aduser add-adgroupmember set-adaccountpassword new-azureaduser new-mguser new-azaduser add-azureaddirectoryrolemember add-azureadgroupmember new-azroleassignment new-azureadserviceprincipal new-azadserviceprincipal new-azureadapplicationpasswordcredential new-azautomationrunbook new-azautomationwebhook',
     description: 'Makes, changes or deletes accounts and who is an administrator.',
@@ -103,6 +105,7 @@ export const privilegeRules: readonly CommandRule[] = [
     id: 'privilege.container_shell',
     tag: 'dangerous.container',
     severity: 'medium',
+    grade: gradeClusterCommand,
     programs: 'docker podman nerdctl kubectl oc',
     description: 'Acts as root inside a container, or runs something new in a cluster.',
     safer: 'docker logs web',
