@@ -17,7 +17,15 @@ import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 const NOT_AFTER =
   '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
   'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket|grant|continuation|pagination|resume)[_-]?)';
-const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|(?:auth|access|private)[_-]?key|credential|authorization|[_-]key)`;
+/** Words before `_key` for keys that open, sign or pay. Other such keys are of records (`task_key`), often digests. */
+const OPENING =
+  '(?<=(?:encrypt(?:ion)?|decrypt(?:ion)?|cipher|crypto|sign(?:ing|ature)?|hmac|hash|aes|jwt|ssh|master|root|admin|account|' +
+  'client|user|app|application|consumer|customer|partner|merchant|member|license|service|server|storage|shared|deploy(?:ment)?|' +
+  'integration|sdk|session|webhook|data|project|write|read|ingest(?:ion)?|instrumentation|subscription|function|site|' +
+  'restricted|live|test|prod|production|stage|staging|developer|bot|admin|security|vault|db|database|cookie|mail)[_-]key)';
+/** A digest of 32, 40 or 64 digits in base 16, assigned. */
+const DIGEST = '["\']?\\s{0,4}[:=]{1,2}\\s{0,4}["\']?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![\\w+/=-])';
+const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|(?:auth|access|private)[_-]?key|credential|authorization|[_-]key(?:${OPENING}|(?!${DIGEST})))`;
 /** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
 /** The name of a file in a list of checksums: `"src/parse_key.rs": "..."`. */
@@ -64,6 +72,8 @@ export const genericKey: readonly Detector[] = [
         `my api key is «${sampleBody(32)}»`,
         `Secret Key: «${sampleBody(20)}»`,
         `"authorization": "«${sampleBody(38)}»"`,
+        `encryption_key: «${sampleBody(64, HEX_ALPHABET)}»`,
+        `"task_key": "«${sampleBody(40)}»"`,
         `session_token=«${sampleBody(20)}=${sampleBody(30)}==»&x=1`,
       ],
       misses: [
@@ -80,6 +90,8 @@ export const genericKey: readonly Detector[] = [
         'session_token_header = "X-aws-ec2-metadata-token"',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
         `"src/parse_key.rs": "${sampleBody(64, HEX_ALPHABET)}"`,
+        `"crew_key": "${sampleBody(32, HEX_ALPHABET)}"`,
+        `task_key='${sampleBody(40, HEX_ALPHABET)}'`,
         '"id": "send-ssh-key-to-an-ec2-instance-1518124883100"',
         'arn:aws:secretsmanager:us-east-1:012345678901:secret:mygroup/ALIAS_12-0123456',
         'Tokenizer.from_pretrained("Xenova/c4ai-command-r-v01-tokenizer")',
