@@ -107,12 +107,26 @@ export function gradePush(command: Command): Severity {
   return is_shared || hasFlag(command, '--mirror') ? 'critical' : 'high';
 }
 
-/** Grades code for the kernel: `high` for a module of the distribution, by its name. */
+/**
+ * Grades code for the kernel: `high` for a module by its name, which `modprobe` takes from the folder of the installed
+ * kernel only. A file, another folder or a forced module is `critical`.
+ */
 export function gradeModule(command: Command): Severity {
-  const known = command.name === 'modprobe' && listOperands(command).every((word) => KNOWN_MODULE.test(word));
-  return known || command.name === 'depmod' ? 'high' : 'critical';
+  if (command.name === 'depmod') return 'high';
+  const is_installed =
+    command.name === 'modprobe' &&
+    !hasFlag(
+      command,
+      '-d',
+      '--dirname',
+      '-C',
+      '--config',
+      '-f',
+      '--force',
+      '--force-vermagic',
+      '-S',
+      '--set-version',
+    ) &&
+    listOperands(command).every((word) => /^(?!.*\.ko)[\w-]{1,64}(?:=[\w,:.-]{1,100})?$/.test(word));
+  return is_installed ? 'high' : 'critical';
 }
-
-/** Modules of file systems, networks and virtual devices that distributions carry and documents have loaded. */
-const KNOWN_MODULE =
-  /^(?:fuse|overlay|br_netfilter|nf_conntrack|ip_tables|iptable_\w{2,8}|ip_vs\w{0,6}|loop|tun|tap|veth|vxlan|wireguard|nbd|rbd|nfsd?|nfs|cifs|btrfs|zfs|ext4|xfs|dm[_-]\w{2,16}|kvm(?:[_-]\w{3,5})?|vhost\w{0,8}|v4l2loopback|vboxdrv|usbip[\w-]{0,8}|vcan|can(?:[_-]\w{2,5})?|snd[\w-]{0,20}|i2c-dev|configfs|bonding|8021q|binder_linux|ashmem_linux|nvidia[\w-]{0,8}|dummy|bridge|sctp)$/;

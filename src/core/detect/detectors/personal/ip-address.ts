@@ -8,13 +8,21 @@ import { memoizeValue } from '../../matching/lazy-value.ts';
  * (`Chrome/126.0.0.0`), after the name of an RCS file, and as section numbers of documents.
  */
 const NO_VERSION =
-  '(?<!(?:versions?|release|revision|build|firmware|driver|section|chapter|figure|table|clause|rfc|oid|ver|sdk|engine|[\\w.]{1,40},v)["\'\\])]{0,2}[ \\t]{0,2}(?:[:=(>,]|is|no\\.?)?[ \\t]{0,4}["\'^~<>=v]{0,3})' +
+  '(?<!(?:versions?|release|revision|build|firmware|driver|section|chapter|figure|table|clause|(?<![a-z])(?:rfc|oid|ver|sdk|engine)|[\\w.]{1,40},v)["\'\\])]{0,2}[ \\t]{0,2}(?:[:=(>,]|is|no\\.?)?[ \\t]{0,4}["\'^~<>=v]{0,3})' +
   '(?<![A-Za-z][A-Za-z\\d._-]{0,30}/)(?<!\\u00a7 ?)(?<!(?<![.\\d])\\d{1,4}(?:\\.\\d{1,5}){1,2} (?:to|->|=>|\\u2192) )';
+/** A name of a package, with or without a role of reStructuredText, and no word for a machine. */
+const PACKAGE =
+  '(?::\\w{1,8}:)?[`"\']?(?!(?:the|hosts?|servers?|ips?|address(?:es)?|dns|peers?|proxy|gateway|nodes?|access|timeout|connection)\\b)[a-z][\\w.-]{1,40}[`"\']?';
+/** The same after words for a dependency (`depends on NAME 3.3.0.17`, `bump NAME from 3.5.0.2 to`) and after a comparison. */
+const NO_DEPENDENCY =
+  `(?<!(?<![a-z])(?:depend(?:s|ing)? (?:up)?on|bump(?:s|ed|ing)?|(?:up|down)grad(?:e|es|ed|ing)|pin(?:s|ned|ning)?|requires?) (?:the )?${PACKAGE}` +
+  '(?: (?:dependency|package|requirement))?(?: (?:to|from|at))?(?: v?\\d{1,4}(?:\\.\\d{1,5}){1,3} (?:to|->|=>|\\u2192))? )' +
+  '(?<![\\w\\])`] ?(?:>=|<=|~=|~>|!=) ?["\']?)(?<!(?<![\\w.])[a-z][\\w-]{1,40}==)';
 /** A version of two or three parts that it changes to, as in change logs. */
 const NO_CHANGE = '(?! (?:to|->|=>|\\u2192) v?\\d{1,4}(?:\\.\\d{1,5}){1,2}(?![.\\d]))';
 const VERSION_KEY = /(?:version|release|revision|build|firmware|(?:^|_)ver|sdk|engine|user_?agent)s?$/i;
 const V4 = new RegExp(
-  `${NO_VERSION}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)${NO_CHANGE}`,
+  `${NO_VERSION}${NO_DEPENDENCY}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)${NO_CHANGE}`,
   'i',
 );
 const digits = memoizeValue(() => buildDigitProfile(V4));
@@ -36,7 +44,15 @@ export const ipAddress: readonly Detector[] = [
     },
     validate: isRoutedV4,
     examples: {
-      hits: ['from «8.8.8.8» at', 'http://«93.184.216.34»/x', '«151.101.1.69»:443'],
+      hits: [
+        'from «8.8.8.8» at',
+        'http://«93.184.216.34»/x',
+        '«151.101.1.69»:443',
+        'the server «93.184.216.34» is down',
+        'now depends on «93.184.216.34»',
+        'requires access to «93.184.216.34»',
+        'update the DNS from «8.8.8.8» to «1.1.1.1»',
+      ],
       misses: [
         '127.0.0.1',
         '10.0.0.1',
@@ -58,6 +74,11 @@ export const ipAddress: readonly Detector[] = [
         '$Id: lstrlib.c,v 1.132.1.5 2010/05/14 $',
         'see section 5.2.3.4 of it',
         '12.0.0.0',
+        'Now depends on :mod:`kombu` 2.7.3.12.',
+        'Bump the loader from 3.5.0.2 to 3.5.0.3',
+        'bump zlib 1.3.1.1 -> 1.3.1.2',
+        'upgrade mysql-connector to 8.0.33.1',
+        'loader>=2.7.3.11, loader==2.7.3.12',
       ],
     },
   },
