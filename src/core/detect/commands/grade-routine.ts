@@ -53,7 +53,7 @@ export function gradeAccount(command: Command): Severity {
   return is_new && texts.some((text) => SYSTEM_FLAG.test(text)) ? 'low' : 'high';
 }
 
-/** Grades a change of a cluster from the command line. What runs inside of a container is judged by itself. */
+/** Grades a change of a cluster from the command line. The command inside of a container is judged by itself. */
 export function gradeClusterCommand(command: Command): Severity {
   if (!/^(?:kubectl|oc)$/.test(command.name)) return 'medium';
   const text = joinWords(command);
