@@ -49,7 +49,7 @@ function configure(on_failure: 'ignore' | 'block'): Record<string, unknown> {
         url,
         boundaries: ['input', 'action'],
         labels: { insult: { score_min: 0.8, tag: 'content.insult', severity: 'high' } },
-        deadline_ms: 5_000,
+        timeout_ms: 5_000,
         on_failure,
       },
     ],

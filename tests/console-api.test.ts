@@ -146,7 +146,7 @@ test('an incident shows the places of its findings, and a value is allowlisted f
   const path = `/v1/dashboard/incidents/${blocked.event_id}`;
   const { json: detail } = await ask(path, as('ann'));
   assert.deepEqual(detail.finding_places, [
-    { finding: 0, rule_id: 'generic.sk_key', text: 0, start: 8, end: 27, can_allowlist: true },
+    { finding_index: 0, rule_id: 'generic.sk_key', text_index: 0, start: 8, end: 27, can_allowlist: true },
   ]);
   assert.equal(detail.replay.change, 'same');
   // The stored place is sealed: two events of one value hold different texts, and none holds the fingerprint.
@@ -165,7 +165,7 @@ test('an incident shows the places of its findings, and a value is allowlisted f
   };
   const refusals: [object, Headers, number][] = [
     [entry, as('ann'), 403],
-    [{ ...entry, finding: 7 }, asOperator(), 404],
+    [{ ...entry, finding_index: 7 }, asOperator(), 404],
     [{ ...entry, event_id: 'evt_000000000000000000000000' }, asOperator(), 404],
     [{ ...entry, fingerprint: `hmac-sha256:${'0'.repeat(64)}` }, asOperator(), 400],
     [{ reason: 'x', expires_in: '1d' }, asOperator(), 400],

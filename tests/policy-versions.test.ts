@@ -63,7 +63,7 @@ test('a draft is linted, tested and replayed before it is saved, and nothing cha
   assert.equal(replay.body.total.stricter, 8, JSON.stringify(replay.body));
   assert.equal(replay.body.stricter[0].to_rule, 'no-mail');
   const other = await call('/v1/dashboard/policies/replay', {
-    body: { text: ruleText('block'), for_tenant: 'beta' },
+    body: { text: ruleText('block'), event_tenant_id: 'beta' },
   });
   assert.equal(other.body.total.stricter, 0);
   assert.deepEqual(await decide(), ['modify']);
@@ -181,7 +181,7 @@ test('a skill is listed, shown, installed and removed, and its rules are active 
   assert.deepEqual([first.state, first.installed_in, first.installed_version], ['available', null, null]);
   const { body: shown } = await read('/v1/dashboard/skills/pci-dss');
   assert.deepEqual(
-    shown.files.map(({ holds }: { holds: string }) => holds),
+    shown.files.map(({ kind }: { kind: string }) => kind),
     ['policy', 'cases'],
   );
   const { body: before } = await read(DOCUMENT);

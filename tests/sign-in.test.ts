@@ -166,7 +166,7 @@ test('an authenticator app is a second factor, and each code counts once', async
   assert.equal(done.status, 200, JSON.stringify(done.json));
   const who = await browser.refresh();
   assert.equal(who.json.second_factor.totp, true);
-  assert.notEqual(who.json.second_factor.proved_at, null);
+  assert.notEqual(who.json.second_factor.verified_at, null);
 });
 
 test('sessions can be listed, ended, and signed out of', async () => {

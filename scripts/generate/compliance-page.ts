@@ -42,8 +42,8 @@ ${controls.map(describeControl).join('\n')}`;
 }
 
 function describeControl(control: ControlMapping): string {
-  const { control_id, title, coverage, gaps, does } = control;
-  const carried = [does, listCarriers(control)].filter((each) => each !== '').join('<br>');
+  const { control_id, title, coverage, gaps, contribution } = control;
+  const carried = [contribution, listCarriers(control)].filter((each) => each !== '').join('<br>');
   return `| **${control_id}** ${title} | \`${coverage}\` | ${carried} | ${gaps.join(' ')} |`;
 }
 

@@ -5,7 +5,7 @@ import { dialects } from './index.ts';
 
 const MACHINE = { project: '/p', home: '/h', env: {} };
 
-test('every host has a dialect of its name, which knows each event that is wanted', () => {
+test('every agent has a dialect of its name, which knows each event that is wanted', () => {
   assert.deepEqual(
     codingAgents.map(({ name }) => name),
     dialects.map(({ name }) => name).filter((name) => name !== 'plain'),

@@ -19,7 +19,7 @@ import { buildActor, resolveSubject } from './subject.ts';
 
 export const adapterCheck = defineOperation({
   name: 'adapter_check',
-  summary: 'Ask as a gateway or a framework asks',
+  summary: 'Check a request through a declarative adapter',
   description:
     'Judges what a program sends in its own form and answers in its own form, as an adapter of a plug-in says; `GET /v1/plugins` lists them. A refusal by the policy is an answer of status 200 in the words of the adapter, and so is the no to a body that the adapter cannot read.',
   http: { method: 'POST', path: '/v1/adapters/{adapter_name}', below: true },

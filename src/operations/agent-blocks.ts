@@ -33,7 +33,7 @@ export const agentsBlock = defineOperation({
   name: 'agents_block',
   summary: 'Block an agent',
   description:
-    'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Needs a person, and is written down.',
+    'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Requires an operator, and is recorded in the audit log.',
   http: { method: 'POST', path: '/v1/agents/block' },
   cli: {
     verb: 'agents block',
@@ -77,7 +77,7 @@ export const agentsBlocked = defineOperation({
       cells: { AGENT: 'agent_id', SINCE: 'blocked_at', 'BLOCKED BY': 'blocked_by', REASON: 'reason' },
       empty: 'No agent is blocked.',
     },
-    examples: [['service agents list', 'who is blocked, since when and by whom']],
+    examples: [['service agents list', 'blocked agents, since when and by whom']],
   },
   permission: 'audit:read',
   whole_service: true,
@@ -115,7 +115,7 @@ export const agentsUnblock = defineOperation({
   name: 'agents_unblock',
   summary: 'Unblock an agent',
   description:
-    'Takes an agent from the list of those that the kill switch stops. Needs a person, and is written down.',
+    'Takes an agent from the list of those that the kill switch stops. Requires an operator, and is recorded in the audit log.',
   http: { method: 'POST', path: '/v1/agents/unblock' },
   cli: {
     verb: 'agents unblock',

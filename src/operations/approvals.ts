@@ -24,7 +24,7 @@ const person = {
   required: ['request_id'],
   properties: {
     request_id: approvalRequestIdSchema,
-    approver: { ...name, description: 'The name of the person, where the credential does not say it.' },
+    approver: { ...name, description: 'The name of the approver, if the credential does not name one.' },
     comment,
     note: { ...comment, description: 'The same as `comment`.' },
     approver_id: { ...name, description: 'The same as `approver`.' },
@@ -48,7 +48,7 @@ export const approvalRecordSchema = {
     boundary: { type: 'string' },
     phase: text,
     rule: { type: 'string', description: 'The rule that decided.' },
-    rules: { type: 'array', items: { type: 'string' }, description: 'All rules that ask.' },
+    rules: { type: 'array', items: { type: 'string' }, description: 'All rules that require an approval.' },
     reason: { type: 'string' },
     data_tags: { type: 'array', items: { type: 'string' } },
     arguments: {
@@ -56,8 +56,11 @@ export const approvalRecordSchema = {
       description: 'JSON, with everything masked that was found; where it was cut, its beginning.',
     },
     arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
-    arguments_truncated: { type: 'boolean', description: 'Not all of the arguments are copyApproval.' },
-    min_approvals: { type: 'integer', description: 'How many people must agree.' },
+    arguments_truncated: {
+      type: 'boolean',
+      description: 'The arguments were longer than `approvals.arguments_bytes_max`.',
+    },
+    min_approvals: { type: 'integer', description: 'Number of approvals that are required.' },
     require_second_factor: {
       type: 'boolean',
       description: 'Approvers must have just proved a second factor.',
@@ -69,7 +72,7 @@ export const approvalRecordSchema = {
         required: ['vote', 'caller_id', 'approver', 'comment', 'voted_at'],
         properties: {
           vote: { enum: ['approve', 'deny'] },
-          caller_id: { type: 'string', description: 'Who, as the credential proves it.' },
+          caller_id: { type: 'string', description: 'The caller, as its credential proves.' },
           approver: { ...text, description: 'The name that the approver gave.' },
           comment: text,
           voted_at: { type: 'string' },
@@ -212,7 +215,7 @@ export const approvalsApprove = defineOperation({
   name: 'approvals_approve',
   summary: 'Approve a request',
   description:
-    'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Needs a person who did not ask.',
+    'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Requires an approver other than the requester.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/approve' },
   mcp: { tool: 'approve', read_only: false, destructive: true },
   cli: {
@@ -240,7 +243,7 @@ export const approvalsApprove = defineOperation({
 export const approvalsDeny = defineOperation({
   name: 'approvals_deny',
   summary: 'Deny a request',
-  description: 'One person who denies is enough. Needs a person who did not ask.',
+  description: 'One denial decides. Requires an approver other than the requester.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/deny' },
   mcp: { tool: 'deny', read_only: false },
   cli: {

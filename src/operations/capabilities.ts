@@ -11,7 +11,7 @@ import { dropBlankName, resolveSubject, resolveTenant } from './subject.ts';
 const tokenId = {
   type: 'string',
   pattern: '^cap_[0-9a-f]{24}$',
-  description: 'Names the token, `cap_…`, and is none.',
+  description: 'The ID of the token, `cap_…`, which is not the token itself.',
 } as const;
 
 const patterns = (what: string) =>
@@ -63,7 +63,7 @@ const record = {
     expires_at: { type: 'string' },
     revoked_by: text,
     revoked_at: text,
-    uses: { type: 'integer', description: 'How often it was shown and taken.' },
+    uses: { type: 'integer', description: 'Number of calls that the token allowed.' },
     last_used_at: text,
   },
 } as const;
@@ -89,7 +89,7 @@ export const capabilitiesIssue = defineOperation({
   name: 'capabilities_issue',
   summary: 'Issue a capability token',
   description:
-    'Makes a token that lets one agent use one tool, and have secrets resolved for it, for a while. The token is shown in this answer and never again. Needs a person.',
+    'Makes a token that lets one agent use one tool, and have secrets resolved for it, for a while. The token is shown in this answer and never again. Requires an operator.',
   http: { method: 'POST', path: '/v1/capabilities' },
   permission: 'capabilities:issue',
   needs: 'store',
@@ -105,7 +105,7 @@ export const capabilitiesIssue = defineOperation({
         type: 'string',
         pattern: '^[1-9][0-9]{0,4}[smhdw]$',
         maxLength: 6,
-        description: 'How long it lives, `10m`; without it `capability_tokens.default_ttl`.',
+        description: 'Lifetime, such as `10m` (default: `capability_tokens.default_ttl`).',
       },
     },
   },
@@ -113,7 +113,7 @@ export const capabilitiesIssue = defineOperation({
     type: 'object',
     required: ['token', ...record.required],
     properties: {
-      token: { type: 'string', description: 'For the agent. It is kept nowhere.' },
+      token: { type: 'string', description: 'The token for the agent. It is not stored.' },
       ...record.properties,
     },
   },
@@ -278,9 +278,12 @@ export const capabilitiesValidate = defineOperation({
     required: ['valid', 'cause', 'reason', 'event_id'],
     properties: {
       valid: { type: 'boolean' },
-      cause: { ...text, description: 'Why not: `expired`, `tool`; `null` where it is valid.' },
+      cause: {
+        ...text,
+        description: 'The cause, such as `expired` or `tool`; `null` if the token is valid.',
+      },
       reason: { type: 'string' },
-      token_id: { type: 'string', description: 'Its name, where it is known.' },
+      token_id: { type: 'string', description: 'The ID of the token, if it is known.' },
       expires_at: { type: 'string', description: 'Only where it is valid.' },
       event_id: { type: 'string', description: 'The audit event.' },
     },

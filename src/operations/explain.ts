@@ -36,7 +36,7 @@ const trace_entry = buildRecordSchema({
 });
 
 const evaluation = buildRecordSchema({
-  about: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
+  subject: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
   tag: textOrNull,
   origin: { enum: ['found', 'classified', 'declared', 'fact', null] },
   severity: textOrNull,

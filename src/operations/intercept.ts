@@ -69,7 +69,7 @@ export const interceptTool = defineOperation({
       reuse_approval: {
         type: ['boolean', 'null'],
         description:
-          'Whether a request that people have answered for exactly this call counts where `approval_request_id` names none for it.',
+          'Uses the answered approval request for exactly this call if `approval_request_id` names none.',
       },
     },
   }),

@@ -19,7 +19,7 @@ export const authMethods = defineOperation({
   input: { type: 'object', properties: {} },
   output: {
     type: 'object',
-    required: ['password', 'passkey', 'oidc', 'set_up'],
+    required: ['password', 'passkey', 'oidc', 'needs_setup'],
     properties: {
       password: { type: 'boolean' },
       passkey: { type: 'boolean' },
@@ -27,14 +27,14 @@ export const authMethods = defineOperation({
         type: ['string', 'null'],
         description: 'The text of the button; `null`: no OpenID provider is configured.',
       },
-      set_up: {
+      needs_setup: {
         type: 'boolean',
         description: 'There is no administrator yet: open the link that the start of the service printed.',
       },
     },
   },
   example: {},
-  answer: { password: true, passkey: true, oidc: null, set_up: true },
+  answer: { password: true, passkey: true, oidc: null, needs_setup: true },
   run: async (_input, { runtime }) => {
     const accounts = await runtime.accounts();
     const { oidc } = accounts.settings;
@@ -42,7 +42,7 @@ export const authMethods = defineOperation({
       password: true,
       passkey: true,
       oidc: oidc?.name ?? null,
-      set_up: !(await accounts.hasAdministrator()),
+      needs_setup: !(await accounts.hasAdministrator()),
     };
   },
 });

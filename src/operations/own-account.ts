@@ -93,7 +93,7 @@ export const sessionTotpConfirm = defineOperation({
 
 export const sessionTotpProve = defineOperation({
   name: 'session_totp_prove',
-  summary: 'Prove the second factor again',
+  summary: 'Verify the second factor again',
   description: 'For a decision that needs a second factor of the last minutes.',
   http: { method: 'POST', path: '/v1/session/totp/prove' },
   ...OWN_ACCOUNT,

@@ -133,24 +133,26 @@ export const passkeyList = defineOperation({
 
 export const passkeyOptions = defineOperation({
   name: 'passkey_options',
-  summary: 'Begin to add or to use your own passkey',
-  description: 'Returns the options for `navigator.credentials.create` or, with `use`, for `get`.',
+  summary: 'Start to add or verify a passkey of your own',
+  description: 'Returns the options for `navigator.credentials.create` or, with `verify`, for `get`.',
   http: { method: 'POST', path: '/v1/session/passkeys/options' },
   ...OWN_ACCOUNT,
   input: {
     type: 'object',
-    properties: { use: { type: 'boolean', description: 'To prove the second factor again.' } },
+    properties: {
+      verify: { type: 'boolean', description: 'Verify the second factor again (default: add a passkey).' },
+    },
   },
   output: options,
   example: {},
   answer: null,
   refusals: ['not_configured'],
-  run: async ({ use = false }, context) => {
+  run: async ({ verify = false }, context) => {
     const { session } = await requireSession(context);
     const browser = requirePasskeyOrigin(context);
     const accounts = await context.runtime.accounts();
     const { user_id } = session;
-    if (!use) return accounts.startPasskeyRegistration(user_id, browser);
+    if (!verify) return accounts.startPasskeyRegistration(user_id, browser);
     return (await accounts.startPasskeyUse({ ticket: null, user_id }, browser))!;
   },
 });
@@ -158,7 +160,7 @@ export const passkeyOptions = defineOperation({
 export const passkeyAdd = defineOperation({
   name: 'passkey_add',
   summary: 'Add a passkey of your own',
-  description: 'From then on a sign-in with the password asks for a second factor.',
+  description: 'After that, a sign-in with the password requires a second factor.',
   http: { method: 'POST', path: '/v1/session/passkeys' },
   ...OWN_ACCOUNT,
   input: {
@@ -187,7 +189,7 @@ export const passkeyAdd = defineOperation({
 
 export const passkeyProve = defineOperation({
   name: 'passkey_prove',
-  summary: 'Prove the second factor again with a passkey',
+  summary: 'Verify the second factor again with a passkey',
   description: 'For a decision that needs a second factor of the last minutes.',
   http: { method: 'POST', path: '/v1/session/passkeys/prove' },
   ...OWN_ACCOUNT,

@@ -54,7 +54,11 @@ export const pluginsList = defineOperation({
             drivers: { ...names, description: 'Drivers, such as secret backends.' },
             dialects: { ...names, description: 'Dialects that coding agents use with `service hook`.' },
             adapters: { ...names, description: 'Adapters of `/v1/adapters/{adapter_name}`.' },
-            problems: { type: 'array', items: { type: 'string' }, description: 'Why it is left out.' },
+            problems: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'The reason if it was not loaded.',
+            },
           },
         },
       },

@@ -51,7 +51,7 @@ export const policiesReload = defineOperation({
 
 export const policyEvaluate = defineOperation({
   name: 'policy_evaluate',
-  summary: 'Ask what the policy makes of tags',
+  summary: 'Evaluate the policy for data tags',
   description:
     'Evaluates tags at a boundary for a tenant, without any text and without an audit event, and gives the one action.',
   http: { method: 'POST', path: '/v1/policies/evaluate' },

@@ -10,7 +10,7 @@ const answered = {
   type: 'object',
   required: ['sessions'],
   properties: {
-    sessions: { type: 'integer', description: 'How many had read something; there is one for each agent.' },
+    sessions: { type: 'integer', description: 'Sessions that had taint tags. Each agent has its own.' },
   },
 } as const;
 

@@ -14,7 +14,7 @@ export const name = {
 
 export const tenantId = {
   ...name,
-  description: 'Whose rules apply; without it `default`, or the only tenant of the credential.',
+  description: 'The tenant whose rules apply (default: `default`, or the only tenant of the credential).',
 } as const;
 
 export const agentId = {
@@ -107,7 +107,7 @@ export const approvalRequestId = {
 const approval = {
   type: 'object',
   required: ['request_id', 'status', 'expires_at'],
-  description: 'The request for approval that this depends on; only where a rule asks for approval.',
+  description: 'The approval request that the call depends on; only if a rule requires an approval.',
   properties: {
     request_id: { type: 'string' },
     status: { enum: [...APPROVAL_STATUSES, 'mismatch', 'not_found'] },
@@ -127,7 +127,10 @@ export const verdictProperties = {
   coverage: { enum: ['full', 'partial'], description: '`full` if all of it was scanned.' },
   coverage_reason: { type: 'string', description: 'The limit that was reached; only when partial.' },
   coverage_bytes: { type: 'integer', description: 'UTF-8 bytes scanned; only when partial.' },
-  fallback_used: { type: 'boolean', description: 'The text of the rule replaces the content.' },
+  fallback_used: {
+    type: 'boolean',
+    description: 'The `fallback_template` of the rule replaces the content.',
+  },
   marks: {
     type: 'array',
     items: { enum: CONTENT_MARKS },

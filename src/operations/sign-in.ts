@@ -89,11 +89,14 @@ export const sessionShow = defineOperation({
       csrf_token: { type: 'string' },
       second_factor: {
         type: 'object',
-        required: ['totp', 'passkeys', 'proved_at'],
+        required: ['totp', 'passkeys', 'verified_at'],
         properties: {
           totp: { type: 'boolean', description: 'An authenticator app is set up.' },
           passkeys: { type: 'integer', description: 'Number of passkeys.' },
-          proved_at: { type: ['string', 'null'], description: 'When one was proved last in this session.' },
+          verified_at: {
+            type: ['string', 'null'],
+            description: 'The time of the last verification in this session.',
+          },
         },
       },
       session: {
@@ -121,7 +124,7 @@ export const sessionShow = defineOperation({
     permissions: ['approvals:decide', 'approvals:read', 'dashboard:view'],
     tenants: ['acme'],
     csrf_token: 'qkz3pCgNLHSbb1yyzCq1zvNEGPRwM7IGVqeTXcbFhjs',
-    second_factor: { totp: true, passkeys: 0, proved_at: '2026-01-31T12:00:00.000Z' },
+    second_factor: { totp: true, passkeys: 0, verified_at: '2026-01-31T12:00:00.000Z' },
     session: {
       session_id: 'web_0123456789abcdef01234567',
       method: 'password',
@@ -145,7 +148,7 @@ export const sessionShow = defineOperation({
       second_factor: {
         totp: account.has_totp,
         passkeys: account.passkey_count,
-        proved_at: second_factor_ms === null ? null : new Date(second_factor_ms).toISOString(),
+        verified_at: second_factor_ms === null ? null : new Date(second_factor_ms).toISOString(),
       },
       session: {
         session_id,

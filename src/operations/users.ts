@@ -201,7 +201,7 @@ export const usersDisable = defineOperation({
 export const usersEnable = defineOperation({
   name: 'users_enable',
   summary: 'Enable a disabled user',
-  description: 'The user signs in as before.',
+  description: 'The user can sign in again.',
   http: { method: 'POST', path: '/v1/users/{user_id}/enable' },
   cli: {
     verb: 'users enable',

@@ -39,9 +39,9 @@ export async function buildComplianceFindings(
 }
 
 function describeControl(control: ControlReport): ControlFinding {
-  const { control_id, title, asks, does, status, elements, gaps, evidence } = control;
+  const { control_id, title, requirement, contribution, status, elements, gaps, evidence } = control;
   return {
-    ...{ control_id, title, asks, does, status },
+    ...{ control_id, title, requirement, contribution, status },
     rules: elements.filter(({ kind }) => kind === 'rule').map(({ name }) => name),
     mechanisms: elements
       .filter(({ kind }) => kind === 'mechanism')

@@ -97,15 +97,15 @@ test('a running service tests itself; the events are marked and count nowhere; o
 
   const verified = await post(service.url, '/v1/dashboard/compliance/verify', {}, operator);
   assert.equal(verified.status, 200, JSON.stringify(verified.json));
-  const { acts, controls, probes, counts } = verified.json as unknown as SelfTestReport;
+  const { effective, controls, probes, counts } = verified.json as unknown as SelfTestReport;
   assert.deepEqual(
-    controls.filter(({ result }) => result === 'does_not_act'),
+    controls.filter(({ result }) => result === 'ineffective'),
     [],
   );
-  assert.equal(acts, true);
-  assert.ok(counts.acts > 80 && probes.length > 20, JSON.stringify(counts));
+  assert.equal(effective, true);
+  assert.ok(counts.effective > 80 && probes.length > 20, JSON.stringify(counts));
   for (const name of ['call that breaks a contract', 'call that needs an approval', 'event in the audit log'])
-    assert.equal(probes.find(({ probe }) => probe === name)?.result, 'acts', name);
+    assert.equal(probes.find(({ probe }) => probe === name)?.result, 'enforced', name);
 
   // All events of the self-test are in the log with the mark, and in no count.
   const ids = probes.flatMap(({ event_id }) => event_id ?? []);
@@ -151,14 +151,14 @@ test('a control whose rule is in monitor mode or whose detectors are off does no
   const runtime = await openReader(t, folder);
   const context = { runtime, caller: buildOperatorCaller('cli:test'), request_id: 'test' };
   const verified = (await callOperation(complianceVerify, {}, context)) as SelfTestReport;
-  assert.equal(verified.acts, false);
+  assert.equal(verified.effective, false);
   const find = (framework: string, id: string) =>
     verified.controls.find((each) => each.framework === framework && each.control_id === id)!;
   const secrets = find('pci-dss', '8.6.2');
-  assert.equal(secrets.result, 'does_not_act');
+  assert.equal(secrets.result, 'ineffective');
   assert.equal(secrets.details.filter((each) => each.includes('detectors are off')).length, 4);
   const oversight = find('eu-ai-act', 'Art. 14(1)');
-  assert.equal(oversight.result, 'does_not_act');
+  assert.equal(oversight.result, 'ineffective');
   assert.ok(oversight.details.some((each) => each.includes('monitor mode')));
   assert.equal(find('eu-ai-act', 'Art. 14(4)(e)').result, 'not_tested');
   assert.equal(find('pci-dss', '7.3.3').result, 'not_configured');

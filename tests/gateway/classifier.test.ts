@@ -33,7 +33,7 @@ const stage = await openStage(() => ({
         name: 'scorer',
         url: `http://127.0.0.1:${(classifier.address() as AddressInfo).port}/`,
         boundaries: ['output'],
-        deadline_ms: 1_000,
+        timeout_ms: 1_000,
         on_failure: 'block',
         labels: {
           insult: { tag: 'content.insult', severity: 'high' },

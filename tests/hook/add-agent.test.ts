@@ -55,10 +55,12 @@ test('a new agent is in help, hook, setup and doctor', () => {
   const done = run('setup', 'fake', '--yes');
   assert.equal(done.status, 0, done.all);
   assert.match(readFileSync(join(project, '.fake/settings.json'), 'utf8'), /hook --dialect fake /);
-  const { checks } = JSON.parse(run('doctor', '--host', 'fake', '--json').stdout) as {
-    checks: readonly { host: string | null; event: string | null }[];
+  const { checks } = JSON.parse(run('doctor', '--coding-agent', 'fake', '--json').stdout) as {
+    checks: readonly { coding_agent: string | null; event: string | null }[];
   };
-  const tested_events = new Set(checks.filter(({ host }) => host === 'fake').map(({ event }) => event));
+  const tested_events = new Set(
+    checks.filter(({ coding_agent }) => coding_agent === 'fake').map(({ event }) => event),
+  );
   assert.ok(tested_events.has('PreToolUse') && tested_events.has('UserPromptSubmit'));
   const away = run('setup', 'fake', '--uninstall', '--yes');
   assert.equal(away.status, 0, away.all);

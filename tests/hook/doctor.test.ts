@@ -29,7 +29,7 @@ function newDesk(config = '{}\n'): Desk {
 }
 
 interface DoctorCase {
-  readonly host: string;
+  readonly coding_agent: string;
   readonly events?: readonly string[];
   /** Changes each hook entry in the agent's file. */
   readonly entry?: (entry: Record<string, unknown>) => void;
@@ -41,7 +41,7 @@ interface DoctorCase {
 /** Installs hooks as setup does, with the changes of a test, and returns the file. */
 function enter(
   { project, home }: Desk,
-  { host: name, events, entry, document, scope = 'project' }: DoctorCase,
+  { coding_agent: name, events, entry, document, scope = 'project' }: DoctorCase,
 ): string {
   const { settings } = codingAgents.find((each) => each.name === name)!;
   const file = settings.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
@@ -80,7 +80,7 @@ interface Diagnosis {
   readonly checks: readonly {
     readonly status: string;
     readonly name: string;
-    readonly host: string | null;
+    readonly coding_agent: string | null;
     readonly event: string | null;
     readonly message: string;
     readonly next: string | null;
@@ -137,7 +137,7 @@ const FIRST = {
 
 test('working hooks of every agent are reported to block, and their probes are in the audit log', async () => {
   const desk = newDesk();
-  const files = new Map(codingAgents.map(({ name }) => [name, enter(desk, { host: name })]));
+  const files = new Map(codingAgents.map(({ name }) => [name, enter(desk, { coding_agent: name })]));
   const keys = ['pre_tool_use', 'post_tool_use', 'permission_request', 'user_prompt_submit'].map(
     (event) => `[hooks.state."${files.get('codex')}:${event}:0:0"]\ntrusted_hash = "sha256:0"\n`,
   );
@@ -168,8 +168,8 @@ test('working hooks of every agent are reported to block, and their probes are i
 
 test('the report for users has the same findings, with the fixes', async () => {
   const desk = newDesk();
-  enter(desk, { host: 'claude-code', events: ['UserPromptSubmit'] });
-  const { stdout, code } = await run(desk, ['doctor', '--host', 'claude-code', '--scope', 'project']);
+  enter(desk, { coding_agent: 'claude-code', events: ['UserPromptSubmit'] });
+  const { stdout, code } = await run(desk, ['doctor', '--coding-agent', 'claude-code', '--scope', 'project']);
   assert.equal(code, 1);
   assert.match(stdout, /^Program\n {2}ok {4}Version /);
   assert.match(stdout, /ok {4}UserPromptSubmit: It blocks, and allows a harmless call\./);
@@ -184,13 +184,13 @@ test('the report for users has the same findings, with the fixes', async () => {
 test('a missing hook is reported, and is a failure for an agent that was named', async () => {
   const desk = newDesk();
   const without_agents = await diagnose(desk);
-  assert.deepEqual([without_agents.code, complaints(without_agents)], [0, ['warn host.installed']]);
-  const asked = await diagnose(desk, '--host', 'gemini');
-  assert.deepEqual([asked.code, complaints(asked)], [1, ['fail host.installed']]);
-  assert.equal((await run(desk, ['doctor', '--host', 'emacs'])).code, 2);
+  assert.deepEqual([without_agents.code, complaints(without_agents)], [0, ['warn coding_agent.installed']]);
+  const asked = await diagnose(desk, '--coding-agent', 'gemini');
+  assert.deepEqual([asked.code, complaints(asked)], [1, ['fail coding_agent.installed']]);
+  assert.equal((await run(desk, ['doctor', '--coding-agent', 'emacs'])).code, 2);
   assert.equal((await run(desk, ['doctor', '--since', 'yesterday'])).code, 2);
   const invalid = newDesk('policies: [{ name: a, boundary: sideways }]\n');
-  assert.deepEqual(complaints(await diagnose(invalid)), ['fail config.valid', 'warn host.installed']);
+  assert.deepEqual(complaints(await diagnose(invalid)), ['fail config.valid', 'warn coding_agent.installed']);
 });
 
 /** Creates a program with our name that answers differently. */
@@ -208,7 +208,7 @@ function words({ project }: Desk): string {
 
 interface Broken {
   readonly name: string;
-  readonly host: keyof typeof FIRST;
+  readonly coding_agent: keyof typeof FIRST;
   readonly config?: string;
   readonly entry?: (entry: Record<string, unknown>, desk: Desk) => void;
   readonly document?: (document: Record<string, unknown>) => void;
@@ -232,28 +232,28 @@ function getCommand(entry: Record<string, unknown>, change: (command: string) =>
 const BROKEN: readonly Broken[] = [
   {
     name: 'a program that is not there lets everything through',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry, desk) => getCommand(entry, () => `/nowhere/service ${words(desk)}`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /NOT block: its program is not found \(exit code 127\), and the agent continues/,
   },
   {
     name: 'or stops everything, where the entry sees to that',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace(quoteArg(service), '/nowhere/service')),
     found: ['fail hook.passes', 'fail hook.program'],
     says: /does not allow a harmless call: it denied the call/,
   },
   {
     name: 'at Copilot a program that is not there stops everything',
-    host: 'copilot',
+    coding_agent: 'copilot',
     entry: (entry, desk) => getCommand(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /broken \(its program is not found \(exit code 127\)\), so the agent denies everything/,
   },
   {
     name: 'a program that may not be run',
-    host: 'gemini',
+    coding_agent: 'gemini',
     entry: (entry, desk) => {
       getCommand(entry, () => `${stub(desk, 'exit 0')} ${words(desk)}`);
       chmodSync(join(desk.project, 'bin', 'service'), 0o644);
@@ -263,53 +263,53 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'exit code 1 is a yes',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'echo no >&2; exit 1')} ${words(desk)}`),
     found: ['fail hook.blocks'],
     says: /NOT block: it ended with exit code 1/,
   },
   {
     name: 'a hook that always says yes',
-    host: 'codex',
+    coding_agent: 'codex',
     entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'cat >/dev/null')} ${words(desk)}`),
-    found: ['fail hook.blocks', 'fail host.trusted', 'warn host.trusted'],
+    found: ['fail hook.blocks', 'fail coding_agent.trusted', 'warn coding_agent.trusted'],
     says: /NOT block: it allowed the call/,
   },
   {
     name: 'a hook that always says no',
-    host: 'codex',
+    coding_agent: 'codex',
     entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
-    found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
+    found: ['fail hook.passes', 'fail coding_agent.trusted', 'warn hook.blocks', 'warn coding_agent.trusted'],
     says: /does not allow a harmless call/,
   },
   {
-    name: 'words that another host would understand',
-    host: 'gemini',
+    name: 'words that another agent would understand',
+    coding_agent: 'gemini',
     entry: (entry) =>
       getCommand(entry, (command) => command.replace('--dialect gemini', '--dialect claude-code')),
     found: ['fail hook.dialect', 'fail hook.passes'],
   },
   {
     name: 'a configuration that is not there',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace('service.yaml', 'other.yaml')),
     found: ['fail config.valid', 'fail hook.config', 'fail hook.passes', 'warn sessions.read'],
   },
   {
     name: 'a configuration that is not valid',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     config: 'policies: [{ name: a, boundary: sideways }]\n',
     found: ['fail config.valid', 'fail hook.passes', 'warn sessions.read'],
   },
   {
     name: 'a configuration that is not named',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace(/ --config '.*?'/, '')),
     found: ['warn hook.config'],
   },
   {
     name: 'what is found from the folder that an agent is in',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry, desk) => {
       stub(desk, `exec ${quoteArg(service)} "$@"`);
       getCommand(entry, () => 'bin/service hook --config ./service.yaml');
@@ -318,7 +318,7 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'another configuration than the one that is named',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry, desk) => {
       const other = newDesk();
       const script = `exec ${quoteArg(service)} hook --config ${quoteArg(join(other.project, 'service.yaml'))}`;
@@ -328,14 +328,14 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'options that the hook does not know',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace(' --config', ' --bogus --config')),
     found: ['fail hook.options', 'fail hook.passes'],
     says: /refuses its own options/,
   },
   {
-    name: 'a host that waits too little',
-    host: 'claude-code',
+    name: 'an agent that waits too little',
+    coding_agent: 'claude-code',
     entry: (entry) => {
       entry.timeout = 5;
     },
@@ -344,16 +344,16 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'seconds where milliseconds are counted',
-    host: 'gemini',
+    coding_agent: 'gemini',
     entry: (entry) => {
       entry.timeout = 30;
     },
     found: ['fail hook.blocks', 'fail hook.timeout'],
-    says: /no answer in the time that the host waits/,
+    says: /no answer in the time that the agent waits/,
   },
   {
     name: 'tools that are left out',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => {
       entry.matcher = 'Bash';
     },
@@ -362,7 +362,7 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'a hook that the agent does not wait for',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     entry: (entry) => {
       entry.async = true;
     },
@@ -370,79 +370,79 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'hooks that are switched off',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     document: (document) => {
       document.disableAllHooks = true;
     },
-    found: ['fail host.hooks_on', 'warn hook.blocks'],
+    found: ['fail coding_agent.hooks_on', 'warn hook.blocks'],
   },
   {
     name: 'hooks that are switched off at Gemini CLI',
-    host: 'gemini',
+    coding_agent: 'gemini',
     document: (document) => {
       document.hooksConfig = { enabled: false };
     },
-    found: ['fail host.hooks_on', 'warn hook.blocks'],
+    found: ['fail coding_agent.hooks_on', 'warn hook.blocks'],
   },
   {
     name: 'a file that is no JSON',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     before: (_desk, file) => writeFileSync(file, '{"hooks": {'),
-    found: ['fail host.installed', 'fail settings.readable'],
+    found: ['fail coding_agent.installed', 'fail settings.readable'],
     says: /is not JSON at line 1/,
   },
   {
     name: 'a file that is a folder',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     before: (_desk, file) => {
       rmSync(file);
       mkdirSync(file);
     },
-    found: ['fail host.installed', 'fail settings.readable'],
+    found: ['fail coding_agent.installed', 'fail settings.readable'],
   },
   {
     name: 'a policy that lets everything through',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     config: 'policies: [{ name: all, boundary: action, action: allow, data_tags: [dangerous] }]\n',
     found: ['warn config.blocks'],
   },
   {
     name: 'a policy that lets nothing through',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     config: 'policies: [{ name: none, boundary: action, action: require_approval }]\n',
     found: ['warn hook.passes'],
     says: /the policy answers it with `require_approval` \(rule none\)/,
   },
   {
     name: 'no audit log',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     config: 'audit: { enabled: false }\n',
     found: ['warn sessions.read', 'warn state.trail'],
   },
   {
     name: 'a state folder into which others may look',
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     config: 'state_dir: open\n',
     before: ({ project }) => mkdirSync(join(project, 'open'), { mode: 0o755 }),
     found: ['warn state.folder'],
   },
 ];
 
-for (const { name, host, config, entry, document, before, found, says } of BROKEN)
+for (const { name, coding_agent, config, entry, document, before, found, says } of BROKEN)
   test(`it reports ${name}`, async () => {
     const desk = newDesk(config);
     const file = enter(desk, {
-      host,
-      events: [FIRST[host]],
+      coding_agent,
+      events: [FIRST[coding_agent]],
       ...(entry !== undefined && { entry: (each: Record<string, unknown>) => entry(each, desk) }),
       ...(document !== undefined && { document }),
     });
     before?.(desk, file);
-    const diagnosis = await diagnose(desk, '--host', host);
-    const missing = EVENTS_MISSING[host].map((event) => `warn host.events ${event}`);
+    const diagnosis = await diagnose(desk, '--coding-agent', coding_agent);
+    const missing = EVENTS_MISSING[coding_agent].map((event) => `warn coding_agent.events ${event}`);
     const own = complaints(diagnosis).filter((each) => !missing.includes(each));
     assert.deepEqual(
-      own.map((each) => each.replace(` ${FIRST[host]}`, '')),
+      own.map((each) => each.replace(` ${FIRST[coding_agent]}`, '')),
       found,
     );
     assert.equal(diagnosis.code, found.some((each) => each.startsWith('fail')) ? 1 : 0);
@@ -457,19 +457,19 @@ test('there is a broken hook for every way to break one', () => assert.equal(BRO
 test('Cursor without failClosed, and with it a program that is not there', async () => {
   const desk = newDesk();
   enter(desk, {
-    host: 'cursor',
+    coding_agent: 'cursor',
     entry: (entry) => {
       delete entry.failClosed;
     },
   });
-  const open = await diagnose(desk, '--host', 'cursor');
+  const open = await diagnose(desk, '--coding-agent', 'cursor');
   assert.deepEqual(
     [...new Set(complaints(open).map((each) => each.split(' ').slice(0, 2).join(' ')))],
     ['fail hook.fail_closed', 'warn sessions.read'],
   );
   assert.equal(open.blocking_count, 8, 'it blocks as long as nothing goes wrong');
-  enter(desk, { host: 'cursor', entry: (entry) => getCommand(entry, () => '/nowhere/service hook') });
-  const gone = await diagnose(desk, '--host', 'cursor');
+  enter(desk, { coding_agent: 'cursor', entry: (entry) => getCommand(entry, () => '/nowhere/service hook') });
+  const gone = await diagnose(desk, '--coding-agent', 'cursor');
   assert.match(gone.checks.map(({ message }) => message).join('\n'), /the agent denies everything/);
 });
 
@@ -477,17 +477,19 @@ test('hooks of setup block, and are not run after setup removed them', async () 
   const desk = newDesk();
   const set_up = await run(desk, ['setup', 'claude-code', '--yes']);
   assert.equal(set_up.code, 0, set_up.stderr);
-  const { status, blocking_count } = await diagnose(desk, '--host', 'claude-code');
+  const { status, blocking_count } = await diagnose(desk, '--coding-agent', 'claude-code');
   assert.deepEqual([status, blocking_count], ['ok', 4]);
   assert.equal((await run(desk, ['setup', 'claude-code', '--uninstall', '--yes'])).code, 0);
-  assert.deepEqual(complaints(await diagnose(desk, '--host', 'claude-code')), ['fail host.installed']);
+  assert.deepEqual(complaints(await diagnose(desk, '--coding-agent', 'claude-code')), [
+    'fail coding_agent.installed',
+  ]);
 });
 
 test('an owner of the state folder that does not answer is reported without a wait', async () => {
   const desk = newDesk();
-  const slow = { host: 'claude-code', events: ['PreToolUse'] };
+  const slow = { coding_agent: 'claude-code', events: ['PreToolUse'] };
   enter(desk, slow);
-  assert.equal((await diagnose(desk, '--host', 'claude-code')).blocking_count, 1);
+  assert.equal((await diagnose(desk, '--coding-agent', 'claude-code')).blocking_count, 1);
   enter(desk, {
     ...slow,
     entry: (entry) =>
@@ -495,7 +497,7 @@ test('an owner of the state folder that does not answer is reported without a wa
   });
   const silent = createServer(() => {}).listen(join(desk.project, '.service', 'service.sock'));
   await once(silent, 'listening');
-  const { checks } = await diagnose(desk, '--host', 'claude-code');
+  const { checks } = await diagnose(desk, '--coding-agent', 'claude-code');
   silent.close();
   const failed = checks.filter((each) => each.status === 'fail').map(({ name }) => name);
   assert.deepEqual(failed, ['hook.passes', 'state.owner']);
@@ -505,7 +507,7 @@ test('hooks of others are not run', async () => {
   const desk = newDesk();
   const proof = join(desk.project, 'ran');
   enter(desk, {
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     document: ({ hooks }) => {
       const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoteArg(proof)}` }] };
       (hooks as Record<string, unknown[]>).PreToolUse!.push(other);
@@ -521,7 +523,7 @@ const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOSt
 
 test('sessions in which tools ran unseen are listed, by what the audit log has', async () => {
   const desk = newDesk();
-  enter(desk, { host: 'claude-code' });
+  enter(desk, { coding_agent: 'claude-code' });
   const asked = {
     session_id: 's-1',
     cwd: desk.project,
@@ -560,7 +562,7 @@ test('sessions in which tools ran unseen are listed, by what the audit log has',
   );
   const late = await diagnose(desk, '--since', '30d');
   assert.deepEqual(
-    late.sessions.map(({ session_id, kind, host }) => [session_id, kind, host]),
+    late.sessions.map(({ session_id, kind, coding_agent }) => [session_id, kind, coding_agent]),
     [
       ['s-1', 'unseen', 'claude-code'],
       ['s-2', 'before_setup', 'claude-code'],
@@ -575,7 +577,7 @@ test('sessions in which tools ran unseen are listed, by what the audit log has',
 
 test('sessions of other projects count where the hook is for the user', async () => {
   const desk = newDesk();
-  const elsewhere = (scope: 'project' | 'user') => enter(desk, { host: 'codex', scope });
+  const elsewhere = (scope: 'project' | 'user') => enter(desk, { coding_agent: 'codex', scope });
   const rollout = [
     { timestamp: AGO(5), type: 'session_meta', payload: { id: 's-9', cwd: '/somewhere/else' } },
     {
@@ -589,10 +591,10 @@ test('sessions of other projects count where the hook is for the user', async ()
     rollout.map((line) => JSON.stringify(line)).join('\n'),
   );
   elsewhere('project');
-  assert.deepEqual((await diagnose(desk, '--host', 'codex')).sessions, []);
+  assert.deepEqual((await diagnose(desk, '--coding-agent', 'codex')).sessions, []);
   rmSync(join(desk.project, '.codex'), { recursive: true });
   elsewhere('user');
-  const { sessions } = await diagnose(desk, '--host', 'codex');
+  const { sessions } = await diagnose(desk, '--coding-agent', 'codex');
   assert.deepEqual(
     sessions.map(({ session_id, unseen }) => [session_id, unseen]),
     [['s-9', [{ tool: 'shell_command', count: 1 }]]],

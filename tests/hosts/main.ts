@@ -72,7 +72,7 @@ async function checkAgent(t: TestContext, agent: Agent): Promise<void> {
   model.want(bad('after'));
   await run(agent, stage, 'please do it');
   assert.ok(existsSync(file('after')), 'without its hooks the command runs again');
-  assert.deepEqual(getStates(doctor(agent, stage, config), 'host.installed'), ['fail']);
+  assert.deepEqual(getStates(doctor(agent, stage, config), 'coding_agent.installed'), ['fail']);
 
   setUp(agent, stage, ['--config', config, '--yes']);
   await sleep(COMPARED_AFTER_MS);
@@ -83,7 +83,7 @@ async function checkAgent(t: TestContext, agent: Agent): Promise<void> {
 }
 
 async function staged(t: TestContext, agent: Agent): Promise<{ stage: Stage; model: Model; config: string }> {
-  const dir = mkdtempSync(join(tmpdir(), 'hosts-'));
+  const dir = mkdtempSync(join(tmpdir(), 'agents-'));
   const model = await startModel();
   const stage = { home: join(dir, 'home'), project: join(dir, 'project'), model_url: model.url };
   for (const folder of [stage.home, stage.project]) mkdirSync(folder);
@@ -137,7 +137,7 @@ interface HostCheck {
 }
 
 function doctor({ name }: Agent, stage: Stage, config: string): HostCheck {
-  const words = ['doctor', '--host', name, '--config', config, '--json'];
+  const words = ['doctor', '--coding-agent', name, '--config', config, '--json'];
   const options = { cwd: stage.project, env: environment(stage), encoding: 'utf8' } as const;
   const { stdout, stderr } = spawnSync(service, words, options);
   assert.notEqual(stdout, '', stderr);

@@ -50,8 +50,11 @@ test('every framework of the mapping has a prompt with its controls', () =>
       assert.equal(code, 0, stderr);
       const [system, user] = JSON.parse(stdout).messages;
       const mapping = loadFramework(id);
-      for (const { control_id, asks } of mapping.controls) {
-        assert.ok(system.content.includes(`${control_id}, `) && system.content.includes(asks), control_id);
+      for (const { control_id, requirement } of mapping.controls) {
+        assert.ok(
+          system.content.includes(`${control_id}, `) && system.content.includes(requirement),
+          control_id,
+        );
         controls += 1;
       }
       const sent = JSON.parse(user.content.split('\n').slice(1, -1).join('\n'));

@@ -117,7 +117,7 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
           {methods.oidc}
         </a>
       )}
-      {methods?.set_up === true ? (
+      {methods?.needs_setup === true ? (
         <p className="hint">
           There is no administrator yet. Open the one-time link that the start of the service printed.
         </p>

@@ -9,8 +9,8 @@ type IncidentEvent = OperationOutput<'dashboardIncident'>['event'];
 
 interface AllowlistDialogProps {
   readonly event: IncidentEvent;
-  /** Number of the finding in the event. */
-  readonly finding: number;
+  /** Index of the finding in the event. */
+  readonly finding_index: number;
   readonly onClose: () => void;
 }
 
@@ -22,7 +22,7 @@ const EXPIRIES = [
 ] as const;
 
 /** Allowlists the value of one finding for the event's tenant, with a reason and an expiry. */
-export function AllowlistDialog({ event, finding, onClose }: AllowlistDialogProps) {
+export function AllowlistDialog({ event, finding_index, onClose }: AllowlistDialogProps) {
   const [reason, setReason] = useState('');
   const [expires_in, setExpiry] = useState('30d');
   const add = useOperationCall('allowlistAdd', ['dashboardDetection', 'allowlistList']);
@@ -35,7 +35,7 @@ export function AllowlistDialog({ event, finding, onClose }: AllowlistDialogProp
       error={add.error}
       onConfirm={() =>
         add.mutate(
-          { event_id: event.event_id, finding, tenant_id: event.tenant_id, reason, expires_in },
+          { event_id: event.event_id, finding_index, tenant_id: event.tenant_id, reason, expires_in },
           { onSuccess: onClose },
         )
       }

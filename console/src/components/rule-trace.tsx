@@ -22,7 +22,7 @@ export function RuleTrace({ evaluations }: { readonly evaluations: readonly Eval
       {ordered.length === 0 ? <p className="muted">No rule had to be evaluated.</p> : null}
       {ordered.map((evaluation) => (
         <details
-          key={`${evaluation.about} ${evaluation.tag} ${evaluation.origin}`}
+          key={`${evaluation.subject} ${evaluation.tag} ${evaluation.origin}`}
           className="evaluation"
           open={evaluation.decisive === true}
         >
@@ -30,7 +30,7 @@ export function RuleTrace({ evaluations }: { readonly evaluations: readonly Eval
             <Badge value={evaluation.action} />
             <span>
               {evaluation.tag === null || evaluation.tag === undefined ? (
-                evaluation.about
+                evaluation.subject
               ) : (
                 <code>{evaluation.tag}</code>
               )}

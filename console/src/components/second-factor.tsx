@@ -26,7 +26,7 @@ export function useSecondFactor(call_error: unknown): SecondFactor {
     if (!is_needed) return true;
     try {
       if (second_factor.totp) await callOperation('sessionTotpProve', { code });
-      else await callOperation('passkeyProve', { response: await requestPasskey({ use: true }) });
+      else await callOperation('passkeyProve', { response: await requestPasskey({ verify: true }) });
       // A proof changes the rights of the session, and with them its token.
       await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
       setError(null);

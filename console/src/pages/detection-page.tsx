@@ -46,8 +46,8 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
   {
     id: 'acted',
     title: 'Acted on',
-    value: ({ acted_on }) => acted_on,
-    render: ({ acted_on }) => formatCount(acted_on),
+    value: ({ enforced_count }) => enforced_count,
+    render: ({ enforced_count }) => formatCount(enforced_count),
     width: 90,
     is_number: true,
   },

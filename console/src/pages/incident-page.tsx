@@ -230,18 +230,18 @@ function FindingPlaces({ incident }: { readonly incident: Incident }) {
           </tr>
         </thead>
         <tbody>
-          {finding_places.map(({ finding, rule_id, text, start, end, can_allowlist }) => (
-            <tr key={finding}>
+          {finding_places.map(({ finding_index, rule_id, text_index, start, end, can_allowlist }) => (
+            <tr key={finding_index}>
               <td>
                 <SafeText text={rule_id} />
               </td>
-              <td>{text + 1}</td>
+              <td>{text_index + 1}</td>
               <td>
                 {start}–{end}
               </td>
               <td>
                 {can_allowlist && mayCall('allowlistAdd') ? (
-                  <button type="button" className="button small" onClick={() => setChosen(finding)}>
+                  <button type="button" className="button small" onClick={() => setChosen(finding_index)}>
                     Allowlist …
                   </button>
                 ) : null}
@@ -251,7 +251,7 @@ function FindingPlaces({ incident }: { readonly incident: Incident }) {
         </tbody>
       </table>
       {chosen === null ? null : (
-        <AllowlistDialog event={event} finding={chosen} onClose={() => setChosen(null)} />
+        <AllowlistDialog event={event} finding_index={chosen} onClose={() => setChosen(null)} />
       )}
     </>
   );

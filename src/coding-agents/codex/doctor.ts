@@ -91,7 +91,7 @@ function readOutput(event: string, answer: HookOutput): OutputReading {
   const is_known =
     Object.keys(output).every((key) => words.includes(key)) &&
     Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
-  if (!is_known) return continueWith('its answer has a word that the host does not know');
+  if (!is_known) return continueWith('its answer has a word that the agent does not know');
   return event === 'PreToolUse' || event === 'PermissionRequest'
     ? readCall(event, output, specific)
     : readRest(output);
@@ -142,7 +142,7 @@ function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
     })
     .map((file) =>
       buildFailedCheck(
-        'host.hooks_on',
+        'coding_agent.hooks_on',
         buildFileSubject('codex', file),
         '`features.hooks` is false.',
         'Remove the key, or set it to true.',
@@ -173,7 +173,7 @@ function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[
     if (disabled.length > 0)
       checks.push(
         buildFailedCheck(
-          'host.hooks_on',
+          'coding_agent.hooks_on',
           subject,
           `Codex has switched off: ${listEvents(disabled)}.`,
           'Switch them on in /hooks.',
@@ -182,7 +182,7 @@ function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[
     if (untrusted.length > 0)
       checks.push(
         buildFailedCheck(
-          'host.trusted',
+          'coding_agent.trusted',
           subject,
           `Codex silently skips hooks that are not trusted: ${listEvents(untrusted)}.`,
           'Open Codex, type /hooks and trust them. Every change of an entry revokes the trust.',
@@ -221,7 +221,7 @@ function checkProjectTrust(
   if (in_project === undefined || isTrustedProject(project, listUserConfigs(files))) return [];
   return [
     buildWarningCheck(
-      'host.trusted',
+      'coding_agent.trusted',
       buildFileSubject('codex', in_project.file),
       'Codex reads the hooks of trusted projects only, and this one is not in its list.',
       'Open Codex in the project and trust it, or use `service setup codex --scope user`.',

@@ -31,7 +31,7 @@ function getDoctor(name: string): AgentDoctor {
 
 /** Exit code, standard output and standard error of a hook, and how the agent reads them. */
 type Case = readonly [
-  host: string,
+  agent: string,
   event: string,
   code: number | null,
   stdout: string | object,
@@ -181,13 +181,13 @@ const CASES: readonly Case[] = [
 
 test('answers of hooks are read as their agents read them', () => {
   let ran = 0;
-  for (const [host, event, code, out, stderr, effect, has_fault] of CASES) {
+  for (const [agent, event, code, out, stderr, effect, has_fault] of CASES) {
     const stdout = typeof out === 'string' ? out : JSON.stringify(out);
-    const reading = getDoctor(host).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
+    const reading = getDoctor(agent).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
     assert.deepEqual(
       [reading.effect, reading.fault !== null],
       [effect, has_fault],
-      `${host} ${event} ${code} ${stdout}: ${reading.fault}`,
+      `${agent} ${event} ${code} ${stdout}: ${reading.fault}`,
     );
     ran += 1;
   }
@@ -216,7 +216,7 @@ test('a late answer counts as none: every agent continues, except Cursor with `f
   assert.deepEqual([closed.effect, closed.fault !== null], ['stops', true]);
 });
 
-test('what we answer stops each host at each event that setup enters, and what passes passes', () => {
+test('what we answer stops each agent at each event that setup enters, and what passes passes', () => {
   let ran = 0;
   for (const { name, settings } of codingAgents) {
     const doctor = getDoctor(name);

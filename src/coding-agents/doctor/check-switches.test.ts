@@ -8,10 +8,10 @@ import { checkSwitches } from './check-switches.ts';
 import { readAgentFiles } from './find-hooks.ts';
 
 interface Case {
-  readonly host: string;
+  readonly coding_agent: string;
   /** Files below the folder of the test machine, which has `home` and `project`; `@` is replaced with that folder. */
   readonly files: Readonly<Record<string, string>>;
-  /** Status and name of each check, such as `fail host.trusted`. */
+  /** Status and name of each check, such as `fail coding_agent.trusted`. */
   readonly found: readonly string[];
   /** The number of hooks that the agent does not run. */
   readonly off_count: number;
@@ -27,52 +27,52 @@ const PROJECT = '[projects."@/project"]\ntrust_level = "trusted"\n';
 
 const CASES: readonly Case[] = [
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: { [CODEX]: grouped('PreToolUse') },
-    found: ['fail host.trusted', 'warn host.trusted'],
+    found: ['fail coding_agent.trusted', 'warn coding_agent.trusted'],
     off_count: 1,
   },
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: { [CODEX]: grouped('PreToolUse'), 'home/.codex/config.toml': TRUSTED + PROJECT },
     found: [],
     off_count: 0,
   },
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: { [CODEX]: grouped('PostToolUse'), 'home/.codex/config.toml': TRUSTED + PROJECT },
-    found: ['fail host.trusted'],
+    found: ['fail coding_agent.trusted'],
     off_count: 1,
   },
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: {
       [CODEX]: grouped('PreToolUse'),
       'home/.codex/config.toml': `${TRUSTED}enabled = false\n${PROJECT}`,
     },
-    found: ['fail host.hooks_on'],
+    found: ['fail coding_agent.hooks_on'],
     off_count: 1,
   },
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: {
       [CODEX]: grouped('PreToolUse'),
       'home/.codex/config.toml': `${TRUSTED}${PROJECT}[features]\nhooks = false\n`,
     },
-    found: ['fail host.hooks_on'],
+    found: ['fail coding_agent.hooks_on'],
     off_count: 1,
   },
   {
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     files: {
       'project/.claude/settings.json': grouped('PreToolUse'),
       'home/.claude/settings.json': '{"disableAllHooks": true}',
     },
-    found: ['fail host.hooks_on'],
+    found: ['fail coding_agent.hooks_on'],
     off_count: 1,
   },
   {
-    host: 'claude-code',
+    coding_agent: 'claude-code',
     files: {
       'project/.claude/settings.json': grouped('PreToolUse'),
       'home/.claude/settings.json': '{"disableAllHooks": false}',
@@ -81,16 +81,16 @@ const CASES: readonly Case[] = [
     off_count: 0,
   },
   {
-    host: 'gemini',
+    coding_agent: 'gemini',
     files: {
       'project/.gemini/settings.json': grouped('BeforeTool', { name: 'guard' }),
       'home/.gemini/settings.json': '{"hooksConfig": {"disabled": ["guard"]}}',
     },
-    found: ['fail host.hooks_on'],
+    found: ['fail coding_agent.hooks_on'],
     off_count: 1,
   },
   {
-    host: 'gemini',
+    coding_agent: 'gemini',
     files: {
       'project/.gemini/settings.json': grouped('BeforeTool'),
       'home/.gemini/settings.json': '{"hooksConfig": {"disabled": ["other"]}, // a comment\n}',
@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
     off_count: 0,
   },
   {
-    host: 'codex',
+    coding_agent: 'codex',
     files: { 'home/.codex/config.toml': '[features]\nhooks = false\n' },
     found: [],
     off_count: 0,
@@ -108,18 +108,18 @@ const CASES: readonly Case[] = [
 
 test('switches that disable hooks are reported, and other settings are not', async () => {
   let ran = 0;
-  for (const { host: name, files, found: expected, off_count } of CASES) {
+  for (const { coding_agent: name, files, found: expected, off_count } of CASES) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'switches-')));
     const machine = { project: join(folder, 'project'), home: join(folder, 'home'), env: {} };
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text.replaceAll('@', folder));
     }
-    const host = codingAgents.find((each) => each.name === name)!;
-    const found = await readAgentFiles(host, machine);
+    const agent = codingAgents.find((each) => each.name === name)!;
+    const found = await readAgentFiles(agent, machine);
     assert.deepEqual(found.checks, []);
     const hooks = found.files.flatMap((file) => file.hooks.map((hook) => ({ file, hook })));
-    const { checks, off } = checkSwitches(host, hooks, found.files, machine);
+    const { checks, off } = checkSwitches(agent, hooks, found.files, machine);
     const report = checks.map((check) => `${check.status} ${check.name}`);
     assert.deepEqual([report, off.size], [expected, off_count], JSON.stringify([name, files]));
     await rm(folder, { recursive: true });

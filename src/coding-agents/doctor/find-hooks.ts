@@ -27,7 +27,7 @@ export async function readAgentFiles(agent: CodingAgent, machine: Machine): Prom
       if (file !== null) files.push(file);
     } catch (error) {
       const { scope, path } = location;
-      checks.push(reportUnreadable({ host: agent.name, scope, file: path, event: null }, error));
+      checks.push(reportUnreadable({ coding_agent: agent.name, scope, file: path, event: null }, error));
     }
   }
   return { files, checks };

@@ -82,7 +82,7 @@ function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck
     )
     .map((file) =>
       buildFailedCheck(
-        'host.hooks_on',
+        'coding_agent.hooks_on',
         buildFileSubject('gemini', file),
         'Hooks are switched off.',
         'Set `hooksConfig.enabled` to true.',
@@ -101,7 +101,7 @@ function checkDisabledList(hooks: readonly LocatedHook[], files: readonly Settin
   );
   const checks = off.map(({ file, hook }) =>
     buildFailedCheck(
-      'host.hooks_on',
+      'coding_agent.hooks_on',
       buildFileSubject('gemini', file, hook.event),
       'The hook is switched off by `hooksConfig.disabled`.',
       'Remove it from that list, or use /hooks enable.',

@@ -4,7 +4,7 @@ export type CheckStatus = 'ok' | 'warn' | 'fail';
 
 /** The agent, scope, file and event that a check is about. */
 export interface CheckSubject {
-  readonly host: string | null;
+  readonly coding_agent: string | null;
   readonly scope: SettingsScope | null;
   readonly file: string | null;
   readonly event: string | null;
@@ -22,7 +22,7 @@ export interface DoctorCheck extends CheckSubject {
 }
 
 /** The subject of checks that concern no agent, file or event. */
-export const NO_SUBJECT: CheckSubject = { host: null, scope: null, file: null, event: null };
+export const NO_SUBJECT: CheckSubject = { coding_agent: null, scope: null, file: null, event: null };
 
 /** Returns a check that passed. */
 export function buildPassedCheck(name: string, subject: CheckSubject, message: string): DoctorCheck {

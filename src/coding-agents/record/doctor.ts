@@ -127,7 +127,7 @@ export function stopWith(fault: string): OutputReading {
 
 /** Returns why there is no output to read; `null` if the process ended by itself. */
 export function explainMissingOutput({ code, is_late }: HookOutput): string | null {
-  if (is_late) return 'there is no answer in the time that the host waits';
+  if (is_late) return 'there is no answer in the time that the agent waits';
   if (code === null) return 'it did not start, or was ended by a signal';
   return null;
 }

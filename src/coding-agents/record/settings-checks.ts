@@ -4,23 +4,26 @@ import { readMembers } from './json-members.ts';
 
 /** Returns the subject of a check about a settings file, or about one event in it. */
 export function buildFileSubject(
-  host: string,
+  coding_agent: string,
   { location }: SettingsFile,
   event: string | null = null,
 ): CheckSubject {
-  return { host, scope: location.scope, file: location.path, event };
+  return { coding_agent, scope: location.scope, file: location.path, event };
 }
 
 /** Checks the two switches that Claude Code introduced and other agents copied. */
-export function checkDisableAllHooks(host: string, files: readonly SettingsFile[]): readonly DoctorCheck[] {
+export function checkDisableAllHooks(
+  coding_agent: string,
+  files: readonly SettingsFile[],
+): readonly DoctorCheck[] {
   return files.flatMap((file) => {
     const members = readMembers(file.document);
-    const subject = buildFileSubject(host, file);
+    const subject = buildFileSubject(coding_agent, file);
     const checks: DoctorCheck[] = [];
     if (members.disableAllHooks === true && file.location.scope !== 'managed')
       checks.push(
         buildFailedCheck(
-          'host.hooks_on',
+          'coding_agent.hooks_on',
           subject,
           '`disableAllHooks` switches all hooks off.',
           'Remove the key.',
@@ -29,7 +32,7 @@ export function checkDisableAllHooks(host: string, files: readonly SettingsFile[
     if (members.allowManagedHooksOnly === true)
       checks.push(
         buildFailedCheck(
-          'host.hooks_on',
+          'coding_agent.hooks_on',
           subject,
           '`allowManagedHooksOnly` makes the agent skip all hooks outside of the managed settings.',
           'Ask an administrator to install the hook in the managed settings.',

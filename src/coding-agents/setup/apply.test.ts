@@ -10,12 +10,12 @@ import { type FileRequest, planSetup } from './apply.ts';
 import { planHooksPart } from './parts.ts';
 import { readInstalledHooks } from './settings-locations.ts';
 
-const host = codingAgents.find(({ name }) => name === 'claude-code')!;
-const part = planHooksPart(host.settings, () =>
+const agent = codingAgents.find(({ name }) => name === 'claude-code')!;
+const part = planHooksPart(agent.settings, () =>
   formatHookCommand({
     program: ['/x/service'],
     config: '/c.yaml',
-    dialect: host.name,
+    dialect: agent.name,
     event: null,
     guards_exit: true,
   }),
@@ -30,9 +30,9 @@ interface Place {
 
 /** Runs a test in its own project; `text` is the content of its settings file, `null` for no file. */
 async function withProject(text: string | null, use: (place: Place) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
+  const folder = await mkdtemp(join(tmpdir(), 'agents-'));
   try {
-    const [place] = host.settings.targets({ project: folder, home: folder, env: {} });
+    const [place] = agent.settings.targets({ project: folder, home: folder, env: {} });
     if (text !== null) {
       await mkdir(join(folder, '.claude'));
       await writeFile(place!.path, text);
@@ -59,7 +59,7 @@ const SETTINGS = '{\n  "permissions": {"allow": ["Bash(ls)"]}\n}\n';
 test('what was made goes again with its folder, what was there comes back byte for byte', async () => {
   await withProject(null, async (place) => {
     assert.deepEqual(await apply('install', place), ['create true']);
-    assert.equal((await readInstalledHooks(host.settings, place.wishes[0]!.location)).length, 4);
+    assert.equal((await readInstalledHooks(agent.settings, place.wishes[0]!.location)).length, 4);
     assert.deepEqual(await apply('install', place), []);
     assert.deepEqual(await apply('uninstall', place), ['delete true']);
     assert.deepEqual(await readdir(place.folder), ['state']);

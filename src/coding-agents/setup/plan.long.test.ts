@@ -46,11 +46,11 @@ const commentsIn = (text: string) => text.match(/(?:\/\/|\/\*)c\d+/g)?.length ??
 
 test('over random settings: all of them stay, twice is once, and back is byte for byte', () => {
   let ran = 0;
-  for (const host of codingAgents) {
-    const parts = getParts(host);
-    const format = getFormat(host);
-    const event = fc.constantFrom(...host.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
-    const foreign = fc.array(fc.constant(foreignFor(host)), { minLength: 1, maxLength: 3 });
+  for (const agent of codingAgents) {
+    const parts = getParts(agent);
+    const format = getFormat(agent);
+    const event = fc.constantFrom(...agent.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
+    const foreign = fc.array(fc.constant(foreignFor(agent)), { minLength: 1, maxLength: 3 });
     const servers = fc.dictionary(
       key.filter((text) => text !== 'agent-safety'),
       fc.constant({ command: 'x' }),
@@ -71,7 +71,7 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
           ...Object.entries(rest),
           ...(hooks === null ? [] : [['hooks', hooks]]),
           ...(servers === null ? [] : [['mcpServers', servers]]),
-          ...Object.entries(host.settings.required_keys),
+          ...Object.entries(agent.settings.required_keys),
         ] as [string, unknown][];
         const value = Object.fromEntries(first ? members.toReversed() : members);
         const [before, comments] = writeLayout(value, look, format === 'jsonc');
@@ -103,28 +103,28 @@ const COMMENTS = ['// one\n', '/* two */', ' /* three\n */ ', '\n// four\n  ', '
 
 test('over random gaps and comments between tokens: nothing is refused, no comment is lost, and back is byte for byte', () => {
   let ran = 0;
-  for (const host of codingAgents) {
-    const format = getFormat(host);
+  for (const agent of codingAgents) {
+    const format = getFormat(agent);
     const lax = format === 'jsonc';
-    const parts = getParts(host);
+    const parts = getParts(agent);
     const command = formatHookCommand({
       program: ['service'],
       config: '/old.yaml',
-      dialect: host.name,
+      dialect: agent.name,
       event: null,
       guards_exit: true,
     });
-    const old = host.settings.hook_format.entry(host.settings.wanted_hooks[0]!, command);
+    const old = agent.settings.hook_format.entry(agent.settings.wanted_hooks[0]!, command);
     const hooks = fc.dictionary(
-      fc.constantFrom(...host.settings.wanted_hooks.map((each) => each.event), 'Stop'),
-      fc.array(fc.constantFrom(foreignFor(host), old), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(...agent.settings.wanted_hooks.map((each) => each.event), 'Stop'),
+      fc.array(fc.constantFrom(foreignFor(agent), old), { minLength: 1, maxLength: 3 }),
       { maxKeys: 3 },
     );
     const gap = lax ? fc.constantFrom(...GAPS, ...COMMENTS) : fc.constantFrom(...GAPS);
     const gaps = fc.infiniteStream(gap);
     fc.assert(
       fc.property(hooks, fc.option(extra), gaps, fc.boolean(), (entries, rest, between, trailing) => {
-        const value = { ...rest, hooks: entries, ...host.settings.required_keys };
+        const value = { ...rest, hooks: entries, ...agent.settings.required_keys };
         const tokens = JSON.stringify(value).match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^{}[\]:,"]+/g)!;
         const text = tokens
           .flatMap((token, at) => {
@@ -138,10 +138,10 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
         const is_fresh = !text.includes('service hook');
         if (is_fresh) assert.deepEqual(comments(plan.after!), comments(text));
         assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);
-        const mine = host.settings.hook_format
+        const mine = agent.settings.hook_format
           .list(readDocument(plan.after!, format))
           .filter(({ is_ours }) => is_ours);
-        assert.equal(mine.length, host.settings.wanted_hooks.length);
+        assert.equal(mine.length, agent.settings.wanted_hooks.length);
         const back = planUninstall(plan.after, format, parts, getReceipt(plan))!;
         if (is_fresh) assert.equal(back, text);
         for (const left of [back, planUninstall(plan.after, format, parts, null)!]) {
@@ -149,7 +149,7 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
           const foreign = Object.values(entries)
             .flat()
             .filter((each) => each !== old).length;
-          assert.equal(host.settings.hook_format.list(readDocument(left, format)).length, foreign);
+          assert.equal(agent.settings.hook_format.list(readDocument(left, format)).length, foreign);
         }
         ran += 1;
       }),

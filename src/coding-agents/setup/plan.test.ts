@@ -9,10 +9,10 @@ import { foreignFor, getFormat, getParts, getReceipt, PROGRAM, plain, WORDS } fr
 
 test('an empty file, none, and one with hooks of others hold what is wanted, once, and are left as they were', () => {
   let ran = 0;
-  for (const host of codingAgents) {
-    const event = host.settings.wanted_hooks[0]!.event;
-    const [entry] = host.settings.wanted_hooks.map((wanted) =>
-      host.settings.hook_format.entry(wanted, '/old/service hook --config /old.yaml'),
+  for (const agent of codingAgents) {
+    const event = agent.settings.wanted_hooks[0]!.event;
+    const [entry] = agent.settings.wanted_hooks.map((wanted) =>
+      agent.settings.hook_format.entry(wanted, '/old/service hook --config /old.yaml'),
     );
     for (const before of [
       null,
@@ -23,73 +23,73 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       JSON.stringify({ a: [1, { b: null }] }),
       JSON.stringify({ hooks: {}, mcpServers: {} }, null, 4),
       JSON.stringify({ hooks: { [event]: [] }, z: 1 }, null, '\t'),
-      JSON.stringify({ hooks: { [event]: [foreignFor(host)], Stop: [foreignFor(host)] }, z: 1 }, null, 2),
-      `\ufeff${JSON.stringify({ hooks: { [event]: [foreignFor(host)] } }, null, 2).replaceAll('\n', '\r\n')}\r\n`,
+      JSON.stringify({ hooks: { [event]: [foreignFor(agent)], Stop: [foreignFor(agent)] }, z: 1 }, null, 2),
+      `\ufeff${JSON.stringify({ hooks: { [event]: [foreignFor(agent)] } }, null, 2).replaceAll('\n', '\r\n')}\r\n`,
     ]) {
-      const where = `${host.name} ${JSON.stringify(before)}`;
-      const parts = getParts(host);
-      const first = planInstall(before, getFormat(host), parts, null);
-      const hooks = host.settings.hook_format
-        .list(readDocument(first.after!, getFormat(host)))
+      const where = `${agent.name} ${JSON.stringify(before)}`;
+      const parts = getParts(agent);
+      const first = planInstall(before, getFormat(agent), parts, null);
+      const hooks = agent.settings.hook_format
+        .list(readDocument(first.after!, getFormat(agent)))
         .filter(({ is_ours }) => is_ours);
       assert.deepEqual(
         hooks.map((hook) => hook.event).sort(),
-        host.settings.wanted_hooks.map((each) => each.event).sort(),
+        agent.settings.wanted_hooks.map((each) => each.event).sort(),
         where,
       );
-      const again = planInstall(first.after, getFormat(host), parts, getReceipt(first));
+      const again = planInstall(first.after, getFormat(agent), parts, getReceipt(first));
       assert.deepEqual([again.after, again.undo], [first.after, []], where);
-      assert.equal(planUninstall(first.after, getFormat(host), parts, getReceipt(first)), before, where);
+      assert.equal(planUninstall(first.after, getFormat(agent), parts, getReceipt(first)), before, where);
       // Another configuration replaces the hook, and the undo restores the first text.
       const moved = planInstall(
         first.after,
-        getFormat(host),
-        getParts(host, '/new dir/service.yaml'),
+        getFormat(agent),
+        getParts(agent, '/new dir/service.yaml'),
         getReceipt(first),
       );
-      const replaced = host.settings.hook_format
-        .list(readDocument(moved.after!, getFormat(host)))
+      const replaced = agent.settings.hook_format
+        .list(readDocument(moved.after!, getFormat(agent)))
         .filter(({ is_ours }) => is_ours);
-      assert.equal(replaced.length, host.settings.wanted_hooks.length, where);
+      assert.equal(replaced.length, agent.settings.wanted_hooks.length, where);
       assert.ok(
         replaced.every(({ command }) => command.includes("'/new dir/service.yaml'")),
         where,
       );
-      assert.equal(planUninstall(moved.after, getFormat(host), parts, getReceipt(moved)), before, where);
+      assert.equal(planUninstall(moved.after, getFormat(agent), parts, getReceipt(moved)), before, where);
       ran += 1;
     }
     // A hook that was entered by hand is removed too, because nothing of this program may remain.
-    const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(host)] } }, null, 2);
-    const left = planUninstall(by_hand, getFormat(host), getParts(host), null)!;
-    assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(host)] } });
+    const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(agent)] } }, null, 2);
+    const left = planUninstall(by_hand, getFormat(agent), getParts(agent), null)!;
+    assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(agent)] } });
   }
   assert.equal(ran, codingAgents.length * 10);
 });
 
 test('what a person changes afterwards stays, and only what is ours goes', () => {
   let ran = 0;
-  for (const host of codingAgents) {
-    const parts = getParts(host);
-    const created = planInstall(null, getFormat(host), parts, null);
+  for (const agent of codingAgents) {
+    const parts = getParts(agent);
+    const created = planInstall(null, getFormat(agent), parts, null);
     const touched = created.after!.replace('{', '{\n  "mine": 1,');
     assert.deepEqual(
       Object.keys(
-        plain(readDocument(planUninstall(touched, getFormat(host), parts, getReceipt(created))!, 'json')),
+        plain(readDocument(planUninstall(touched, getFormat(agent), parts, getReceipt(created))!, 'json')),
       ),
-      ['mine', ...Object.keys(host.settings.required_keys)],
+      ['mine', ...Object.keys(agent.settings.required_keys)],
     );
     // An editor added only a blank line, so the file that setup created still counts as unchanged and is deleted.
-    assert.equal(planUninstall(`${created.after}\n`, getFormat(host), parts, getReceipt(created)), null);
+    assert.equal(planUninstall(`${created.after}\n`, getFormat(agent), parts, getReceipt(created)), null);
     // Without a receipt setup cannot tell that it created the file.
-    assert.notEqual(planUninstall(created.after, getFormat(host), parts, null), null);
+    assert.notEqual(planUninstall(created.after, getFormat(agent), parts, null), null);
     ran += 1;
   }
   assert.equal(ran, 5);
 });
 
 test('a hook among others in a group, one twice, and one at an event that is not wanted are put right', () => {
-  const host = codingAgents.find(({ name }) => name === 'claude-code')!;
-  const parts = getParts(host);
+  const agent = codingAgents.find(({ name }) => name === 'claude-code')!;
+  const parts = getParts(agent);
   const [right] = (
     JSON.parse(planInstall(null, 'json', parts, null).after!) as { hooks: Record<string, object[]> }
   ).hooks.PreToolUse!;
@@ -147,11 +147,11 @@ const TOML = '# mine\nmodel = "o4" # here\n\n[mcp_servers.other]\ncommand = "npx
 
 test('nesting of any depth is read or refused, in every format', () => {
   let refused = 0;
-  for (const host of codingAgents)
+  for (const agent of codingAgents)
     for (const depth of [500, 2_000, 4_000, 8_000, 16_000, 200_000]) {
       const text = `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`;
       try {
-        planInstall(text, getFormat(host), getParts(host), null);
+        planInstall(text, getFormat(agent), getParts(agent), null);
       } catch (error) {
         assert.match(String(error), /nested too deeply/);
         refused += 1;

@@ -13,7 +13,7 @@ import { listSettingsFiles } from './settings-locations.ts';
 const MACHINE = { project: '/p', home: '/h', env: {} };
 const CONFIG = '/etc/a b/service.yaml';
 
-test('what is entered is read back as it was entered, in every host and format', () => {
+test('what is entered is read back as it was entered, in every agent and format', () => {
   let ran = 0;
   for (const { name, settings } of codingAgents) {
     const { hook_format: shape, wanted_hooks: wanted, guards_exit, locations: places } = settings;
@@ -26,8 +26,8 @@ test('what is entered is read back as it was entered, in every host and format',
     });
     const hooks = Object.fromEntries(wanted.map((each) => [each.event, [shape.entry(each, command)]]));
     const format = places(MACHINE)[0]!.format;
-    const host = codingAgents.find((each) => each.name === name)!;
-    const found = host.settings.hook_format.list(readDocument(JSON.stringify({ other: 1, hooks }), format));
+    const agent = codingAgents.find((each) => each.name === name)!;
+    const found = agent.settings.hook_format.list(readDocument(JSON.stringify({ other: 1, hooks }), format));
     assert.deepEqual(
       found.map(({ event, matcher }) => ({ event, matcher })),
       wanted,
@@ -79,12 +79,12 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
 
 test('hooks of this program are distinguished from those of other programs', () => {
   let ran = 0;
-  const host = codingAgents[0]!;
+  const agent = codingAgents[0]!;
   for (const [command, is_ours] of COMMANDS) {
     const text = JSON.stringify({
       hooks: { PreToolUse: [{ hooks: [{ type: 'command', command }] }, command] },
     });
-    const found = host.settings.hook_format.list(readDocument(text, 'json'));
+    const found = agent.settings.hook_format.list(readDocument(text, 'json'));
     assert.deepEqual(
       found.map((each) => each.is_ours),
       [is_ours, is_ours],
@@ -130,7 +130,7 @@ test('a file that is not in its format is refused with the line', () => {
 });
 
 test('folders are opened, in the order of names, and one that is missing is empty', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
+  const folder = await mkdtemp(join(tmpdir(), 'agents-'));
   try {
     const copilot = codingAgents.find(({ name }) => name === 'copilot')!;
     await mkdir(join(folder, '.github/hooks'), { recursive: true });

@@ -12,21 +12,21 @@ import { type AuditedCalls, findAuditedCalls, findUnseenSessions } from './unsee
 const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
 const AT = (minute: number) => new Date(NOON_MS + minute * 60_000).toISOString();
 
-function getForm(host: string): TranscriptFormat {
-  const form = codingAgents.find(({ name }) => name === host)?.transcript;
-  assert.ok(form !== null && form !== undefined, host);
+function getForm(agent: string): TranscriptFormat {
+  const form = codingAgents.find(({ name }) => name === agent)?.transcript;
+  assert.ok(form !== null && form !== undefined, agent);
   return form;
 }
 
 /** Reads files as if they were in an agent's folder. */
-async function read(host: string, files: Readonly<Record<string, string>>, pattern = '**/*', since_ms = 0) {
+async function read(agent: string, files: Readonly<Record<string, string>>, pattern = '**/*', since_ms = 0) {
   const folder = await mkdtemp(join(tmpdir(), 'transcripts-'));
   try {
     for (const [name, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
     }
-    return await readTranscripts(getForm(host), { folder, pattern }, since_ms);
+    return await readTranscripts(getForm(agent), { folder, pattern }, since_ms);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -53,7 +53,7 @@ function buildResultEntry(tool_use_id: string, content: unknown, is_error = fals
 
 const use = (id: string, name: string) => ({ type: 'tool_use', id, name, input: { command: 'private' } });
 
-test('Claude Code: what was called is found, and what the host refused to run is not', async () => {
+test('Claude Code: what was called is found, and what the agent refused to run is not', async () => {
   const text = formatLines(
     { type: 'summary', summary: 'private' },
     { type: 'user', sessionId: 's-1', cwd: '/home/ada/project', message: { content: 'private' } },
@@ -87,7 +87,7 @@ test('Claude Code: what was called is found, and what the host refused to run is
   assert.ok(!JSON.stringify(transcripts).includes('private'));
 });
 
-test('Codex CLI: calls with their ids, and whether the host asks about them', async () => {
+test('Codex CLI: calls with their ids, and whether the agent asks about them', async () => {
   const item = (payload: object) => ({ timestamp: AT(1), type: 'response_item', payload });
   const text = formatLines(
     { timestamp: AT(0), type: 'session_meta', payload: { id: 's-2', cwd: '/home/ada/project' } },

@@ -64,9 +64,9 @@ export const complianceAdvisor: Advisor<PolicySetRequest> = {
 
 /** The texts of the framework. They are part of this program, so they are no untrusted data. */
 function describeControls({ framework, title, edition, controls }: PolicySetRequest): string {
-  const lines = controls.map(({ control_id, title: name, asks, does }) => {
-    const here = does === '' ? '' : ` Here: ${does}`;
-    return `- ${control_id}, ${name}: ${asks}${here}`;
+  const lines = controls.map(({ control_id, title: name, requirement, contribution }) => {
+    const here = contribution === '' ? '' : ` Here: ${contribution}`;
+    return `- ${control_id}, ${name}: ${requirement}${here}`;
   });
   return `The framework is ${title} (${framework}), ${edition}. Its controls:\n${lines.join('\n')}`;
 }

@@ -8,9 +8,9 @@ export interface ControlFinding {
   readonly control_id: string;
   readonly title: string;
   /** The clause in our words. */
-  readonly asks: string;
+  readonly requirement: string;
   /** The part that this service carries; empty for a control outside of it. */
-  readonly does: string;
+  readonly contribution: string;
   /** `enforced`, `partly`, `gap` or `outside this service`. */
   readonly status: string;
   readonly rules: readonly string[];

@@ -290,7 +290,13 @@ test('the outline of a project holds no value that a detector knows by its shape
 
 test('no plant in a compliance report reaches a prompt, and its own names do', () => {
   const controls = plants.map((plant, at) => ({
-    ...{ control_id: `164.${at}`, title: 'Title', asks: 'Asks.', does: 'Does.', status: 'gap' },
+    ...{
+      control_id: `164.${at}`,
+      title: 'Title',
+      requirement: 'Asks.',
+      contribution: 'Does.',
+      status: 'gap',
+    },
     rules: [plant, 'no-keys'],
     mechanisms: ['Approvals: inactive'],
     missing: [

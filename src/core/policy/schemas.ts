@@ -68,16 +68,16 @@ const fields = {
 const enforcement = {
   enum: ['enforce', 'monitor'],
   default: 'enforce',
-  description: '`monitor`: what it would do is noted in the audit log, and nothing else happens.',
+  description: '`monitor`: its effect is only recorded in the audit log.',
 } as const;
 
-const enabled = { type: 'boolean', default: true, description: '`false`: as if it were not there.' } as const;
+const enabled = { type: 'boolean', default: true, description: '`false`: the entry has no effect.' } as const;
 
 const tenant_id = {
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 256,
-  description: 'The tenant that it is for; without it, all.',
+  description: 'Tenant of the entry (default: all tenants).',
 } as const;
 
 const X_KEYS = { '^x-': true } as const;
@@ -114,7 +114,7 @@ const condition = buildClosedSchema(
     phase: buildOneOrListSchema(
       { enum: PHASES },
       'must be `request`, `response` or `message`, or a list of them',
-      'Which side of an action it sees. Without it: calls and messages, no results.',
+      'Phases of `action` in which the rule is evaluated (default: calls and messages, no results).',
     ),
     severity_min: {
       enum: SEVERITIES,
@@ -137,7 +137,7 @@ const condition = buildClosedSchema(
 /** One rule, inline or in a policy document. */
 export const ruleSchema = buildClosedSchema(
   {
-    name: { ...name, description: 'Names the rule in answers and in the audit log; unique per tenant.' },
+    name: { ...name, description: 'Name of the rule in answers and in the audit log; unique per tenant.' },
     description: text,
     boundary: buildOneOrListSchema(
       { enum: BOUNDARIES },
@@ -148,7 +148,7 @@ export const ruleSchema = buildClosedSchema(
       ...tags,
       minItems: 1,
       description:
-        'The tags that it answers for; a tag covers its descendants. Without any, the rule is about the crossing itself.',
+        'Tags that the rule matches, with their descendants. A rule without tags matches the crossing itself.',
     },
     action: {
       enum: ACTIONS,
@@ -157,9 +157,12 @@ export const ruleSchema = buildClosedSchema(
     },
     session: buildClosedSchema(
       {
-        add: { ...sessionTags, description: 'Tags that the session has from then on.' },
-        remove: { ...sessionTags, description: 'Tags that it loses, with their descendants.' },
-        reset: { type: 'boolean', description: '`true`: it loses all tags that it had.' },
+        add: { ...sessionTags, description: 'Taint tags that are added to the session.' },
+        remove: {
+          ...sessionTags,
+          description: 'Taint tags that are removed from the session, with their descendants.',
+        },
+        reset: { type: 'boolean', description: '`true`: removes all taint tags of the session.' },
       },
       [],
     ),
@@ -172,8 +175,8 @@ export const ruleSchema = buildClosedSchema(
       default: 100,
       description: 'Lower values are evaluated first; equal values in the order of definition.',
     },
-    reason: { type: 'string', maxLength: 500, description: 'The sentence that the answer gives.' },
-    severity: { enum: SEVERITIES, description: 'Shown in violations instead of the finding’s own.' },
+    reason: { type: 'string', maxLength: 500, description: 'The sentence that the answer shows.' },
+    severity: { enum: SEVERITIES, description: 'Severity in violations, instead of that of the finding.' },
     fallback_template: {
       type: 'string',
       minLength: 1,
@@ -185,19 +188,19 @@ export const ruleSchema = buildClosedSchema(
     enabled,
     approval: buildClosedSchema(
       {
-        ttl: { ...duration, default: '1h', description: 'How long an approval can be given and used.' },
+        ttl: { ...duration, default: '1h', description: 'Time in which an approval can be given and used.' },
         min_approvals: {
           type: 'integer',
           minimum: 1,
           maximum: 100,
           default: 1,
-          description: 'How many people.',
+          description: 'Number of approvers that must approve.',
         },
         require_second_factor: {
           type: 'boolean',
           default: false,
           description:
-            'Whether approvers must have proved a second factor within `approvals.second_factor_ttl`. Then only users who signed in approve.',
+            'Requires approvers to have verified a second factor within `approvals.second_factor_ttl`. Only users who signed in can then approve.',
         },
       },
       [],
@@ -217,20 +220,20 @@ export const contractSchema = buildClosedSchema(
     },
     allowed_agents: {
       ...outsideNames,
-      description: 'Agents that may call it; `*` matches any run of characters. Without it any.',
+      description: 'Agents that may call it (default: any); `*` matches any run of characters.',
     },
     max_calls_per_minute: {
       type: 'integer',
       minimum: 1,
       maximum: 6_000,
-      description: 'How often one agent may call it within any sixty seconds, over all workers.',
+      description: 'Calls of one agent in any sixty seconds, over all workers.',
     },
     accepts: buildClosedSchema(
       {
-        tags: { ...tags, description: 'Tags that arguments may carry. Without it any; an empty list none.' },
+        tags: { ...tags, description: 'Tags that arguments may carry (default: any; an empty list: none).' },
         fields: {
           ...fields,
-          description: 'Arguments that are kept, all others are removed. Without it all.',
+          description: 'Arguments that are kept; all others are removed (default: all are kept).',
         },
       },
       [],
@@ -242,7 +245,7 @@ export const contractSchema = buildClosedSchema(
           description:
             'Tags that the result may carry; a call adds them to the taint tags of the session. By default any; an empty list allows none. Facts such as `untrusted.web` state the origin and restrict nothing.',
         },
-        fields: { ...fields, description: 'Fields of the result that are kept. Without it all.' },
+        fields: { ...fields, description: 'Fields of the result that are kept (default: all).' },
         on_violation: {
           enum: ['block', 'redact'],
           default: 'block',
@@ -255,12 +258,12 @@ export const contractSchema = buildClosedSchema(
     stores: buildClosedSchema({ fields, retention: duration }, []),
     side_effects: buildClosedSchema(
       {
-        reversible: { type: 'boolean', description: 'Whether the call can be undone.' },
+        reversible: { type: 'boolean', description: '`true` if the call can be undone.' },
         requires_approval: { type: 'boolean', description: 'Requires approval of each call.' },
         egress: {
           type: 'boolean',
           default: false,
-          description: 'Whether data leaves with a call: it carries the tag `egress.tool`.',
+          description: '`true` if a call sends data out: the call gets the tag `egress.tool`.',
         },
         description: text,
       },
@@ -280,12 +283,12 @@ export const identitySchema = buildClosedSchema(
     description: text,
     tools: {
       ...outsideNames,
-      description: 'Tools that it may call; `*` matches any run of characters. Without it any.',
+      description: 'Tools that it may call (default: any); `*` matches any run of characters.',
     },
     clearance_tags: {
       ...tags,
       minItems: 1,
-      description: 'Tags that it may see, with their descendants. Without it any.',
+      description: 'Tags that it may see, with their descendants (default: any).',
     },
     tenant_id,
     enforcement,
@@ -303,7 +306,7 @@ export const memorySchema = buildClosedSchema(
     description: text,
     scope: {
       enum: ['session', 'user', 'global'],
-      description: 'Whose it is: that of one session of an agent, of one user of an agent, or of the agent.',
+      description: 'The owner of values: one session of an agent, one user of an agent, or the agent.',
     },
     fields: {
       type: 'array',
@@ -317,11 +320,11 @@ export const memorySchema = buildClosedSchema(
           tag: { ...tag, description: 'Tag of the data. Rules for the tag decide on it.' },
           retention: {
             ...duration,
-            description: 'How long a value is kept. Without it `default_retention`.',
+            description: 'Time for which a value is kept (default: `default_retention`).',
           },
           value_bytes_max: {
             ...value_bytes_max,
-            description: 'UTF-8 bytes of one value as JSON. Without it that of the document.',
+            description: 'UTF-8 bytes of one value as JSON (default: that of the document).',
           },
           encrypted: {
             type: 'boolean',
@@ -332,7 +335,8 @@ export const memorySchema = buildClosedSchema(
           required: {
             type: 'boolean',
             default: false,
-            description: 'Whether a read says that it is missing, and an entry is kept free for it.',
+            description:
+              '`true`: a read lists the key under `missing` if it has no value, and one entry is reserved for it.',
           },
         },
         ['name', 'type', 'tag'],
@@ -343,14 +347,14 @@ export const memorySchema = buildClosedSchema(
       minimum: 1,
       maximum: 1_000_000,
       default: 100,
-      description: 'How many values one session, user or agent may have, by the scope.',
+      description: 'Values of one session, user or agent, depending on `scope`.',
     },
     value_bytes_max: {
       ...value_bytes_max,
       default: 65_536,
       description: 'UTF-8 bytes of one value as JSON.',
     },
-    default_retention: { ...duration, default: '24h', description: 'How long a value is kept.' },
+    default_retention: { ...duration, default: '24h', description: 'Time for which a value is kept.' },
     tenant_id,
     enabled,
   },
@@ -385,7 +389,7 @@ export function buildDocumentSchema(kind: DocumentKind) {
       ...('enforcement' in record.properties && {
         enforcement: {
           ...enforcement,
-          description: 'For all records of this document that do not say otherwise.',
+          description: 'Applies to all records of this document that do not set it.',
         },
       }),
       [one]: record,

@@ -21,7 +21,7 @@ export type PolicyTestCase = Static<typeof caseSchema>;
 export interface CaseDifference {
   readonly field: string;
   readonly expected: string;
-  readonly found: string;
+  readonly actual: string;
 }
 
 /** Inputs of `judge` in addition to the crossing and the policy. */
@@ -102,7 +102,7 @@ function findDifferences(
     ...(['decision', 'action', 'rule'] as const).flatMap((field) =>
       expect[field] === undefined || expect[field] === verdict[field]
         ? []
-        : [{ field, expected: expect[field], found: verdict[field] }],
+        : [{ field, expected: expect[field], actual: verdict[field] }],
     ),
     ...listMissing('tags', lowercaseTags(expect.tags), data_tags, (tag) =>
       data_tags.some((each) => covers(tag, each)),
@@ -138,11 +138,11 @@ function listMissing(
 ): CaseDifference[] {
   return wanted
     .filter((name) => !has(name))
-    .map((name) => ({ field, expected: name, found: [...new Set(found)].join(', ') || 'none' }));
+    .map((name) => ({ field, expected: name, actual: [...new Set(found)].join(', ') || 'none' }));
 }
 
 function listUnwanted(field: string, found: readonly string[]): CaseDifference[] {
-  return found.map((tag) => ({ field, expected: 'none of these', found: tag }));
+  return found.map((tag) => ({ field, expected: 'none of these', actual: tag }));
 }
 
 /**
@@ -168,14 +168,14 @@ function findContentDifferences(
   const field = text === undefined ? 'payload' : 'text';
   const shown = verdict.decision === 'modify' ? (plain ?? 'nothing') : 'the content as it came, or nothing';
   return [
-    ...(wanted === undefined || wanted === plain ? [] : [{ field, expected: wanted, found: shown }]),
+    ...(wanted === undefined || wanted === plain ? [] : [{ field, expected: wanted, actual: shown }]),
     ...must_not_contain
       .map((each, at) => ({ each, at }))
       .filter(({ each }) => plain !== null && holdsText(plain, each))
       .map(({ at }) => ({
         field: `must_not_contain[${at}]`,
         expected: 'not in the resulting content',
-        found: 'there',
+        actual: 'there',
       })),
   ];
 }

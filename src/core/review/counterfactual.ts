@@ -54,17 +54,17 @@ export function findCounterfactual(record: RecordedDecision, policy: Policy): Co
 }
 
 function buildChange(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
-  const { rule, action, about, tag, origin } = evaluation;
+  const { rule, action, subject, tag, origin } = evaluation;
   if (action === 'require_approval')
     return { kind: 'approval', rule, change: `with a person’s approval, which \`${rule}\` asks for` };
-  if (about === 'tag') {
+  if (subject === 'tag') {
     const change =
       origin === 'declared' ? `without declaring the tag \`${tag}\`` : `without the tag \`${tag}\``;
     return { kind: 'tag', rule, change };
   }
-  if (about === 'coverage')
+  if (subject === 'coverage')
     return { kind: 'coverage', rule, change: 'with a content that stays within the limits of a scan' };
-  if (about === 'crossing') return { kind: 'rule', rule, change: describeOtherCrossing(rule, policy) };
+  if (subject === 'crossing') return { kind: 'rule', rule, change: describeOtherCrossing(rule, policy) };
   return buildViolationChange(rule, record, policy);
 }
 
@@ -131,13 +131,13 @@ interface ReviewContext {
 
 /** Returns the record and policy without the effect of an evaluation. */
 function dropEvaluation(evaluation: Evaluation, { record, policy }: ReviewContext): ReviewContext {
-  const { rule, action, about, tag } = evaluation;
+  const { rule, action, subject, tag } = evaluation;
   const { crossing, findings, declared, content } = record;
   if (action === 'require_approval') {
     const approved_rules = [...(crossing.approved_rules ?? []), rule];
     return { policy, record: { ...record, crossing: { ...crossing, approved_rules } } };
   }
-  if (about === 'tag') {
+  if (subject === 'tag') {
     return {
       policy,
       record: {
@@ -147,10 +147,11 @@ function dropEvaluation(evaluation: Evaluation, { record, policy }: ReviewContex
       },
     };
   }
-  if (about === 'coverage') return { policy, record: { ...record, coverage: { status: 'full' } } };
-  if (about === 'crossing')
+  if (subject === 'coverage') return { policy, record: { ...record, coverage: { status: 'full' } } };
+  if (subject === 'crossing')
     return { record, policy: { ...policy, rules: policy.rules.filter(({ name }) => name !== rule) } };
-  if (about === 'identity') return { record, policy: { ...policy, identities: [], unknown_agents: 'allow' } };
+  if (subject === 'identity')
+    return { record, policy: { ...policy, identities: [], unknown_agents: 'allow' } };
   const settled = { ...record, content: { ...content, broken: [], strips: false } };
   return { record: settled, policy: relaxPolicy(policy) };
 }

@@ -16,7 +16,7 @@ import { type RuleTraceEntry, traceRules } from './rule-trace.ts';
 /** One tag or check that was evaluated for a decision. */
 export interface Evaluation {
   /** Subject of the evaluation: a tag, the crossing itself, a contract, an identity, or the coverage of the scan. */
-  readonly about: 'crossing' | 'tag' | 'contract' | 'identity' | 'coverage';
+  readonly subject: 'crossing' | 'tag' | 'contract' | 'identity' | 'coverage';
   /** Set only for a tag. */
   readonly tag: Tag | null;
   /** `found` by a detector, `classified` by a classifier of the operator. */
@@ -60,7 +60,7 @@ export function listEvaluations(
   const reason = `${winner.reason} No approval would change that.`;
   return [
     ...evaluations,
-    { ...NO_TRACE, about: 'crossing', ...pickResult({ ...winner, reason }), decisive: true },
+    { ...NO_TRACE, subject: 'crossing', ...pickResult({ ...winner, reason }), decisive: true },
   ];
 }
 
@@ -75,7 +75,7 @@ const NO_TRACE = {
 function evaluateCoverage({ coverage }: RecordedDecision): UndecidedEvaluation[] {
   if (coverage.status === 'full') return [];
   const { reason } = coverage;
-  return [{ ...NO_TRACE, about: 'coverage', action: 'block', rule: 'coverage.exceeded', reason }];
+  return [{ ...NO_TRACE, subject: 'coverage', action: 'block', rule: 'coverage.exceeded', reason }];
 }
 
 function evaluateRestrictions(
@@ -84,8 +84,8 @@ function evaluateRestrictions(
 ): UndecidedEvaluation[] {
   return restrictions.map(({ rule, action, reason }) => {
     const is_granted = action === 'require_approval' && crossing.approved_rules?.includes(rule);
-    const about = rule.startsWith('identity.') ? ('identity' as const) : ('contract' as const);
-    return { ...NO_TRACE, about, rule, reason, action: is_granted ? ('flag' as const) : action };
+    const subject = rule.startsWith('identity.') ? ('identity' as const) : ('contract' as const);
+    return { ...NO_TRACE, subject, rule, reason, action: is_granted ? ('flag' as const) : action };
   });
 }
 
@@ -94,7 +94,7 @@ function evaluateCrossing(record: RecordedDecision, policy: Policy): UndecidedEv
   if (entries.length === 0) return [];
   const request = {
     ...NO_TRACE,
-    about: 'crossing',
+    subject: 'crossing',
     rule_trace: entries,
     rule_trace_truncated: truncated,
   } as const;
@@ -134,7 +134,7 @@ function evaluateTag(
 ): UndecidedEvaluation {
   const { deciding_rule, entries, truncated } = traceRules(record, policy, { tag, severity });
   const request = {
-    about: 'tag',
+    subject: 'tag',
     tag,
     severity,
     origin: 'found',
@@ -168,5 +168,5 @@ function evaluateDeclaredTags(
 function evaluateStripping(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
   const { stripping } = buildEvaluationInput(record, policy);
   if (stripping === null || stripping.enforcement === 'monitor') return [];
-  return [{ ...NO_TRACE, about: 'contract', ...pickResult(stripping.outcome) }];
+  return [{ ...NO_TRACE, subject: 'contract', ...pickResult(stripping.outcome) }];
 }

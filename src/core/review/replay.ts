@@ -17,7 +17,7 @@ export type UnknownReason =
 
 /** Decision of another policy on a recorded crossing, compared with the recorded one. */
 export type ReplayedDecision =
-  | { readonly change: 'same' | 'stricter' | 'laxer'; readonly result: DecisionResult }
+  | { readonly change: 'same' | 'stricter' | 'less_strict'; readonly result: DecisionResult }
   | { readonly change: 'unknown'; readonly reason: UnknownReason };
 
 /**
@@ -44,17 +44,17 @@ export function replayDecision(
   return { change: getChange(before.action, result.action), result };
 }
 
-function getChange(before: Action, after: Action): 'same' | 'stricter' | 'laxer' {
+function getChange(before: Action, after: Action): 'same' | 'stricter' | 'less_strict' {
   const by = ACTIONS.indexOf(after) - ACTIONS.indexOf(before);
   if (by === 0) return 'same';
-  return by > 0 ? 'stricter' : 'laxer';
+  return by > 0 ? 'stricter' : 'less_strict';
 }
 
 /** Number of decisions per kind of change. */
 export interface ReplayCounts {
   same: number;
   stricter: number;
-  laxer: number;
+  less_strict: number;
   unknown: number;
 }
 
@@ -80,7 +80,7 @@ export interface ReplayTally {
   readonly by_tool: Map<string, ReplayCounts>;
   readonly by_tag: Map<string, ReplayCounts>;
   readonly stricter: ChangedDecision[];
-  readonly laxer: ChangedDecision[];
+  readonly less_strict: ChangedDecision[];
 }
 
 /** Maximum number of names in one table. All other names share one row. */
@@ -101,12 +101,12 @@ export function createTally(): ReplayTally {
     by_tool: new Map(),
     by_tag: new Map(),
     stricter: [],
-    laxer: [],
+    less_strict: [],
   };
 }
 
 function createCounts(): ReplayCounts {
-  return { same: 0, stricter: 0, laxer: 0, unknown: 0 };
+  return { same: 0, stricter: 0, less_strict: 0, unknown: 0 };
 }
 
 /** Adds one decision to a tally. */

@@ -23,7 +23,7 @@ export const webhookChannel = {
     description: 'An HTTP POST of the alert.',
     required: ['url'],
     properties: {
-      url: { ...urlSchema, description: 'Where to.' },
+      url: { ...urlSchema, description: 'Address of the receiver.' },
       secret: {
         ...credentialSchema,
         minLength: 16,

@@ -27,7 +27,7 @@ export const cloud = {
   section: 'cloud',
   schema: {
     type: 'object',
-    description: 'For `cloud`, a cloud secrets manager.',
+    description: 'Used by `cloud`: a cloud secrets manager.',
     additionalProperties: false,
     required: ['region', 'secret_name'],
     properties: {
@@ -42,7 +42,7 @@ export const cloud = {
         minLength: 1,
         maxLength: 512,
         description:
-          'Name or ARN of a secret. Of one in JSON the members are the secrets; a plain one is the secret `value`.',
+          'Name or ARN of a secret. The members of a JSON secret are the secrets; a plain one is the secret `value`.',
       },
     },
   },

@@ -23,7 +23,7 @@ export const env = {
   schema: {
     type: 'object',
     description:
-      'For `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
+      'Used by `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
     additionalProperties: environmentNameSchema,
     propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
     maxProperties: 10_000,

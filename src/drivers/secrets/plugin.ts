@@ -7,7 +7,7 @@ export const plugin = {
   section: 'plugin',
   schema: {
     type: 'object',
-    description: 'For `plugin`: a driver that a plug-in brings; see [drivers](plugins.md#drivers).',
+    description: 'Used by `plugin`: a driver of a plug-in; see [drivers](plugins.md#drivers).',
     additionalProperties: false,
     required: ['from', 'driver'],
     properties: {

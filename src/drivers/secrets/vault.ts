@@ -38,7 +38,7 @@ export const vault = {
   section: 'vault',
   schema: {
     type: 'object',
-    description: 'For `vault`.',
+    description: 'Used by `vault`.',
     additionalProperties: false,
     required: ['address', 'token_env', 'path'],
     properties: {
@@ -60,7 +60,7 @@ export const vault = {
         pattern: '^[A-Za-z0-9_./-]+$',
         maxLength: 256,
         'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
-        description: 'Namespace of the vault, where it has some.',
+        description: 'Namespace of the vault, if it uses namespaces.',
       },
     },
   },

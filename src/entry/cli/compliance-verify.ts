@@ -16,26 +16,26 @@ export interface ComplianceVerifyOptions {
 
 /** The answer of the self-test, in the format of the operation. */
 interface SelfTestAnswer {
-  readonly acts: boolean;
+  readonly effective: boolean;
   readonly policy_hash: string;
   readonly controls: readonly {
     readonly framework: string;
     readonly control_id: string;
     readonly title: string;
-    readonly result: 'acts' | 'does_not_act' | 'not_configured' | 'not_tested';
+    readonly result: 'effective' | 'ineffective' | 'not_configured' | 'not_tested';
     readonly details: readonly string[];
   }[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Runs the self-test in the running service, or in this process, and ends with 1 if a control does not act. */
+/** Runs the self-test in the running service, or in this process, and ends with 1 if a control is ineffective. */
 export async function verifyCompliance(options: ComplianceVerifyOptions, terminal: Terminal): Promise<void> {
   const answer = await runSelfTest(options, terminal);
-  if (!answer.acts) terminal.exit_code = EXIT.no;
+  if (!answer.effective) terminal.exit_code = EXIT.no;
   if (options.json) return printJson(terminal, answer);
   const WORDS = {
-    acts: 'acts',
-    does_not_act: 'DOES NOT ACT',
+    effective: 'effective',
+    ineffective: 'INEFFECTIVE',
     not_configured: 'not configured',
     not_tested: 'not tested',
   };
@@ -47,7 +47,7 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
   ]);
   for (const line of formatTable(['FRAMEWORK', 'CONTROL', 'SUBJECT', 'RESULT'], rows))
     printLine(terminal, line);
-  const failed = answer.controls.filter(({ result }) => result === 'does_not_act');
+  const failed = answer.controls.filter(({ result }) => result === 'ineffective');
   if (failed.length > 0) printLine(terminal);
   for (const { framework, control_id, details } of failed) {
     printLine(terminal, paintText(terminal, 'bold', `${framework} ${control_id}`));
@@ -57,7 +57,7 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
   printLine(terminal);
   printLine(
     terminal,
-    `${counts.acts} controls act, ${counts.does_not_act} do not, ${counts.not_configured} are not configured, ${counts.not_tested} cannot be tested.`,
+    `${counts.effective} controls are effective, ${counts.ineffective} are ineffective, ${counts.not_configured} are not configured, ${counts.not_tested} cannot be tested.`,
   );
 }
 

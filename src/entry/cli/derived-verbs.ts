@@ -74,7 +74,7 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
     readonly required?: readonly string[];
   };
   const names = cli.arguments ?? [];
-  command.summary(lowercaseFirst(summary)).description(description);
+  command.summary(lowercaseFirst(summary)).description(`${summary}. ${description}`);
   for (const name of names) {
     const written = required.includes(name) ? `<${name}>` : `[${name}]`;
     command.addArgument(new Argument(written, formatOptionText(properties[name])));

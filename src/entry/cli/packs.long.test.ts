@@ -56,12 +56,12 @@ test('what is shipped agrees with itself: after each `init`, with each pack, and
     const bare = await makeProject(null, ...init);
     await look(bare, init.join(' '));
     for (const name of TEMPLATES) {
-      const folder = await makeProject(bare, 'templates', 'install', name, '--yes', '--allow-laxer');
+      const folder = await makeProject(bare, 'templates', 'install', name, '--yes', '--allow-less-strict');
       await look(folder, `${init.at(-1)} template ${name}`);
     }
     const withOne = new Map<string, string>();
     for (const name of SKILLS) {
-      const folder = await makeProject(bare, 'skills', 'add', name, '--yes', '--allow-laxer');
+      const folder = await makeProject(bare, 'skills', 'add', name, '--yes', '--allow-less-strict');
       withOne.set(name, folder);
       await look(folder, `${init.at(-1)} ${name}`);
     }
@@ -74,7 +74,7 @@ test('what is shipped agrees with itself: after each `init`, with each pack, and
           'add',
           second,
           '--yes',
-          '--allow-laxer',
+          '--allow-less-strict',
         );
         await look(folder, `${first} and ${second}`);
         rmSync(folder, { recursive: true, force: true });

@@ -62,7 +62,7 @@ test('what a new rule would have done is counted, with a service that runs and w
     const replay = ['policy', 'replay', '--with', 'new.yaml'];
     const alone = await runProcess([...replay, '--json'], { cwd });
     assert.equal(alone.code, 0, alone.stderr);
-    assert.deepEqual(JSON.parse(alone.stdout).total, { same: 0, stricter: 1, laxer: 0, unknown: 0 });
+    assert.deepEqual(JSON.parse(alone.stdout).total, { same: 0, stricter: 1, less_strict: 0, unknown: 0 });
     const service = await startProgram(['serve'], { cwd, until: 'Try it' });
     try {
       const url = /http:\/\/[\d.:]+/.exec(service.stdout())![0];
@@ -75,13 +75,13 @@ test('what a new rule would have done is counted, with a service that runs and w
       const as_json = await runProcess([...replay, '--json'], { cwd });
       assert.equal(as_json.code, 0, as_json.stderr);
       const { total, by_agent, transitions, stricter } = JSON.parse(as_json.stdout);
-      assert.deepEqual(total, { same: 2, stricter: 2, laxer: 0, unknown: 0 });
-      assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, laxer: 0, unknown: 0 });
+      assert.deepEqual(total, { same: 2, stricter: 2, less_strict: 0, unknown: 0 });
+      assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, less_strict: 0, unknown: 0 });
       assert.deepEqual(transitions, [{ from: 'flag', to: 'block', count: 2 }]);
       const report = await runInProcess(['policy', 'explain', stricter[0].event_id], { cwd });
       assert.match(report.stdout, /rule {4}r \(flag\)/);
       const shown = await runInProcess([...replay, '--agent', 'two'], { cwd });
-      assert.match(shown.stdout, /^3 decisions since .*\n {2}2 the same\n {2}1 stricter\n {2}0 laxer/);
+      assert.match(shown.stdout, /^3 decisions since .*\n {2}2 the same\n {2}1 stricter\n {2}0 less strict/);
       assert.match(shown.stdout, /^two +1 +0 +0 +2$/m);
       const other = await runInProcess(['policy', 'replay', '--with', 'next/service.yaml'], { cwd });
       assert.match(other.stdout, /4 unknown\n {4}4: the policies look for other things in a text/);

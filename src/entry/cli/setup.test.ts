@@ -26,42 +26,42 @@ function withProject(use: (project: Project) => Promise<void>): Promise<void> {
   });
 }
 
-test('every host is set up, found in place, shown and taken away again, in every scope', async () => {
+test('every agent is set up, found in place, shown and taken away again, in every scope', async () => {
   let ran = 0;
-  for (const host of codingAgents) {
+  for (const coding_agent of codingAgents) {
     await withProject(async ({ cwd, home, run }) => {
-      const targets = host.settings.targets({ project: cwd, home, env: {} });
+      const targets = coding_agent.settings.targets({ project: cwd, home, env: {} });
       for (const target of targets) {
         const scope = ['--scope', target.scope];
-        const dry = await run('setup', host.name, ...scope, '--dry-run', '--mcp');
+        const dry = await run('setup', coding_agent.name, ...scope, '--dry-run', '--mcp');
         assert.equal(dry.code, 0, dry.stderr);
         assert.match(dry.stdout, /^\+\+\+ .*\n@@ -0,0 \+1,\d+ @@\n\+\{$/m);
         assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []]);
-        const unasked = await run('setup', host.name, ...scope);
+        const unasked = await run('setup', coding_agent.name, ...scope);
         assert.deepEqual([unasked.code, /Use `--yes`/.test(unasked.stderr)], [2, true]);
-        const done = await run('setup', host.name, ...scope, '--yes', '--mcp', '--json');
+        const done = await run('setup', coding_agent.name, ...scope, '--yes', '--mcp', '--json');
         const answer = JSON.parse(done.stdout);
         assert.equal(answer.done, true, done.stderr);
-        const hooks = await readInstalledHooks(host.settings, target);
-        assert.equal(hooks.length, host.settings.wanted_hooks.length);
+        const hooks = await readInstalledHooks(coding_agent.settings, target);
+        assert.equal(hooks.length, coding_agent.settings.wanted_hooks.length);
         for (const { command, config_path, is_ours, event } of hooks) {
           assert.ok(is_ours);
           assert.equal(config_path, join(cwd, '../service.yaml'));
-          assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${host.name} `));
-          assert.equal(command.endsWith(' || exit 2'), host.settings.guards_exit);
-          assert.equal(command.includes(` --event ${event} `), host.settings.needs_event);
+          assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${coding_agent.name} `));
+          assert.equal(command.endsWith(' || exit 2'), coding_agent.settings.guards_exit);
+          assert.equal(command.includes(` --event ${event} `), coding_agent.settings.needs_event);
         }
-        const again = await run('setup', host.name, ...scope, '--mcp');
+        const again = await run('setup', coding_agent.name, ...scope, '--mcp');
         assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
         // Without `--config`, the configuration that the installed hook names has the undo receipts.
-        const away = await runInProcess(['setup', host.name, ...scope, '--uninstall', '--yes'], {
+        const away = await runInProcess(['setup', coding_agent.name, ...scope, '--uninstall', '--yes'], {
           cwd,
           env: { HOME: home },
         });
         assert.match(away.stdout, /^deleted {2}/m, away.stderr);
-        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], host.name);
+        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], coding_agent.name);
         assert.match(
-          (await run('setup', host.name, ...scope, '--uninstall')).stdout,
+          (await run('setup', coding_agent.name, ...scope, '--uninstall')).stdout,
           /no hooks of this program/,
         );
         ran += 1;
@@ -73,7 +73,10 @@ test('every host is set up, found in place, shown and taken away again, in every
 
 test('hooks in another scope are reported', async () => {
   await withProject(async ({ run }) => {
-    assert.match((await run('setup', 'gemini', '--yes')).stdout, /\n {2}service doctor --host gemini\n$/);
+    assert.match(
+      (await run('setup', 'gemini', '--yes')).stdout,
+      /\n {2}service doctor --coding-agent gemini\n$/,
+    );
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(
       JSON.parse(twice.stdout).remarks.join(),

@@ -47,9 +47,9 @@ test('a less strict policy needs more than --yes', async () => {
     const refused = await runInProcess(['skills', 'add', './lax', '--yes'], { cwd });
     assert.equal(refused.code, 1);
     assert.match(refused.stdout, /output, secret: redact -> allow/);
-    assert.match(refused.stderr, /--allow-laxer/);
+    assert.match(refused.stderr, /--allow-less-strict/);
     assert.deepEqual(await readdir(cwd), ['lax']);
-    const meant = await runInProcess(['skills', 'add', './lax', '--yes', '--allow-laxer'], { cwd });
+    const meant = await runInProcess(['skills', 'add', './lax', '--yes', '--allow-less-strict'], { cwd });
     assert.equal(meant.code, 0, meant.stderr);
   });
 });

@@ -24,7 +24,7 @@ const CASES: readonly Case[] = [
   },
   { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
   { args: ['doctor', '--since', 'yesterday'], code: 2, stderr: [/s, m, h, d, w/] },
-  { args: ['doctor', '--host', 'emacs'], code: 2, stderr: [/Allowed choices are claude-code/] },
+  { args: ['doctor', '--coding-agent', 'emacs'], code: 2, stderr: [/Allowed choices are claude-code/] },
   { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /See `service scan --help`/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },

@@ -190,7 +190,7 @@ const TENANT_HEADER = {
   name: 'x-service-tenant',
   in: 'header',
   required: false,
-  description: 'The tenant, where the body names none.',
+  description: 'The tenant, if the body names none.',
   schema: { type: 'string', maxLength: 256 },
 };
 
@@ -198,7 +198,7 @@ const USER_HEADER = {
   name: 'x-service-user',
   in: 'header',
   required: true,
-  description: 'The user who looks; their role says what they see.',
+  description: 'The user. The role of the user determines what is returned.',
   schema: { type: 'string', maxLength: 256 },
 };
 

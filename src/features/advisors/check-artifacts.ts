@@ -94,13 +94,13 @@ async function examineDocuments(
     ...(control_changes ?? [])
       .filter(({ is_worse }) => is_worse)
       .map(({ control_id, from, to }) => `control ${control_id}: ${from} -> ${to}`),
-    ...(replayed?.laxer_examples ?? []).map(
+    ...(replayed?.less_strict_examples ?? []).map(
       ({ event_id, from, to }) => `recorded decision ${event_id}: ${from} -> ${to}`,
     ),
   ];
   return {
     changes: changes.slice(0, LINES_MAX),
-    weakens: examined.weakens || lets_through.length > 0 || (replayed?.laxer ?? 0) > 0,
+    weakens: examined.weakens || lets_through.length > 0 || (replayed?.less_strict ?? 0) > 0,
     lets_through: lets_through.slice(0, LINES_MAX),
     remarks: remarks.slice(0, LINES_MAX),
     replay: replayed,

@@ -8,11 +8,11 @@ export interface ProposalReplay {
   readonly since: string;
   readonly same: number;
   readonly stricter: number;
-  readonly laxer: number;
+  readonly less_strict: number;
   /** Decisions that cannot be replayed. */
   readonly unknown: number;
   readonly stricter_examples: readonly DecisionChange[];
-  readonly laxer_examples: readonly DecisionChange[];
+  readonly less_strict_examples: readonly DecisionChange[];
 }
 
 /** One decision that would change. */
@@ -35,21 +35,22 @@ export async function replayProposal(
   signal: AbortSignal,
 ): Promise<ProposalReplay> {
   const filters = tenants === '*' ? [{ since }] : tenants.map((tenant_id) => ({ since, tenant_id }));
-  const sum = { same: 0, stricter: 0, laxer: 0, unknown: 0 };
-  const examples = { stricter: [] as ChangedDecision[], laxer: [] as ChangedDecision[] };
+  const sum = { same: 0, stricter: 0, less_strict: 0, unknown: 0 };
+  const examples = { stricter: [] as ChangedDecision[], less_strict: [] as ChangedDecision[] };
   for (const filter of filters) {
     const { state_dir } = runtime.limits;
     const request = { state_dir, next, active: runtime.policy(), filter, now_ms: runtime.now_ms() };
     const { tally } = await replayApart(request, signal);
-    for (const name of ['same', 'stricter', 'laxer', 'unknown'] as const) sum[name] += tally.total[name];
+    for (const name of ['same', 'stricter', 'less_strict', 'unknown'] as const)
+      sum[name] += tally.total[name];
     examples.stricter.push(...tally.stricter);
-    examples.laxer.push(...tally.laxer);
+    examples.less_strict.push(...tally.less_strict);
   }
   return {
     since,
     ...sum,
     stricter_examples: examples.stricter.slice(0, EXAMPLES_MAX).map(pickChange),
-    laxer_examples: examples.laxer.slice(0, EXAMPLES_MAX).map(pickChange),
+    less_strict_examples: examples.less_strict.slice(0, EXAMPLES_MAX).map(pickChange),
   };
 }
 

@@ -115,7 +115,7 @@ const resolved = { resolved_by: 'operator', resolved_at: '2026-01-31T12:30:00.00
 export const alertsAcknowledge = defineOperation({
   name: 'alerts_acknowledge',
   summary: 'Acknowledge an alert',
-  description: 'Says that a person looks into it. Its channels are notified. Needs a person.',
+  description: 'Records that an operator is working on it. Its channels are notified. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/history/{alert_id}/acknowledge' },
   cli: {
     verb: 'alerts ack',
@@ -153,7 +153,7 @@ export const alertsResolve = defineOperation({
   name: 'alerts_resolve',
   summary: 'Resolve an alert',
   description:
-    'Ends an alert; its group counts from the beginning. Its channels are notified. Needs a person.',
+    'Ends an alert; its group counts from the beginning. Its channels are notified. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/history/{alert_id}/resolve' },
   cli: {
     verb: 'alerts resolve',

@@ -35,7 +35,7 @@ export const alertsTest = defineOperation({
   name: 'alerts_test',
   summary: 'Send a test message of an alert rule',
   description:
-    'Queues a test message for the channels of a rule. `alerts_deliveries` shows the outcome. No alert is recorded. Needs a person.',
+    'Queues a test message for the channels of a rule. `alerts_deliveries` shows the outcome. No alert is recorded. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/test' },
   permission: 'alerts:manage',
   needs: 'store',
@@ -263,7 +263,7 @@ export const alertsResend = defineOperation({
   name: 'alerts_resend',
   summary: 'Send a dead letter again',
   description:
-    'Makes a message that was given up wait again, with the same delivery ID. It is sent within seconds. Needs a person.',
+    'Queues a message that was given up again, with the same delivery ID. It is sent within seconds. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/deliveries/resend' },
   cli: {
     verb: 'alerts resend',

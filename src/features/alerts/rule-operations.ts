@@ -89,7 +89,7 @@ export const alertRulesSave = defineOperation({
   name: 'alert_rules_save',
   summary: 'Save an alert rule',
   description:
-    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second. Needs a person; a rule for all tenants needs access to all tenants.',
+    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second. Requires an operator; a rule for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/rules' },
   permission: 'alerts:manage',
   needs: 'store',
@@ -137,7 +137,7 @@ export const alertRulesRemove = defineOperation({
   name: 'alert_rules_remove',
   summary: 'Remove an alert rule',
   description:
-    'Its open alerts remain until they are resolved. Rules of the configuration are removed there. Needs a person.',
+    'The open alerts of the rule remain until they are resolved. Rules of the configuration are removed there. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/rules/remove' },
   cli: {
     verb: 'alerts remove',

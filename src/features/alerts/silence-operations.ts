@@ -64,7 +64,7 @@ export const alertSilencesAdd = defineOperation({
   name: 'alert_silences_add',
   summary: 'Silence alerts',
   description:
-    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. Needs a person; a silence for all tenants needs access to all tenants.',
+    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. Requires an operator; a silence for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/silences' },
   cli: {
     verb: 'alerts silence',
@@ -153,7 +153,7 @@ export const alertSilencesAdd = defineOperation({
 export const alertSilencesRemove = defineOperation({
   name: 'alert_silences_remove',
   summary: 'End a silence',
-  description: 'Alerts that it matched are sent again with their next event. Needs a person.',
+  description: 'Alerts that it matched are sent again with their next event. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/silences/remove' },
   cli: {
     verb: 'alerts unsilence',

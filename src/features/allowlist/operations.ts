@@ -77,7 +77,7 @@ export const allowlistAdd = defineOperation({
   name: 'allowlist_add',
   summary: 'Allowlist a value by its fingerprint',
   description:
-    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and its number there (`finding`, 0 for the first). Needs a person; an entry for all tenants needs access to all tenants.',
+    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and the index of the finding (`finding_index`, 0 for the first). Requires an operator; an entry for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist' },
   permission: 'policies:edit',
   needs: 'live',
@@ -87,11 +87,11 @@ export const allowlistAdd = defineOperation({
     properties: {
       fingerprint,
       event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event of a finding.' },
-      finding: {
+      finding_index: {
         type: 'integer',
         minimum: 0,
         maximum: 100,
-        description: 'Which of `finding_places` of the event, from 0. Default 0.',
+        description: 'The index in `finding_places` of the event, from 0 (default: 0).',
       },
       tenant_id: tenantId,
       reason: { type: 'string', minLength: 1, maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
@@ -143,7 +143,7 @@ export const allowlistAdd = defineOperation({
 export const allowlistRemove = defineOperation({
   name: 'allowlist_remove',
   summary: 'Remove an allowlist entry',
-  description: 'Findings with the fingerprint are evaluated again, in all workers. Needs a person.',
+  description: 'Findings with the fingerprint are evaluated again, in all workers. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist/remove' },
   permission: 'policies:edit',
   needs: 'live',
@@ -178,12 +178,12 @@ export const allowlistRemove = defineOperation({
 interface NamedValue {
   readonly fingerprint?: string;
   readonly event_id?: string;
-  readonly finding?: number;
+  readonly finding_index?: number;
 }
 
 /** Returns the fingerprint that the input names, itself or by a finding of an event that the caller may read. */
 async function resolveFingerprint(
-  { fingerprint: written, event_id, finding = 0 }: NamedValue,
+  { fingerprint: written, event_id, finding_index = 0 }: NamedValue,
   context: Context,
 ): Promise<string> {
   if ((written === undefined) === (event_id === undefined))
@@ -199,7 +199,7 @@ async function resolveFingerprint(
   if (!is_readable)
     throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
   const places = event.metadata.finding_places;
-  const place = Array.isArray(places) ? String(places[finding] ?? '') : '';
+  const place = Array.isArray(places) ? String(places[finding_index] ?? '') : '';
   const found = context.runtime.unsealFingerprint(place.split(' ').at(-1) ?? '', event.event_id);
   if (found !== null) return found;
   throw new Refusal(

@@ -117,7 +117,7 @@ export const keysCreate = defineOperation({
   name: 'keys_create',
   summary: 'Create an API key',
   description:
-    'Creates a key for an agent and returns it once. Only its SHA-256 is stored. It works on all workers when the answer arrives. Needs a person with access to all tenants.',
+    'Creates a key for an agent and returns it once. Only its SHA-256 is stored. It works on all workers when the answer arrives. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/keys' },
   cli: {
     verb: 'keys create',
@@ -186,7 +186,7 @@ export const keysRotate = defineOperation({
   name: 'keys_rotate',
   summary: 'Rotate an API key',
   description:
-    'Creates a successor with the same name and scope and returns it once. The old key works until the overlap ends. Needs a person with access to all tenants.',
+    'Creates a successor with the same name and scope and returns it once. The old key works until the overlap ends. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/rotate' },
   cli: {
     verb: 'keys rotate',
@@ -236,7 +236,7 @@ export const keysRevoke = defineOperation({
   name: 'keys_revoke',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key. No worker accepts it when the answer arrives. Needs a person with access to all tenants.',
+    'Revokes a key. No worker accepts it when the answer arrives. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/revoke' },
   cli: {
     verb: 'keys revoke',

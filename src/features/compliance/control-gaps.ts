@@ -47,13 +47,13 @@ function describeTagFault(
   { state, action, rule }: TagState,
 ): string | null {
   switch (state) {
-    case 'acts':
+    case 'enforced':
       return null;
-    case 'records':
+    case 'recorded':
       return expect === 'record' ? null : `recorded and not stopped (rule \`${rule}\`, action \`${action}\`)`;
-    case 'monitor':
+    case 'monitored':
       return `rule \`${rule}\` is in monitor mode: it would \`${action}\` and did not`;
-    case 'allows':
+    case 'allowed':
       return `no rule acts (rule \`${rule}\`, action \`${action}\`)`;
     case 'off':
       return 'its detectors are off';

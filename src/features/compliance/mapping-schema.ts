@@ -14,9 +14,9 @@ const control = {
   required: [
     'control_id',
     'title',
-    'asks',
+    'requirement',
     'coverage',
-    'does',
+    'contribution',
     'tags',
     'mechanisms',
     'rules',
@@ -28,9 +28,9 @@ const control = {
   properties: {
     control_id: { type: 'string', minLength: 3, maxLength: 40 },
     title: { type: 'string', minLength: 4, maxLength: 80 },
-    asks: sentence,
+    requirement: sentence,
     coverage: { enum: ['full', 'part', 'none'] },
-    does: { anyOf: [sentence, { const: '' }] },
+    contribution: { anyOf: [sentence, { const: '' }] },
     tags: list({
       type: 'object',
       additionalProperties: false,

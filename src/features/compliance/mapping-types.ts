@@ -22,15 +22,15 @@ export interface ControlMapping {
   readonly control_id: string;
   /** Our words for the subject of the clause. */
   readonly title: string;
-  /** One or two sentences in our words: what the clause asks. */
-  readonly asks: string;
+  /** One or two sentences in our words: the requirement of the clause. */
+  readonly requirement: string;
   /**
    * The share of the clause that a service of this kind can carry: `full`, `part`, or `none` if it is for the
    * organization alone.
    */
   readonly coverage: 'full' | 'part' | 'none';
   /** One or two sentences: what the service does for it. Empty for `none`. */
-  readonly does: string;
+  readonly contribution: string;
   readonly tags: readonly DataRequirement[];
   readonly mechanisms: readonly Mechanism[];
   /** Built-in rules by name, or by prefix with `*` at the end. Their events are evidence. */

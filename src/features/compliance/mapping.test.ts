@@ -40,7 +40,7 @@ function listFaults({ framework, controls }: FrameworkMapping): string[] {
         ...control.settings
           .filter((setting) => !SETTINGS.has(setting))
           .map((setting) => `${about}: no setting is ${setting}`),
-        ...(is_none && (carriers.length > 0 || control.does !== '')
+        ...(is_none && (carriers.length > 0 || control.contribution !== '')
           ? [`${about}: has coverage \`none\` and names what carries it`]
           : []),
         ...(!is_none && control.tags.length + control.mechanisms.length === 0
@@ -80,7 +80,7 @@ test('a mapping with a name that does not exist is refused', () => {
     { mechanisms: ['magic'] },
     { permissions: ['everything'] },
     { coverage: 'all' },
-    { asks: 'no sentence' },
+    { requirement: 'no sentence' },
   ];
   for (const fields of faulty)
     assert.equal(validator.validate(changed(fields)).valid, false, JSON.stringify(fields));

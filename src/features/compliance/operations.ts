@@ -71,13 +71,13 @@ export const complianceReport = defineOperation({
 });
 
 const text = { type: 'string' } as const;
-const verifyResult = { enum: ['acts', 'does_not_act', 'not_configured', 'not_tested'] } as const;
+const verifyResult = { enum: ['effective', 'ineffective', 'not_configured', 'not_tested'] } as const;
 
 export const complianceVerify = defineOperation({
   name: 'compliance_verify',
   summary: 'Run the compliance self-test',
   description:
-    'Sends synthetic data through the enforcement of this service and says for each control whether it acts. The events are marked as a self-test: they count in no report, chart or budget. No approval is requested.',
+    'Sends synthetic data through the enforcement of this service and reports for each control whether it is effective. The events are marked as a self-test: they count in no report, chart or budget. No approval is requested.',
   http: { method: 'POST', path: '/v1/dashboard/compliance/verify' },
   permission: 'compliance:verify',
   whole_service: true,
@@ -91,9 +91,9 @@ export const complianceVerify = defineOperation({
   },
   output: {
     type: 'object',
-    required: ['acts', 'policy_hash', 'probes', 'controls', 'counts'],
+    required: ['effective', 'policy_hash', 'probes', 'controls', 'counts'],
     properties: {
-      acts: { type: 'boolean', description: '`true` if every control that was tested acts.' },
+      effective: { type: 'boolean', description: '`true` if every tested control is effective.' },
       policy_hash: text,
       probes: {
         type: 'array',
@@ -103,7 +103,7 @@ export const complianceVerify = defineOperation({
           properties: {
             probe: text,
             event_id: { type: ['string', 'null'] },
-            result: { enum: ['acts', 'records', 'fails', 'not_configured'] },
+            result: { enum: ['enforced', 'recorded', 'failed', 'not_configured'] },
             detail: text,
           },
         },
@@ -126,8 +126,8 @@ export const complianceVerify = defineOperation({
         type: 'object',
         required: verifyResult.enum,
         properties: {
-          acts: { type: 'integer' },
-          does_not_act: { type: 'integer' },
+          effective: { type: 'integer' },
+          ineffective: { type: 'integer' },
           not_configured: { type: 'integer' },
           not_tested: { type: 'integer' },
         },

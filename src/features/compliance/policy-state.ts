@@ -17,7 +17,7 @@ import type { Place } from './mapping-types.ts';
 /** The effect of a policy on tagged data at one place, for a tenant and an agent that no rule names. */
 export interface TagState {
   /** `off`: no detector finds it. `monitor`: only a rule in monitor mode would act. */
-  readonly state: 'acts' | 'records' | 'monitor' | 'allows' | 'off';
+  readonly state: 'enforced' | 'recorded' | 'monitored' | 'allowed' | 'off';
   readonly action: Action;
   /** The rule that decides. */
   readonly rule: string;
@@ -84,10 +84,10 @@ function evaluateTag(
   const { action, rule, monitored } = judge(buildCrossing(tag, place, tenant_id), policy, null, conditions);
   const decided = { action, rule };
   if (!isFactTag(tag) && !hasDetector(policy, tag)) return { ...decided, state: 'off' };
-  if (isActing(action)) return { ...decided, state: 'acts' };
+  if (isActing(action)) return { ...decided, state: 'enforced' };
   const would = monitored.find((each) => isActing(each.action));
-  if (would !== undefined) return { action: would.action, rule: would.rule, state: 'monitor' };
-  return { ...decided, state: action === 'flag' ? 'records' : 'allows' };
+  if (would !== undefined) return { action: would.action, rule: would.rule, state: 'monitored' };
+  return { ...decided, state: action === 'flag' ? 'recorded' : 'allowed' };
 }
 
 function isActing(action: Action): boolean {

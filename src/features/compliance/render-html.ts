@@ -128,8 +128,8 @@ function renderControl(control: ControlReport, { window }: ComplianceReport): st
   return `<article class="${getClass(status)}">
 <div class="top"><h3>${escapeHtml(control.control_id)} ${escapeHtml(control.title)}</h3><span class="status ${getClass(status)}">${escapeHtml(status)}</span></div>
 <p class="soft">${escapeHtml(formatStatus(control))}.</p>
-<p><span class="kind">Asked:</span> ${renderProse(control.asks)}</p>
-${control.does === '' ? '' : `<p><span class="kind">Here:</span> ${renderProse(control.does)}</p>`}
+<p><span class="kind">Asked:</span> ${renderProse(control.requirement)}</p>
+${control.contribution === '' ? '' : `<p><span class="kind">Here:</span> ${renderProse(control.contribution)}</p>`}
 ${elements.length === 0 ? '' : renderElements(control, window)}
 ${evidence.counts.length === 0 ? '' : renderEvidence(control)}
 ${evidence.sample_event_ids.length === 0 ? '' : `<p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(renderCode).join(', ')}</p>`}

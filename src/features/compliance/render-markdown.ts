@@ -76,8 +76,8 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     '',
     `**${formatStatus(control)}**`,
     '',
-    `Asked: ${escapeText(control.asks)}`,
-    ...(control.does === '' ? [] : ['', `Here: ${escapeText(control.does)}`]),
+    `Asked: ${escapeText(control.requirement)}`,
+    ...(control.contribution === '' ? [] : ['', `Here: ${escapeText(control.contribution)}`]),
     '',
     ...(elements.length === 0
       ? []

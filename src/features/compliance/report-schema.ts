@@ -36,8 +36,8 @@ const gap = buildObjectSchema({
 const control = buildObjectSchema({
   control_id: text,
   title: text,
-  asks: { ...text, description: 'The demand of the clause, in our words.' },
-  does: { ...text, description: 'The contribution of the service.' },
+  requirement: { ...text, description: 'The requirement of the clause, in our words.' },
+  contribution: { ...text, description: 'The contribution of the service.' },
   status: { enum: CONTROL_STATUSES },
   active: {
     enum: ['all', 'some', 'none', null],
@@ -95,7 +95,7 @@ export const reportProperties = {
   evidence: buildObjectSchema({ sample_event_ids: texts, sample_approval_ids: texts }),
   record_gaps: {
     type: 'array',
-    description: 'Parts of the window of which the journal or the saved policies tell nothing.',
+    description: 'Parts of the window that the journal or the saved policies do not cover.',
     items: gap,
   },
   controls: { type: 'array', items: control },

@@ -59,7 +59,10 @@ export interface EvidenceCount {
 }
 
 export interface ControlReport
-  extends Pick<ControlMapping, 'control_id' | 'title' | 'asks' | 'does' | 'permissions' | 'settings'> {
+  extends Pick<
+    ControlMapping,
+    'control_id' | 'title' | 'requirement' | 'contribution' | 'permissions' | 'settings'
+  > {
   readonly status: ControlStatus;
   /**
    * The requirements on this service that were met: `all` of them during the whole window, `some`, or `none`; `null` for a
@@ -133,7 +136,7 @@ export interface ComplianceReport {
     readonly sample_event_ids: readonly string[];
     readonly sample_approval_ids: readonly string[];
   };
-  /** Parts of the window of which the journal or the saved policies tell nothing. They concern all controls. */
+  /** Parts of the window that the journal or the saved policies do not cover. They concern all controls. */
   readonly record_gaps: readonly ControlGap[];
   readonly controls: readonly ControlReport[];
   readonly policies: readonly ReportedPolicy[];

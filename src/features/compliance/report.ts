@@ -109,8 +109,8 @@ interface ControlContext {
 
 async function buildControl(control: ControlMapping, context: ControlContext): Promise<ControlReport> {
   const { request, fields, timeline, sampler, record_gaps } = context;
-  const { control_id, title, asks, does, permissions, settings, coverage } = control;
-  const about = { control_id, title, asks, does, permissions, settings };
+  const { control_id, title, requirement, contribution, permissions, settings, coverage } = control;
+  const about = { control_id, title, requirement, contribution, permissions, settings };
   const framework_gaps = control.gaps.map(
     (message) => ({ kind: 'framework', message, since: null, until: null }) as const,
   );

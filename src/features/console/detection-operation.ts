@@ -20,7 +20,7 @@ const NOISY_ACTED_MAX = 0.1;
 
 export const dashboardDetection = defineOperation({
   name: 'dashboard_detection',
-  summary: 'Show what detectors found',
+  summary: 'Show the results of detectors',
   description:
     'Lists the detectors by boundary with the events in which they found something, and the hits of the allowlist. A detector is noisy if it found something in 20 events or more and rules acted on at most a tenth of them.',
   http: { method: 'GET', path: '/v1/dashboard/detection' },
@@ -34,7 +34,7 @@ export const dashboardDetection = defineOperation({
         detector: text,
         boundary: text,
         ...usageSchemas,
-        acted_on: { ...whole, description: 'Events that were changed, blocked or held for approval.' },
+        enforced_count: { ...whole, description: 'Events that were changed, blocked or held for approval.' },
         noisy: { type: 'boolean' },
       }),
       'Most frequent first.',
@@ -83,13 +83,13 @@ export const dashboardDetection = defineOperation({
 });
 
 function formatDetector(each: ValueCount) {
-  const acted_on = each.events - each.outcomes.allow;
+  const enforced_count = each.events - each.outcomes.allow;
   const slash = each.value.indexOf('/');
   return {
     detector: each.value.slice(slash + 1),
     boundary: each.value.slice(0, slash),
     ...formatUsage(each),
-    acted_on,
-    noisy: each.events >= NOISY_EVENTS_MIN && acted_on / each.events <= NOISY_ACTED_MAX,
+    enforced_count,
+    noisy: each.events >= NOISY_EVENTS_MIN && enforced_count / each.events <= NOISY_ACTED_MAX,
   };
 }

@@ -59,9 +59,9 @@ export const dashboardIncident = defineOperation({
     ),
     finding_places: buildListSchema(
       buildObjectSchema({
-        finding: { ...whole, description: 'Its number in the event, from 0.' },
+        finding_index: { ...whole, description: 'The index of the finding in the event, from 0.' },
         rule_id: { ...text, description: 'The detector.' },
-        text: { ...whole, description: 'The number of the text in the payload, from 0.' },
+        text_index: { ...whole, description: 'The index of the text in the payload, from 0.' },
         start: { ...whole, description: 'Offset in UTF-16 units.' },
         end: { ...whole, description: 'Offset in UTF-16 units, exclusive.' },
         can_allowlist: { type: 'boolean', description: 'The value can be allowlisted from this event.' },
@@ -69,7 +69,7 @@ export const dashboardIncident = defineOperation({
       'The places of the first findings of a blocked or modified crossing.',
     ),
     replay: buildObjectSchema({
-      change: { enum: ['same', 'stricter', 'laxer', 'unknown'] },
+      change: { enum: ['same', 'stricter', 'less_strict', 'unknown'] },
       decision: textOrNull,
       action: textOrNull,
       rule: textOrNull,
@@ -137,15 +137,15 @@ function parseFoundTags(recorded: AuditEvent['metadata'][string] | undefined) {
 /** Parses `finding_places`: `<detector> <text> <start> <end> <sealed fingerprint>`. */
 function parsePlaces(recorded: AuditEvent['metadata'][string] | undefined) {
   if (!Array.isArray(recorded)) return [];
-  return recorded.flatMap((entry: string, finding) => {
+  return recorded.flatMap((entry: string, finding_index) => {
     const [rule_id = '', ...rest] = entry.split(' ');
     const [at = Number.NaN, start = Number.NaN, end = Number.NaN] = rest.map(Number);
     if (![at, start, end].every(Number.isInteger)) return [];
     return [
       {
-        finding,
+        finding_index,
         rule_id,
-        text: at,
+        text_index: at,
         start,
         end,
         can_allowlist: (rest[3] ?? NO_FINGERPRINT) !== NO_FINGERPRINT,

@@ -130,7 +130,7 @@ export const observeToolContract = defineOperation({
 
 export const observeMetrics = defineOperation({
   name: 'observe_metrics',
-  summary: 'Figures of agents and tools',
+  summary: 'Show figures of agents and tools',
   description:
     'Returns the events, blocked events and block rate of each agent and each tool, 1,000 at most.',
   http: { method: 'GET', path: '/v1/dashboard/observe/metrics' },

@@ -11,7 +11,7 @@ export const detectionTry = defineOperation({
   name: 'detection_try',
   summary: 'Try a text',
   description:
-    'Scans a text by the `input` rules as `scan_input` does, to see what detectors find. The event has no text, whatever `audit.log_inputs` says, and is marked as a self-test: counts, metrics, alerts and reports leave it out, and no approval is requested. Needs a person.',
+    'Scans a text by the `input` rules as `scan_input` does, to see what detectors find. The event has no text, whatever `audit.log_inputs` says, and is marked as a self-test: counts, metrics, alerts and reports leave it out, and no approval is requested. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/detection/try' },
   permission: 'policies:edit',
   needs: 'policy',

@@ -93,7 +93,7 @@ export const auditHoldAdd = defineOperation({
   name: 'audit_hold_add',
   summary: 'Add a legal hold',
   description:
-    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. Needs a person; a hold on all tenants needs access to all tenants.',
+    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. Requires an operator; a hold on all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/audit/holds' },
   cli: {
     verb: 'audit hold add',
@@ -113,7 +113,7 @@ export const auditHoldAdd = defineOperation({
       tenant_id: { ...name, description: 'The tenant of the events (default: all tenants).' },
       agent_id: { ...name, description: 'The agent of the events (default: all agents).' },
       session_id: { ...name, description: 'The session of the events (default: all sessions).' },
-      since: { ...time, description: 'Events not before: ISO 8601, or a duration before now (`30d`).' },
+      since: { ...time, description: 'Events the beginning: ISO 8601, or a duration before now (`30d`).' },
       until: { ...time, description: 'Events before: ISO 8601 (default: without end).' },
       reason: {
         type: 'string',
@@ -149,7 +149,7 @@ export const auditHoldAdd = defineOperation({
 export const auditHoldRemove = defineOperation({
   name: 'audit_hold_remove',
   summary: 'Remove a legal hold',
-  description: 'Retention may delete the files again that only this hold kept. Needs a person.',
+  description: 'Retention may delete the files again that only this hold kept. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/audit/holds/remove' },
   cli: {
     verb: 'audit hold remove',

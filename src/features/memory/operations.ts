@@ -71,7 +71,7 @@ const entry = {
 
 export const memoryWrite = defineOperation({
   name: 'memory_write',
-  summary: 'Keep a value in an agent’s memory',
+  summary: 'Write a value to an agent’s memory',
   description:
     'Judges a value as the arguments of a call to `memory.write`, and keeps it, encrypted, as the field of a memory document says. It takes the place of the value before. On `modify` what was kept is `modified_value`.',
   http: { method: 'POST', path: '/v1/memory/write' },
@@ -95,7 +95,7 @@ export const memoryWrite = defineOperation({
     required: [...verdictRequired, 'allowed'],
     properties: {
       ...verdictProperties,
-      allowed: { type: 'boolean', description: 'Whether it is kept.' },
+      allowed: { type: 'boolean', description: '`true` if the value is stored.' },
       handle_id: { type: 'string', description: 'A handle for the value; only if it was stored.' },
       expires_at: { type: 'string', description: 'When the entry expires.' },
       modified_value: { description: 'The stored value; only if the policy changed it.' },
@@ -179,7 +179,7 @@ export const memoryRead = defineOperation({
     required: [...verdictRequired, 'found', 'value', 'entries', 'missing'],
     properties: {
       ...readProperties,
-      found: { type: 'boolean', description: 'Whether there is something that may be read.' },
+      found: { type: 'boolean', description: '`true` if there is a value that may be read.' },
       entries: { type: 'array', items: entry, description: 'The entries, without values.' },
       missing: {
         type: 'array',
@@ -241,7 +241,7 @@ const LIMIT_DEFAULT = 100;
 
 export const memoryResolveHandle = defineOperation({
   name: 'memory_resolve_handle',
-  summary: 'Give the value of a handle',
+  summary: 'Resolve a memory handle',
   description:
     'Gives the value that a handle stands for to its owner alone, as far as the policy lets the result of `memory.resolve_handle` be. A handle of another owner is answered as one that does not exist.',
   http: { method: 'POST', path: '/v1/memory/resolve-handle' },
@@ -280,9 +280,9 @@ export const memoryResolveHandle = defineOperation({
 
 export const memoryPurgeExpired = defineOperation({
   name: 'memory_purge_expired',
-  summary: 'Delete what has expired in memory',
+  summary: 'Delete expired memory entries',
   description:
-    'Deletes the entries of all agents whose retention is over. They are not given out any more in any case, and the service deletes them by itself every minute. Needs a person.',
+    'Deletes the entries of all agents whose retention is over. They are not given out any more in any case, and the service deletes them by itself every minute. Requires an operator.',
   http: { method: 'POST', path: '/v1/memory/purge-expired' },
   permission: 'memory:purge',
   needs: 'store',
@@ -290,7 +290,7 @@ export const memoryPurgeExpired = defineOperation({
   output: {
     type: 'object',
     required: ['purged'],
-    properties: { purged: { type: 'integer', description: 'How many entries.' } },
+    properties: { purged: { type: 'integer', description: 'Number of deleted entries.' } },
   },
   example: {},
   answer: { purged: 0 },

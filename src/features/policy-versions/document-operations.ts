@@ -86,7 +86,7 @@ export const policyDocumentSave = defineOperation({
   name: 'policy_document_save',
   summary: 'Save the policy document',
   description:
-    'Saves a document as the next version, and activates it in all workers before the answer. A document that does not compile is refused and not saved; so is a rule name that the configuration or a file already has. Needs a person with access to all tenants.',
+    'Saves a document as the next version, and activates it in all workers before the answer. A document that does not compile is refused and not saved; so is a rule name that the configuration or a file already has. Requires an operator with access to all tenants.',
   http: { method: 'PUT', path: '/v1/dashboard/policies/document' },
   permission: 'policies:edit',
   needs: 'live',
@@ -126,7 +126,7 @@ export const policyDocumentRollback = defineOperation({
   name: 'policy_document_rollback',
   summary: 'Restore an earlier version of the policy document',
   description:
-    'Saves the text of an earlier version as the next version, and activates it in all workers. The history stays as it is. Needs a person with access to all tenants.',
+    'Saves the text of an earlier version as the next version, and activates it in all workers. The history stays as it is. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/policies/document/rollback' },
   cli: {
     verb: 'policy rollback',

@@ -91,7 +91,7 @@ export const policyTest = defineOperation({
         name: textField,
         differences: {
           type: 'array',
-          items: describeFields({ field: textField, expected: textField, found: textField }),
+          items: describeFields({ field: textField, expected: textField, actual: textField }),
           description: 'Empty if the case passes.',
         },
       }),
@@ -120,7 +120,7 @@ export const policyTest = defineOperation({
       failed,
       results: report.results.map(({ differences, ...rest }) => ({
         ...rest,
-        differences: differences.map(({ field, expected, found }) => ({ field, expected, found })),
+        differences: differences.map(({ field, expected, actual }) => ({ field, expected, actual })),
       })),
       problems: report.problems.map(copyValue),
     };
@@ -132,7 +132,7 @@ const SINCE_DEFAULT = '24h';
 const countFields = {
   same: integerField,
   stricter: integerField,
-  laxer: integerField,
+  less_strict: integerField,
   unknown: integerField,
 } as const;
 const replayCounts = describeFields(countFields);
@@ -181,7 +181,7 @@ export const policyReplay = defineOperation({
       agent_id: { ...nullableText, maxLength: 256 },
       tool_name: { ...nullableText, maxLength: 256 },
       data_tag: { ...nullableText, maxLength: 256, description: 'The tag and its descendants.' },
-      for_tenant: {
+      event_tenant_id: {
         ...nullableText,
         maxLength: 256,
         description: 'Only decisions for this tenant. Default: all that the caller may see.',
@@ -207,7 +207,7 @@ export const policyReplay = defineOperation({
     by_tool: replayRows,
     by_tag: replayRows,
     stricter: replayExamples,
-    laxer: replayExamples,
+    less_strict: replayExamples,
   }),
   example: { text: DRAFT, since: '1h' },
   answer: null,
@@ -247,19 +247,21 @@ export const policyReplay = defineOperation({
 let is_replaying = false;
 
 type ReplayInput = Readonly<
-  Partial<Record<'since' | 'until' | 'agent_id' | 'tool_name' | 'data_tag' | 'for_tenant', string | null>>
+  Partial<
+    Record<'since' | 'until' | 'agent_id' | 'tool_name' | 'data_tag' | 'event_tenant_id', string | null>
+  >
 >;
 
 function readFilter(input: ReplayInput, context: Context): ReplayFilter {
-  const { for_tenant } = input;
+  const { event_tenant_id } = input;
   const names = Object.fromEntries(
     (['until', 'agent_id', 'tool_name', 'data_tag'] as const).flatMap((field) => {
       const value = dropBlankName(input[field]);
       return value === null ? [] : [[field, value]];
     }),
   );
-  const is_limited = context.caller.tenants !== '*' || dropBlankName(for_tenant) !== null;
-  const tenant = is_limited ? { tenant_id: resolveTenant({ tenant_id: for_tenant }, context) } : {};
+  const is_limited = context.caller.tenants !== '*' || dropBlankName(event_tenant_id) !== null;
+  const tenant = is_limited ? { tenant_id: resolveTenant({ tenant_id: event_tenant_id }, context) } : {};
   return { since: dropBlankName(input.since) ?? SINCE_DEFAULT, ...names, ...tenant };
 }
 

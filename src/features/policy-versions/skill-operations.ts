@@ -74,7 +74,7 @@ export const skillShow = defineOperation({
       type: 'array',
       items: describeFields({
         path: textField,
-        holds: { ...textField, description: '`policy` or `cases`, or another kind of file.' },
+        kind: { ...textField, description: 'The kind of file: `policy`, `cases` or another.' },
         text: textField,
       }),
       description: 'Empty for a skill that does not come with the service.',
@@ -89,7 +89,7 @@ export const skillShow = defineOperation({
     const found = (await listAllSkills(context)).find(({ name }) => name === wanted);
     if (found === undefined) throw buildNoSuchSkillRefusal();
     const { skill, ...rest } = found;
-    const files = (skill?.files ?? []).map(({ path, kind, text }) => ({ path, holds: kind.holds, text }));
+    const files = (skill?.files ?? []).map(({ path, kind, text }) => ({ path, kind: kind.holds, text }));
     return { ...rest, files };
   },
 });
@@ -104,7 +104,7 @@ export const skillInstall = defineOperation({
   name: 'skill_install',
   summary: 'Install a skill',
   description:
-    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `service skills add`. Needs a person with access to all tenants.',
+    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `service skills add`. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/skills/install' },
   permission: 'policies:edit',
   needs: 'live',
@@ -139,7 +139,7 @@ export const skillRemove = defineOperation({
   name: 'skill_remove',
   summary: 'Remove a skill',
   description:
-    'Removes the policies of a skill from the policy document, saves the result as the next version, and activates it in all workers. Policies that were edited since are kept, and the call is refused. Needs a person with access to all tenants.',
+    'Removes the policies of a skill from the policy document, saves the result as the next version, and activates it in all workers. Policies that were edited since are kept, and the call is refused. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/skills/remove' },
   permission: 'policies:edit',
   needs: 'live',

@@ -9,7 +9,7 @@ export const dashboardTemplateInstall = defineOperation({
   name: 'dashboard_template_install',
   summary: 'Install a policy template',
   description:
-    'Adds the documents of a template to the end of the policy document, saves the result as the next version, and activates it in all workers. Needs a person with access to all tenants.',
+    'Adds the documents of a template to the end of the policy document, saves the result as the next version, and activates it in all workers. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/templates/install' },
   permission: 'policies:edit',
   needs: 'live',
@@ -39,7 +39,7 @@ export const dashboardTemplateRemove = defineOperation({
   name: 'dashboard_template_remove',
   summary: 'Remove a policy template',
   description:
-    'Removes the documents of an installed template from the policy document, saves the result as the next version, and activates it in all workers. Documents that were edited since are kept, and the call is refused. Needs a person with access to all tenants.',
+    'Removes the documents of an installed template from the policy document, saves the result as the next version, and activates it in all workers. Documents that were edited since are kept, and the call is refused. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/templates/remove' },
   permission: 'policies:edit',
   needs: 'live',

@@ -73,7 +73,7 @@ export const tenantsCreate = defineOperation({
   name: 'tenants_create',
   summary: 'Create a tenant',
   description:
-    'Creates a tenant under an ID that callers then send as `tenant_id`. Needs a person with access to all tenants.',
+    'Creates a tenant under an ID that callers then send as `tenant_id`. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/tenants' },
   cli: {
     verb: 'tenants create',

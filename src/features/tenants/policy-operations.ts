@@ -103,7 +103,7 @@ export const tenantPoliciesSave = defineOperation({
   name: 'tenant_policies_save',
   summary: 'Save the policies of a tenant',
   description:
-    'Saves a list of rules as the next version of the tenant’s policy set, and activates it in all workers before the answer. An invalid set is refused and not saved. Rules of the configuration are evaluated first; a rule name that the configuration already has for this tenant is refused. Needs a person. Creates a tenant that does not exist yet.',
+    'Saves a list of rules as the next version of the tenant’s policy set, and activates it in all workers before the answer. An invalid set is refused and not saved. Rules of the configuration are evaluated first; a rule name that the configuration already has for this tenant is refused. Requires an operator. Creates a tenant that does not exist yet.',
   http: { method: 'PUT', path: '/v1/dashboard/tenants/{tenant_id}/policies' },
   permission: 'tenants:manage',
   needs: 'live',
@@ -167,7 +167,7 @@ export const tenantPoliciesRollback = defineOperation({
   name: 'tenant_policies_rollback',
   summary: 'Restore an earlier version of a tenant’s policies',
   description:
-    'Saves the rules of an earlier version as the next version, and activates it in all workers. The history stays as it is. Needs a person.',
+    'Saves the rules of an earlier version as the next version, and activates it in all workers. The history stays as it is. Requires an operator.',
   http: { method: 'POST', path: '/v1/dashboard/tenants/{tenant_id}/policies/rollback' },
   cli: {
     verb: 'tenants rollback',

@@ -22,7 +22,7 @@ import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-
 const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 const userId = {
   ...name,
-  description: 'Whose list it is, where a server shows users different ones.',
+  description: 'The user of the list, if the server shows users different ones.',
 } as const;
 const text = { type: ['string', 'null'] } as const;
 

@@ -9,7 +9,7 @@ const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{
 const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
 const userId = {
   ...name,
-  description: 'Whose list it is, where a server shows users different ones.',
+  description: 'The user of the list, if the server shows users different ones.',
 } as const;
 const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
 const text = { type: ['string', 'null'] } as const;
@@ -111,7 +111,7 @@ export const mcpPinsApprove = defineOperation({
   name: 'mcp_pins_approve',
   summary: 'Approve a quarantined definition of a tool',
   description:
-    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
+    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Requires an operator.',
   http: { method: 'POST', path: '/v1/mcp/pins/approve' },
   cli: {
     verb: 'mcp pins approve',
@@ -151,7 +151,7 @@ export const mcpPinsReject = defineOperation({
   name: 'mcp_pins_reject',
   summary: 'Reject a quarantined definition of a tool',
   description:
-    'The definition stays hidden from agents and no longer waits, if it is still the one whose hash is given. Another definition waits again, and a rejected one can still be approved. Needs a person.',
+    'The definition stays hidden from agents and no longer waits, if it is still the one whose hash is given. Another definition waits again, and a rejected one can still be approved. Requires an operator.',
   http: { method: 'POST', path: '/v1/mcp/pins/reject' },
   cli: {
     verb: 'mcp pins reject',

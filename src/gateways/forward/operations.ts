@@ -29,7 +29,7 @@ import type { ForwardDestination, Forwarder, ForwardResponse } from './forwarder
 
 export const proxyForward = defineOperation({
   name: 'proxy_forward',
-  summary: 'Forward one request, guarded both ways',
+  summary: 'Forward one request, and check it and its answer',
   description:
     'Checks a request by the `input` rules, sends it to `proxy.target` or to a public address, and checks the response by the `output` rules. A blocked request is a 403 with `decision` and `violations`, and nothing is sent. A blocked response is a 200 without its body. Calls of a model provider’s API also count against budgets, and their tool calls are checked. The response of the upstream, also an error, is in `upstream_status` and `body`.',
   http: { method: 'POST', path: '/v1/proxy/forward' },
@@ -63,7 +63,7 @@ export const proxyForward = defineOperation({
         type: ['number', 'null'],
         minimum: 0.001,
         maximum: 3_600,
-        description: 'How long all of it may take; without it `proxy.timeout_seconds`.',
+        description: 'Time limit of the whole call (default: `proxy.timeout_seconds`).',
       },
       agent_id: agentId,
       tenant_id: tenantId,

@@ -38,7 +38,7 @@ export async function callClassifier(
       ...(key !== '' && { authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify(request),
-    signal: AbortSignal.timeout(settings.deadline_ms),
+    signal: AbortSignal.timeout(settings.timeout_ms),
     response_bytes_max: ANSWER_BYTES_MAX,
   } as const;
   const reply = await client.call(call).catch(classifyFault);

@@ -68,7 +68,7 @@ async function startTestClassifier(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/classify`,
     boundaries: ['input', 'output', 'action'],
     phases: ['request', 'response', 'message'],
-    deadline_ms: 2_000,
+    timeout_ms: 2_000,
     text_bytes_max: 10_000,
     on_failure: 'ignore',
     labels: LABELS,
@@ -204,8 +204,8 @@ test('offsets count code points, and the strings of a payload are lines', async 
 const never: RequestListener = () => {};
 const closing: RequestListener = (request) => void request.socket.destroy();
 const failures: readonly (readonly [string, RequestListener, Partial<ClassifierSettings>, string])[] = [
-  ['no answer', never, { deadline_ms: 50 }, 'timeout'],
-  ['a body without end', (_request, response) => void response.write('{'), { deadline_ms: 50 }, 'timeout'],
+  ['no answer', never, { timeout_ms: 50 }, 'timeout'],
+  ['a body without end', (_request, response) => void response.write('{'), { timeout_ms: 50 }, 'timeout'],
   ['a closed connection', closing, {}, 'unreachable'],
   ['status 500', (_request, response) => void response.writeHead(500).end('{"findings":[]}'), {}, 'refused'],
   [

@@ -139,7 +139,7 @@ export const REASONS: Readonly<Record<ClassifierFailure, string>> = {
   no_key: 'has no valid key in the variable that its `api_key_env` names',
   refused: 'answered with another status than 200',
   text_too_long: 'accepts no text that is longer than its `text_bytes_max`',
-  timeout: 'did not answer within its `deadline_ms`',
+  timeout: 'did not answer within its `timeout_ms`',
   unreachable: 'could not be reached',
 };
 

@@ -49,7 +49,7 @@ const full = {
       api_key_env: 'SCORER_KEY',
       boundaries: ['input', 'action'],
       phases: ['response'],
-      deadline_ms: 250,
+      timeout_ms: 250,
       text_bytes_max: 65_536,
       labels: { toxic: { score_min: 0.8, tag: 'content.toxic', severity: 'high' } },
       on_failure: 'block',

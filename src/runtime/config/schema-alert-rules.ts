@@ -91,7 +91,7 @@ const filters = {
       maxItems: 4,
       default: [],
       description:
-        'Severities of what was found. Without a finding: `high` for a block, `medium` for a redaction or a request for approval, else `low`.',
+        'Severities of findings. Without a finding: `high` for a block, `medium` for a redaction or a request for approval, else `low`.',
     },
   },
 } as const;
@@ -150,12 +150,12 @@ export const alertRuleSchema = {
       'x-expects': 'must have lower-case letters, digits and `. _ -` only, at most 64',
       description: 'The ID of the rule: lower-case letters, digits and `. _ -`.',
     },
-    name: { ...label, maxLength: 200, description: 'What people read.' },
+    name: { ...label, maxLength: 200, description: 'Name for people.' },
     source: {
       type: 'string',
       enum: ALERT_SOURCES,
       default: 'violations',
-      description: 'The things that the rule counts.',
+      description: 'Events that the rule counts.',
     },
     filters,
     threshold: {
@@ -169,14 +169,14 @@ export const alertRuleSchema = {
     after: {
       ...duration,
       description:
-        'How long an approval waits before it counts (`approvals_waiting`, default `5m`), or how long a hook sends nothing (`hooks_silent`, default `24h`).',
+        'Time that an approval waits before it counts (`approvals_waiting`, default `5m`), or time without an event of a hook (`hooks_silent`, default `24h`).',
     },
     group_by: {
       type: 'array',
       items: { type: 'string', enum: ALERT_GROUP_FIELDS },
       maxItems: 4,
       description:
-        'Counts and fires for each value of these fields apart; at most 1,000 groups at a time. Default: together; `approvals_waiting` by request, `hooks_silent` by tenant and agent.',
+        'Counts and fires separately for each value of these fields; at most 1,000 groups at a time. Default: together; `approvals_waiting` by request, `hooks_silent` by tenant and agent.',
     },
     severity: {
       type: 'string',

@@ -14,7 +14,7 @@ const webhook = {
   additionalProperties: false,
   required: ['url', 'secret'],
   properties: {
-    url: { ...urlSchema, description: 'Where to.' },
+    url: { ...urlSchema, description: 'Address of the receiver.' },
     secret: {
       type: 'string',
       minLength: 16,
@@ -27,7 +27,7 @@ const webhook = {
       minimum: 100,
       maximum: 60_000,
       default: 5000,
-      description: 'Milliseconds until an attempt is given up.',
+      description: 'Time limit of one attempt, in milliseconds.',
     },
     max_attempts: {
       type: 'integer',
@@ -54,14 +54,16 @@ export const approvalsSchema = {
     ttl_max: {
       ...duration,
       default: '24h',
-      description: 'How long a request can be approved and used at most, whatever a rule says.',
+      description:
+        'Longest time in which a request can be approved and used. It limits `approval.ttl` of rules.',
     },
     pending_max: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
       default: 10_000,
-      description: 'Requests that wait at a time. Past it, what needs approval is blocked without a request.',
+      description:
+        'Pending requests at one time. Above it, a call that needs approval is blocked without a request.',
     },
     pending_per_agent_max: {
       type: 'integer',
@@ -75,13 +77,17 @@ export const approvalsSchema = {
       minimum: 256,
       maximum: 1_048_576,
       default: 16_384,
-      description: 'Bytes of the masked arguments that approvers are shown.',
+      description: 'Bytes of the masked arguments that approvers see.',
     },
-    retention: { ...duration, default: '90d', description: 'How long a request is kept after its time.' },
+    retention: {
+      ...duration,
+      default: '90d',
+      description: 'Time for which a request is kept after it expired.',
+    },
     second_factor_ttl: {
       ...duration,
       default: '10m',
-      description: 'How old a second factor may be where a rule has `approval.require_second_factor`.',
+      description: 'Greatest age of a second factor if a rule has `approval.require_second_factor`.',
     },
     webhook,
   },

@@ -28,7 +28,7 @@ export const authSchema = {
     required: {
       type: 'boolean',
       default: false,
-      description: 'Whether callers on this host need a credential too.',
+      description: '`true`: callers on this host need a credential too.',
     },
     trusted_proxies: {
       ...nameListSchema,
@@ -39,7 +39,7 @@ export const authSchema = {
       type: 'array',
       maxItems: 10_000,
       default: [],
-      description: 'Keys of programs. Two with one id are how a key is exchanged with overlap.',
+      description: 'Keys of programs. To rotate a key with overlap, list two keys with one `id`.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -57,7 +57,7 @@ export const authSchema = {
             'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
             description: 'SHA-256 of the key, in hex. The key itself is not stored.',
           },
-          tenants: { ...nameListSchema, description: 'Tenants it may name; without it, any.' },
+          tenants: { ...nameListSchema, description: 'Tenants that the key may act for (default: any).' },
           agents: { ...nameListSchema, description: 'Agents that the key may act for (default: any).' },
           permissions: {
             type: 'array',
@@ -117,7 +117,7 @@ export const authSchema = {
         claims: {
           type: 'object',
           additionalProperties: false,
-          description: 'Dotted names of the claims that say what the bearer may name.',
+          description: 'Dotted names of the claims that hold the scope of the bearer.',
           properties: {
             tenants: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `tenant_id`.' },
             agents: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `agent_id`.' },
@@ -134,7 +134,7 @@ export const authSchema = {
           minimum: 0,
           maximum: 300,
           default: 30,
-          description: 'How far the clocks may differ.',
+          description: 'Accepted difference between clocks, in seconds.',
         },
       },
     },

@@ -4,7 +4,7 @@ import { durationSchema } from '../../platform/schema-parts.ts';
 export const capabilityTokensSchema = {
   type: 'object',
   description:
-    'Tokens that let one agent use one tool, or have secrets resolved, for a while. A change needs a restart.',
+    'Tokens that allow one agent to use one tool or to resolve secrets for a limited time. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -13,13 +13,13 @@ export const capabilityTokensSchema = {
       default: '10m',
       description: 'Lifetime of a token if the request sets none.',
     },
-    max_ttl: { ...durationSchema, default: '1h', description: 'How long any token may live.' },
+    max_ttl: { ...durationSchema, default: '1h', description: 'Longest lifetime of a token.' },
     active_max: {
       type: 'integer',
       minimum: 1,
       maximum: 10_000_000,
       default: 100_000,
-      description: 'Tokens that may be live at one time; more are not issued.',
+      description: 'Active tokens at one time; no further ones are issued.',
     },
   },
 } as const;

@@ -74,7 +74,7 @@ export const classifiersSchema = {
         default: PHASES,
         description: 'Phases of `action` in which it is called: `response` is the result of a tool.',
       },
-      deadline_ms: {
+      timeout_ms: {
         type: 'integer',
         minimum: 10,
         maximum: 30_000,

@@ -9,11 +9,17 @@ const rates = {
   additionalProperties: false,
   required: ['input', 'output'],
   properties: {
-    input: { ...usd, description: 'That go in.' },
-    output: { ...usd, description: 'That come out.' },
-    cache_read: { ...usd, description: 'That the provider’s cache gives. Without it as `input`.' },
-    cache_write: { ...usd, description: 'That are written to its cache. Without it as `input`.' },
-    cache_write_1h: { ...usd, description: 'That its cache keeps for an hour. Without it as `cache_write`.' },
+    input: { ...usd, description: 'Price of input tokens.' },
+    output: { ...usd, description: 'Price of output tokens.' },
+    cache_read: { ...usd, description: 'Price of tokens read from the provider’s cache (default: `input`).' },
+    cache_write: {
+      ...usd,
+      description: 'Price of tokens written to the provider’s cache (default: `input`).',
+    },
+    cache_write_1h: {
+      ...usd,
+      description: 'Price of tokens that the cache keeps for an hour (default: `cache_write`).',
+    },
   },
 } as const;
 
@@ -31,7 +37,7 @@ const priceSchema = {
     usd_per_mtok: rates,
     above: {
       type: 'object',
-      description: 'Other prices for the whole of a call that is long.',
+      description: 'Prices for a whole call above a number of input tokens.',
       additionalProperties: false,
       required: ['input_tokens', 'usd_per_mtok'],
       properties: {
@@ -59,7 +65,7 @@ const priceSchema = {
       type: 'string',
       pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
       'x-expects': 'must be a day, `2026-01-31`',
-      description: 'Of which day they are. Kept, not used.',
+      description: 'Date of the figures. Stored for reference only.',
     },
   },
 } as const;
@@ -73,7 +79,7 @@ const budget = {
       type: 'string',
       pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
       'x-expects': 'must be a name of letters, digits, `_`, `.` and `-`',
-      description: 'Names it in answers and in the audit log, `budget.NAME`.',
+      description: 'Name of the budget in answers and in the audit log, `budget.NAME`.',
     },
     scope: {
       type: 'object',
@@ -93,14 +99,14 @@ const budget = {
       type: 'number',
       minimum: 0,
       maximum: 1_000_000_000,
-      description: 'US dollars that may be spent in a period; 0 stops all.',
+      description: 'US dollars that may be spent in a period; 0 refuses all calls.',
     },
     limit_tokens: {
       type: 'integer',
       minimum: 0,
       maximum: 1_000_000_000_000,
       description:
-        'Tokens, in and out together. One of the two limits must be there; with both, either ends it.',
+        'Tokens, in and out together. At least one of the two limits is required; either one ends the budget.',
     },
     period: {
       type: 'string',
@@ -109,20 +115,20 @@ const budget = {
       default: 'month',
       'x-expects': 'must be `day`, `week`, `month`, `total`, or a duration such as `24h`',
       description:
-        'When the period starts again: at midnight UTC, on Monday, on the first of the month, or never. A duration is a rolling window of 24 steps.',
+        'Period of the budget. It restarts at midnight UTC, on Monday, on the first of the month, or never. A duration is a rolling window of 24 steps.',
     },
     warn_at: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 0.8,
-      description: 'The part of a limit at which a warning goes into the audit log, once in a period.',
+      description: 'Fraction of a limit at which a warning is recorded in the audit log, once in a period.',
     },
     enforcement: {
       type: 'string',
       enum: ['enforce', 'monitor'],
       default: 'enforce',
-      description: '`enforce` refuses calls past it; `monitor` only writes down that it was reached.',
+      description: '`enforce` refuses calls above the limit; `monitor` only records that it was reached.',
     },
   },
 } as const;
@@ -135,7 +141,7 @@ export const costSchema = {
   additionalProperties: false,
   default: {},
   properties: {
-    enabled: { type: 'boolean', default: true, description: 'Whether spending is counted.' },
+    enabled: { type: 'boolean', default: true, description: 'Counts spending.' },
     price_file: {
       type: 'string',
       minLength: 1,
@@ -148,7 +154,7 @@ export const costSchema = {
       items: priceSchema,
       maxItems: 10_000,
       default: [],
-      description: 'Prices of your own. The first that fits counts.',
+      description: 'Your own prices. The first matching entry applies.',
     },
     unknown_models: {
       type: 'string',
@@ -166,7 +172,7 @@ export const costSchema = {
       minimum: 0,
       maximum: 1_000_000_000,
       default: 128_000,
-      description: 'Tokens that may come out of one call where neither the request nor the price says it.',
+      description: 'Output tokens of one call if neither the request nor the price sets a limit.',
     },
     reserve_unlimited_calls: {
       type: 'string',
@@ -196,14 +202,14 @@ export const costSchema = {
       maxLength: 6,
       default: '1h',
       'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, such as `1h`',
-      description: 'A reservation that is not settled in this time is counted as spent.',
+      description: 'Time after which an unsettled reservation is counted as spent.',
     },
     retention_days: {
       type: 'integer',
       minimum: 1,
       maximum: 36_500,
       default: 400,
-      description: 'How long spending is kept, by day.',
+      description: 'Days for which spending is kept.',
     },
     budgets: { type: 'array', items: budget, maxItems: 1_000, default: [], description: 'Budgets.' },
   },

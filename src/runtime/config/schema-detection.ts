@@ -50,7 +50,7 @@ const patterns = {
         description:
           'Tags of what it finds. Those under `secret`, `personal`, `injection`, `dangerous` and `content` have built-in rules; for all others write a rule, or `policy.default_action` holds.',
       },
-      severity: { type: 'string', enum: SEVERITIES, description: 'How bad it is.' },
+      severity: { type: 'string', enum: SEVERITIES, description: 'Severity of the finding.' },
       description: {
         type: 'string',
         minLength: 1,
@@ -69,13 +69,13 @@ const patterns = {
         type: 'number',
         minimum: 0,
         maximum: 8,
-        description: 'Bits per character that each value must have at least.',
+        description: 'Minimum entropy of each value in bits per character.',
       },
       examples: {
         type: 'object',
         additionalProperties: false,
         required: ['hits'],
-        description: 'Texts that it is tried on whenever the configuration is read.',
+        description: 'Texts that test the pattern whenever the configuration is read.',
         properties: {
           hits: {
             ...examples,
@@ -83,7 +83,7 @@ const patterns = {
             description:
               'The pattern must find something in each. If a text has « and », it must find exactly the part between them.',
           },
-          misses: { ...examples, default: [], description: 'It must find nothing in any.' },
+          misses: { ...examples, default: [], description: 'The pattern must find nothing in any of them.' },
         },
       },
     },
@@ -92,8 +92,7 @@ const patterns = {
 
 const allowlist = {
   type: 'array',
-  description:
-    'Values that may be there, known by their fingerprints alone: `service fingerprint add` makes an entry.',
+  description: 'Allowlisted values, by their fingerprints; `service fingerprint add` prints an entry.',
   maxItems: 10_000,
   default: [],
   items: {
@@ -123,14 +122,14 @@ const allowlist = {
 /** `detection`: the detectors, custom detectors and allowlisted values. */
 export const detectionSchema = {
   type: 'object',
-  description: 'Single detectors, detectors of your own, and values that may be there.',
+  description: 'Settings of single detectors, your own detectors, and allowlisted values.',
   additionalProperties: false,
   default: {},
   properties: {
     detectors: {
       type: 'object',
       description:
-        'Settings of detectors by id (`github.token`), by family (`api_key`) or by a tag (`secret.credential`), which covers those below it. The most exact name counts.',
+        'Settings of detectors by id (`github.token`), by family (`api_key`) or by a tag (`secret.credential`), which covers those below it. The most specific name applies.',
       propertyNames: { pattern: '^[a-z][a-z0-9_.-]{0,127}$' },
       additionalProperties: {
         type: 'object',
@@ -141,7 +140,11 @@ export const detectionSchema = {
             description:
               'Enables the detector. A family that is off, as with `secret_detection.enabled: false`, stays off.',
           },
-          severity: { type: 'string', enum: SEVERITIES, description: 'Instead of its own severity.' },
+          severity: {
+            type: 'string',
+            enum: SEVERITIES,
+            description: 'Replaces the severity of the detector.',
+          },
           entropy_min: {
             type: 'number',
             minimum: 0,
@@ -181,7 +184,7 @@ export const secretDetectionSchema = {
   additionalProperties: false,
   default: {},
   properties: {
-    enabled: { type: 'boolean', default: true, description: 'Whether credentials are looked for.' },
+    enabled: { type: 'boolean', default: true, description: 'Enables the search for credentials.' },
   },
 } as const;
 
@@ -192,7 +195,7 @@ export const injectionDetectionSchema = {
   additionalProperties: false,
   default: {},
   properties: {
-    enabled: { type: 'boolean', default: true, description: 'Whether prompt injections are looked for.' },
+    enabled: { type: 'boolean', default: true, description: 'Enables the search for prompt injections.' },
     flag_threshold: {
       type: 'integer',
       minimum: 1,
@@ -207,7 +210,7 @@ export const injectionDetectionSchema = {
       maximum: 1_000,
       default: 8,
       description:
-        'Sum from which on it is of severity `high`, which the built-in rules block in results of tools; 6 more make it `critical`.',
+        'Sum from which the severity is `high`, which the built-in rules block in tool results; 6 more make it `critical`.',
     },
   },
 } as const;
@@ -219,6 +222,6 @@ export const commandDetectionSchema = {
   additionalProperties: false,
   default: {},
   properties: {
-    enabled: { type: 'boolean', default: true, description: 'Whether dangerous commands are looked for.' },
+    enabled: { type: 'boolean', default: true, description: 'Enables the search for dangerous commands.' },
   },
 } as const;

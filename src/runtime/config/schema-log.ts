@@ -9,7 +9,7 @@ export const logSchema = {
       type: 'string',
       enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
       default: 'info',
-      description: 'Least level that is written.',
+      description: 'Lowest level that is written.',
     },
     format: {
       type: 'string',

@@ -56,12 +56,20 @@ const server = {
       default: ['*'],
       description: 'Tools that are offered: names as the server has them, or patterns with `*`.',
     },
-    deny: { ...patterns, default: [], description: 'Tools that are not, whatever `allow` says.' },
-    agents: { ...patterns, default: ['*'], description: 'Agents that it is there for: names, or patterns.' },
+    deny: {
+      ...patterns,
+      default: [],
+      description: 'Tools that are not offered, even if `allow` lists them.',
+    },
+    agents: {
+      ...patterns,
+      default: ['*'],
+      description: 'Agents that may use the server: names, or patterns.',
+    },
     tenants: {
       ...patterns,
       default: ['*'],
-      description: 'Tenants that it is there for: names, or patterns.',
+      description: 'Tenants that may use the server: names, or patterns.',
     },
     timeout_ms: {
       type: 'integer',
@@ -69,15 +77,14 @@ const server = {
       maximum: 3_600_000,
       default: 60_000,
       description:
-        'How long one call may be silent, in milliseconds. Progress notifications restart the time, for at most an hour. Lists and connecting get at most 10 seconds.',
+        'Milliseconds that one call may take. Progress notifications restart the time, for at most an hour. Lists and connections get at most 10 seconds.',
     },
     response_bytes_max: {
       type: 'integer',
       minimum: 1_024,
       maximum: 67_108_864,
       default: 10_485_760,
-      description:
-        'Longest message of it in bytes, any content encoding taken off; a longer one is an error.',
+      description: 'Longest message of the server in bytes after decoding; a longer one is an error.',
     },
   },
 } as const;
@@ -97,7 +104,7 @@ export const mcpSchema = {
       maximum: 10_000,
       default: 100,
       description:
-        'Sessions (of a tenant, agent, user and credential) that one worker keeps over HTTP. The one that was silent longest is closed for a new one.',
+        'Sessions (of a tenant, agent, user and credential) that one worker keeps over HTTP. The longest idle session is closed for a new one.',
     },
   },
 } as const;

@@ -16,7 +16,7 @@ export const memorySectionSchema = {
     master_key: {
       ...master_key,
       description:
-        'Key from which every agent’s key is made: at least 32 characters, `${NAME}`. Without it the service makes one, `memory-key` in the state folder. Services that share a store need the same one.',
+        'Key from which the key of each agent is derived: at least 32 characters, `${NAME}`. Without it the service creates `memory-key` in the state folder. Services that share a store need the same one.',
     },
     previous_keys: {
       type: 'array',

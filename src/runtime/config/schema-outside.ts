@@ -23,28 +23,28 @@ export const secretsSchema = {
     backend: {
       type: 'string',
       enum: SECRET_DRIVER_NAMES,
-      description: 'The secret backend; `plugin` is a driver that a plug-in brings.',
+      description: 'The secret backend; `plugin` is a driver of a plug-in.',
     },
     timeout_ms: {
       type: 'integer',
       minimum: 50,
       maximum: 60_000,
       default: 5_000,
-      description: 'How long the backend may take for one secret, in milliseconds.',
+      description: 'Time limit for one secret, in milliseconds.',
     },
     cache_ttl_seconds: {
       type: 'integer',
       minimum: 0,
       maximum: 86_400,
       default: 300,
-      description: 'How old a value may be that an agent gets, in seconds; 0 asks the backend each time.',
+      description: 'Greatest age of a cached value in seconds; 0 queries the backend each time.',
     },
     cache_entries_max: {
       type: 'integer',
       minimum: 0,
       maximum: 100_000,
       default: 1_000,
-      description: 'How many values are held in the memory of one process.',
+      description: 'Values that one process keeps in memory.',
     },
     ...sections,
   },
@@ -145,7 +145,7 @@ export const dashboardSchema = {
       type: 'boolean',
       default: false,
       description:
-        'Whether the proxies of `auth.trusted_proxies` say in `x-service-user` for whom they ask. Only where they set it themselves and take away what clients send.',
+        'Accepts `x-service-user` from the proxies of `auth.trusted_proxies` as the identity of the user. Enable it only if these proxies set the header themselves and remove the one that clients send.',
     },
     users: {
       type: 'array',
@@ -158,7 +158,12 @@ export const dashboardSchema = {
         additionalProperties: false,
         required: ['user_id'],
         properties: {
-          user_id: { type: 'string', minLength: 1, maxLength: 256, description: 'As in `x-service-user`.' },
+          user_id: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 256,
+            description: 'Name of the user, as in `x-service-user`.',
+          },
           role: {
             type: 'string',
             enum: ROLES,

@@ -4,7 +4,7 @@ import { patternListSchema } from '../../platform/schema-parts.ts';
 export const pluginsSectionSchema = {
   type: 'object',
   description:
-    'Detectors and templates of other people’s making; see [guide](../how-to/write-plugins.md). Nothing is loaded that is not named here.',
+    'Detectors, templates and drivers from plug-ins; see [guide](../how-to/write-plugins.md). Only the plug-ins named here are loaded.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -31,7 +31,8 @@ export const pluginsSectionSchema = {
       minimum: 100,
       maximum: 60_000,
       default: 5_000,
-      description: 'How long a plug-in may take to give its records; one that takes longer is left out.',
+      description:
+        'Time in milliseconds in which a plug-in must return its records; a slower one is not loaded.',
     },
   },
 } as const;

@@ -60,7 +60,7 @@ const provider = {
     api_key: {
       ...credential,
       description:
-        'Key, as `${NAME}` or `${secret:name}`. It takes the place of every credential of the client; without it, those pass through.',
+        'Key, as `${NAME}` or `${secret:name}`. It replaces the credential of the client; without it, that one passes through.',
     },
     keys: {
       type: 'array',
@@ -90,7 +90,7 @@ const provider = {
       enum: ['pass', 'drop'],
       default: 'pass',
       description:
-        'Without a key: whether the credential that the client sent is passed on. `drop` is for a server that is not to see the key of another.',
+        'Without a key: `pass` forwards the credential of the client, `drop` removes it, for a server that must not see the key of another.',
     },
     headers: {
       type: 'object',
@@ -112,11 +112,14 @@ const provider = {
       default: ['*'],
       description: 'Models of this provider: names, or patterns with `*`.',
     },
-    weight: { ...weight, description: 'For `strategy: weighted`: its share relative to the others.' },
+    weight: {
+      ...weight,
+      description: 'Share of the calls relative to the other providers, with `strategy: weighted`.',
+    },
     priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
     price: {
       type: 'object',
-      description: 'For `strategy: cost`: what it costs where that is not in the price table.',
+      description: 'Price that `strategy: cost` uses if the price table has none.',
       additionalProperties: false,
       required: ['input', 'output'],
       properties: {
@@ -140,7 +143,7 @@ const provider = {
 const models = {
   type: 'object',
   description:
-    'Aliases: a name that clients may ask for, and which models of which providers answer to it. See [model providers](model-providers.md).',
+    'Aliases: a name that clients request, and the models of providers that serve it. See [model providers](model-providers.md).',
   propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,127}$' },
   maxProperties: 1_000,
   default: {},
@@ -155,7 +158,10 @@ const models = {
       properties: {
         provider: { ...providerName, description: 'Name of a provider.' },
         model: { ...modelName, description: 'The model to request there.' },
-        weight: { ...weight, description: 'For `strategy: weighted`: its share relative to the others.' },
+        weight: {
+          ...weight,
+          description: 'Share of the calls relative to the other providers, with `strategy: weighted`.',
+        },
         priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
       },
     },
@@ -198,21 +204,21 @@ const timeouts = {
       minimum: 50,
       maximum: 600_000,
       default: 5_000,
-      description: 'How long connecting may take, TLS included, in milliseconds.',
+      description: 'Time limit for connecting, TLS included, in milliseconds.',
     },
     first_byte_ms: {
       type: 'integer',
       minimum: 50,
       maximum: 3_600_000,
       description:
-        'How long one provider may take to begin its answer, in milliseconds, before another is tried. Without it only `timeout_seconds` counts.',
+        'Time limit for the first byte of an answer, in milliseconds; then another provider is tried (default: `timeout_seconds` alone).',
     },
     idle_ms: {
       type: 'integer',
       minimum: 50,
       maximum: 3_600_000,
       default: 120_000,
-      description: 'How long an answer that has begun may be silent, in milliseconds.',
+      description: 'Longest pause within an answer, in milliseconds.',
     },
   },
 } as const;
@@ -220,7 +226,7 @@ const timeouts = {
 const circuit_breaker = {
   type: 'object',
   description:
-    'When a provider that fails is left alone: no connection, a time-out, an answer that broke off, a status of 500 or more.',
+    'Circuit breaker of a provider. Failures are: no connection, a time-out, an incomplete answer, a status of 500 or more.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -230,35 +236,35 @@ const circuit_breaker = {
       maximum: 10_000,
       default: 5,
       description:
-        'At least so many failures within `window_seconds`; tries of one call at one provider count once.',
+        'Failures within `window_seconds` that open it. Attempts of one call at one provider count once.',
     },
     failure_ratio: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 0.5,
-      description: 'And at least this share of all calls within `window_seconds`.',
+      description: 'Share of all calls within `window_seconds` that must have failed too.',
     },
     window_seconds: {
       type: 'integer',
       minimum: 1,
       maximum: 3_600,
       default: 30,
-      description: 'Within how many seconds failures are counted together.',
+      description: 'Seconds of the window in which failures are counted.',
     },
     open_seconds: {
       type: 'integer',
       minimum: 1,
       maximum: 3_600,
       default: 30,
-      description: 'For how many seconds it is left alone; then one call finds out whether it is back.',
+      description: 'Seconds without calls after it opens; then one call tests the provider.',
     },
   },
 } as const;
 
 const retry = {
   type: 'object',
-  description: 'Tries after a failure, where trying again is safe.',
+  description: 'Attempts after a failure, if another attempt is safe.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -275,7 +281,7 @@ const retry = {
       maximum: 60,
       default: 0.5,
       description:
-        'Seconds that the wait before a second try may take; doubled before each further one. The wait itself is drawn at random from nothing to that.',
+        'Longest wait before the second attempt in seconds, doubled before each further one. The wait is random between 0 and that.',
     },
   },
 } as const;
@@ -291,7 +297,7 @@ export const proxySchema = {
     target: {
       ...urlSchema,
       description:
-        'Base URL of one provider, for all that none of `providers` serves. It may be a private address.',
+        'Base URL of one provider, for calls that none of `providers` serves. It may be a private address.',
     },
     timeout_seconds: {
       type: 'integer',
@@ -299,7 +305,7 @@ export const proxySchema = {
       maximum: 3600,
       default: 30,
       description:
-        'How long an answer may take, in seconds, all tries together: of a stream until it begins, of others until they are whole.',
+        'Time limit of an answer in seconds, all attempts together: until a stream begins, and until any other answer is complete.',
     },
     retry,
     timeouts,
@@ -319,7 +325,7 @@ export const proxySchema = {
       minimum: 1_024,
       maximum: 1_073_741_824,
       default: 67_108_864,
-      description: 'Largest answer that is no stream, in bytes, any content encoding taken off.',
+      description: 'Largest answer that is not a stream, in bytes after decoding.',
     },
     stream_buffer_bytes_max: {
       type: 'integer',
@@ -327,7 +333,7 @@ export const proxySchema = {
       maximum: 67_108_864,
       default: 8_388_608,
       description:
-        'How much of one stream may wait until its tool calls are whole and judged, and how long one of its events may be.',
+        'Bytes of one stream that may wait until its tool calls are complete and judged, and of its longest event.',
     },
     cache_entries_max: {
       type: 'integer',
@@ -335,7 +341,7 @@ export const proxySchema = {
       maximum: 1_000_000,
       default: 20_000,
       description:
-        'Tool results without any finding that one worker knows again in later turns of a conversation, by keyed hashes; 0 judges and records each every time.',
+        'Tool results without a finding that one worker caches by keyed hash for later turns of a conversation; 0 judges and records each every time.',
     },
     connections_max: {
       type: 'integer',

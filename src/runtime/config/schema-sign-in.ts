@@ -47,7 +47,7 @@ export const signInSchema = {
       description: 'Attempts from one IP address within `attempts_window`.',
     },
     attempts_window: { ...durationSchema, default: '15m', description: 'The time for both limits.' },
-    link_ttl: { ...durationSchema, default: '1h', description: 'How long a one-time link is valid.' },
+    link_ttl: { ...durationSchema, default: '1h', description: 'Time for which a one-time link is valid.' },
     totp_key: {
       type: 'string',
       minLength: 32,
@@ -130,7 +130,7 @@ export const oidcSchema = {
       minimum: 0,
       maximum: 300,
       default: 30,
-      description: 'How far the clocks may differ.',
+      description: 'Accepted difference between clocks, in seconds.',
     },
   },
 } as const;

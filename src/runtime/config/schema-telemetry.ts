@@ -34,8 +34,8 @@ export const telemetrySchema = {
       maxLength: 256,
       description: 'Name of this service there. Default: `OTEL_SERVICE_NAME`, else `agent-safety`.',
     },
-    traces: { type: 'boolean', default: true, description: 'Whether spans are sent.' },
-    metrics: { type: 'boolean', default: true, description: 'Whether metrics are sent.' },
+    traces: { type: 'boolean', default: true, description: 'Sends spans.' },
+    metrics: { type: 'boolean', default: true, description: 'Sends metrics.' },
     content_hash_key: {
       type: 'string',
       maxLength: 1024,
@@ -48,7 +48,7 @@ export const telemetrySchema = {
       minimum: 100,
       maximum: 60_000,
       default: 10_000,
-      description: 'How long the collector may take for one batch, in milliseconds.',
+      description: 'Time limit for one batch, in milliseconds.',
     },
     queue_spans_max: {
       type: 'integer',
@@ -62,14 +62,14 @@ export const telemetrySchema = {
       minimum: 100,
       maximum: 3_600_000,
       default: 60_000,
-      description: 'How often metrics are sent, in milliseconds.',
+      description: 'Interval between exports of metrics, in milliseconds.',
     },
     flush_ms: {
       type: 'integer',
       minimum: 0,
       maximum: 5_000,
       default: 2_000,
-      description: 'How long a stop waits for what is still to be sent, in milliseconds.',
+      description: 'Time limit for the last export when the service stops, in milliseconds.',
     },
   },
 } as const;

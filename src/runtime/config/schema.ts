@@ -192,16 +192,16 @@ const audit = {
   additionalProperties: false,
   default: {},
   properties: {
-    enabled: { type: 'boolean', default: true, description: 'Whether decisions are written down.' },
+    enabled: { type: 'boolean', default: true, description: 'Records decisions.' },
     log_inputs: {
       type: 'boolean',
       default: false,
-      description: 'Whether the redacted text of inputs is written down too, 8,192 characters of each.',
+      description: 'Records the redacted text of inputs too, up to 8,192 characters of each.',
     },
     log_outputs: {
       type: 'boolean',
       default: false,
-      description: 'Whether the redacted text of outputs is written down too, 8,192 characters of each.',
+      description: 'Records the redacted text of outputs too, up to 8,192 characters of each.',
     },
     max_size_mb: {
       type: 'integer',
@@ -215,12 +215,12 @@ const audit = {
       minimum: 1,
       maximum: 36_500,
       default: 90,
-      description: 'How long closed journal files are kept.',
+      description: 'Days for which closed journal files are kept.',
     },
     compress_rotated: {
       type: 'boolean',
       default: true,
-      description: 'Whether closed journal files are gzipped.',
+      description: 'Compresses closed journal files with gzip.',
     },
   },
 } as const;
@@ -247,7 +247,7 @@ export const configSchema = {
     paths,
     tenants: {
       type: 'object',
-      description: 'Rules of single tenants, asked before the global ones.',
+      description: 'Rules of single tenants, evaluated before the global ones.',
       propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$' },
       additionalProperties: {
         type: 'object',
@@ -264,7 +264,7 @@ export const configSchema = {
       additionalProperties: false,
       default: {},
       properties: {
-        enabled: { type: 'boolean', default: true, description: 'Whether personal data is looked for.' },
+        enabled: { type: 'boolean', default: true, description: 'Enables the search for personal data.' },
         action: {
           type: 'string',
           enum: ACTIONS,
@@ -295,7 +295,7 @@ export const configSchema = {
           enum: ['mask', 'tokenize'],
           default: 'mask',
           description:
-            'For calls of models: `tokenize` sends a token, `[EMAIL_1]`, for what is redacted on its way in, and puts the value back into the answer; see [LLM proxy](llm-proxy.md).',
+            'With `tokenize`, a model receives a token such as `[EMAIL_1]` instead of a redacted value, and the LLM proxy restores the value in the answer; see [LLM proxy](llm-proxy.md).',
         },
       },
     },
@@ -306,7 +306,7 @@ export const configSchema = {
       additionalProperties: false,
       default: {},
       properties: {
-        enabled: { type: 'boolean', default: true, description: 'Whether metrics are kept and served.' },
+        enabled: { type: 'boolean', default: true, description: 'Counts and serves metrics.' },
         endpoint: {
           type: 'string',
           pattern: '^/[A-Za-z0-9_./-]{1,255}$',
@@ -314,7 +314,7 @@ export const configSchema = {
           'x-expects': 'must be a path that begins with `/`, of letters, digits, `_`, `.`, `-` and `/`',
           description: 'Path of the metrics.',
         },
-        public: { type: 'boolean', default: false, description: 'Whether scrapers need no credential.' },
+        public: { type: 'boolean', default: false, description: '`true`: scrapers need no credential.' },
       },
     },
     audit,
@@ -328,7 +328,7 @@ export const configSchema = {
     },
     sessions: {
       type: 'object',
-      description: 'How long sessions keep taint tags ([guide](../how-to/restrict-data-flows.md)).',
+      description: 'Lifetime of the taint tags of sessions ([guide](../how-to/restrict-data-flows.md)).',
       additionalProperties: false,
       default: {},
       properties: {
@@ -367,7 +367,7 @@ export const configSchema = {
     capability_tokens: capabilityTokensSchema,
     alerts: {
       type: 'object',
-      description: 'Rules that raise alerts, and the channels that they go to.',
+      description: 'Alert rules, and the channels that receive alerts.',
       additionalProperties: false,
       default: {},
       properties: {

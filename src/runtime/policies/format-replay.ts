@@ -16,7 +16,7 @@ export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy
     by_tool: rows(tally.by_tool),
     by_tag: rows(tally.by_tag),
     stricter: tally.stricter.map(copyExample),
-    laxer: tally.laxer.map(copyExample),
+    less_strict: tally.less_strict.map(copyExample),
   };
 }
 
@@ -33,6 +33,6 @@ type ReplayRow = ReplayCounts & { readonly name: string };
 
 /** Orders names by the number of decisions that would change. */
 export function compareByChanges(a: ReplayRow, b: ReplayRow): number {
-  const weight = ({ stricter, laxer }: ReplayCounts) => stricter + laxer;
+  const weight = ({ stricter, less_strict }: ReplayCounts) => stricter + less_strict;
   return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
 }

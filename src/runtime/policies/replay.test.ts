@@ -97,22 +97,27 @@ async function replayFolder(
   });
 }
 
-test('every decision of the journal is counted once: same, stricter, laxer or unknown', async (t) => {
+test('every decision of the journal is counted once: same, stricter, less strict or unknown', async (t) => {
   const trail = await makeAuditLog(t);
   const [one, other] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
   const { tally } = await replayFolder(trail.dir);
-  assert.deepEqual(tally.total, { same: 3, stricter: 2, laxer: 1, unknown: 2 });
+  assert.deepEqual(tally.total, { same: 3, stricter: 2, less_strict: 1, unknown: 2 });
   assert.deepEqual(Object.fromEntries(tally.unknown), { policy_unavailable: 1, record_differs: 1 });
   assert.deepEqual(Object.fromEntries(tally.transitions), {
     'redact block': 1,
     'redact allow': 1,
     'allow block': 1,
   });
-  assert.deepEqual(tally.by_agent.get('bot'), { same: 2, stricter: 2, laxer: 0, unknown: 0 });
-  assert.deepEqual(tally.by_tool.get('shell'), { same: 0, stricter: 1, laxer: 0, unknown: 0 });
-  assert.deepEqual(tally.by_tag.get('personal.pii.ssn'), { same: 1, stricter: 1, laxer: 1, unknown: 0 });
-  assert.deepEqual(tally.by_tag.get(NO_NAME), { same: 1, stricter: 1, laxer: 0, unknown: 2 });
+  assert.deepEqual(tally.by_agent.get('bot'), { same: 2, stricter: 2, less_strict: 0, unknown: 0 });
+  assert.deepEqual(tally.by_tool.get('shell'), { same: 0, stricter: 1, less_strict: 0, unknown: 0 });
+  assert.deepEqual(tally.by_tag.get('personal.pii.ssn'), {
+    same: 1,
+    stricter: 1,
+    less_strict: 1,
+    unknown: 0,
+  });
+  assert.deepEqual(tally.by_tag.get(NO_NAME), { same: 1, stricter: 1, less_strict: 0, unknown: 2 });
   assert.deepEqual(tally.stricter.map(({ from, to, to_rule }) => [from, to, to_rule]).sort(), [
     ['allow', 'block', 'no-shell'],
     ['redact', 'block', 'no-more'],
@@ -130,12 +135,12 @@ test('every decision of the journal is counted once: same, stricter, laxer or un
   ];
   for (const [filter, expected] of filters) {
     const { total } = (await replayFolder(trail.dir, filter)).tally;
-    const all = total.same + total.stricter + total.laxer + total.unknown;
+    const all = total.same + total.stricter + total.less_strict + total.unknown;
     assert.equal(all, expected, JSON.stringify(filter));
   }
   assert.equal(filters.length, 9);
   const again = (await replayFolder(trail.dir, {}, was)).tally;
-  assert.deepEqual([again.total.same, again.total.stricter, again.total.laxer], [6, 0, 0]);
+  assert.deepEqual([again.total.same, again.total.stricter, again.total.less_strict], [6, 0, 0]);
 });
 
 test('a replay in a process of its own gives the same report, and stops on request', async (t) => {

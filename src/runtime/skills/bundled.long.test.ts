@@ -54,12 +54,12 @@ test('every template of the service is one, word for word', () => {
 });
 
 for (const skill of skills) {
-  test(`${skill.name}: its cases hold, nothing is laxer, and no rule is dead`, async () => {
+  test(`${skill.name}: its cases hold, nothing is less strict, and no rule is dead`, async () => {
     await withProject({}, async (dir) => {
       const { cases, effect, warnings, files } = await add(dir, skill);
       assert.ok(cases.length >= 4, `only ${cases.length} cases`);
       for (const { name, differences } of cases) assert.deepEqual(differences, [], name);
-      assert.deepEqual([effect?.strictness.laxer, effect?.strictness.loosening, warnings], [0, [], []]);
+      assert.deepEqual([effect?.strictness.less_strict, effect?.strictness.loosening, warnings], [0, [], []]);
       assert.ok(effect!.added.length > 0 && effect!.strictness.complete);
       assert.equal(files.changes.length, skill.files.length);
       const { remarks, records } = await lintPolicy(await loadProjectConfig(dir));
@@ -74,22 +74,22 @@ test('all together they are as strict as each alone: no skill takes a rule of an
   await withProject({}, async (dir) => {
     for (const skill of skills) {
       const { effect } = await add(dir, skill);
-      assert.deepEqual([effect?.strictness.laxer, effect?.strictness.examples], [0, []], skill.name);
+      assert.deepEqual([effect?.strictness.less_strict, effect?.strictness.examples], [0, []], skill.name);
     }
     const config = await loadProjectConfig(dir);
     const made = await loadPolicy(config);
     assert.ok(made.ok);
     const { results, files } = await testPolicy(made.policy, config, [], dir);
     assert.equal(files.length, skills.length);
-    const laxer = results.flatMap(({ name, differences }) =>
+    const less_strict = results.flatMap(({ name, differences }) =>
       differences
         .filter(
-          ({ field, expected, found }) =>
-            field === 'decision' && DECISIONS.indexOf(found) < DECISIONS.indexOf(expected),
+          ({ field, expected, actual }) =>
+            field === 'decision' && DECISIONS.indexOf(actual) < DECISIONS.indexOf(expected),
         )
         .map(() => name),
     );
-    assert.deepEqual(laxer, []);
+    assert.deepEqual(less_strict, []);
     assert.ok(results.length >= 80);
   });
 });

@@ -23,7 +23,7 @@ export interface PolicyEffect {
   readonly tags: readonly string[];
   /** Settings that result from documents: unknown agents are blocked as soon as there is an identity. */
   readonly consequences: readonly string[];
-  /** The places at which the answer would be stricter or laxer. */
+  /** The places at which the answer would be stricter or less strict. */
   readonly strictness: StrictnessComparison;
   readonly policy_hash: string;
 }

@@ -187,8 +187,8 @@ test('what would not be valid, or not be read, is refused as a whole', async () 
 });
 
 test('a less strict policy is reported, and a rule for a new tag is reported separately', async () => {
-  const rows: readonly (readonly [Files, 'laxer' | 'opened' | 'loosening' | 'nothing'])[] = [
-    [{ 'policies/a.yaml': writePolicy('a', { action: 'allow' }) }, 'laxer'],
+  const rows: readonly (readonly [Files, 'less_strict' | 'opened' | 'loosening' | 'nothing'])[] = [
+    [{ 'policies/a.yaml': writePolicy('a', { action: 'allow' }) }, 'less_strict'],
     [
       {
         'policies/a.yaml': writePolicy('a', {
@@ -197,7 +197,7 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
           condition: { when: 'findings > 3' },
         }),
       },
-      'laxer',
+      'less_strict',
     ],
     [
       {
@@ -208,7 +208,7 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
           priority: 1,
         }),
       },
-      'laxer',
+      'less_strict',
     ],
     [
       { 'policies/a.yaml': writePolicy('a', { action: 'flag', data_tags: ['secret'], boundary: 'input' }) },
@@ -245,9 +245,15 @@ test('a less strict policy is reported, and a rule for a new tag is reported sep
       });
       const { plan, close } = await planToAdd(await loadProjectConfig(dir), skill, SERVICE_VERSION);
       await close();
-      const { laxer, opened, loosening } = plan.effect!.strictness;
+      const { less_strict, opened, loosening } = plan.effect!.strictness;
       const found =
-        laxer > 0 ? 'laxer' : opened > 0 ? 'opened' : loosening.length > 0 ? 'loosening' : 'nothing';
+        less_strict > 0
+          ? 'less_strict'
+          : opened > 0
+            ? 'opened'
+            : loosening.length > 0
+              ? 'loosening'
+              : 'nothing';
       assert.equal(found, expected, JSON.stringify(files));
     }
     assert.equal(rows.length, 7);

@@ -24,10 +24,10 @@ export interface StrictnessComparison {
   /** The number of compared places. All other counts are parts of it. */
   readonly compared: number;
   readonly stricter: number;
-  readonly laxer: number;
+  readonly less_strict: number;
   /** Places with a tag that nothing recognized before. A first rule for the tag replaces the default action. */
   readonly opened: number;
-  /** The first of the laxer places. */
+  /** The first of the less strict places. */
   readonly examples: readonly AnswerDifference[];
   /** The tags of the opened places. */
   readonly opened_tags: readonly Tag[];
@@ -46,14 +46,14 @@ const EXAMPLES_MAX = 10;
 /**
  * Compares the answers of two policies for all tags, tools, agents and tenants that either of them
  * distinguishes. Rules about the crossing itself are compared separately from rules about tags. CEL conditions
- * are not evaluated: a place counts as laxer if it is laxer for any possible results of the conditions.
+ * are not evaluated: a place counts as less strict if it is so for any possible results of the conditions.
  */
 export function compareStrictness(before: Policy, after: Policy): StrictnessComparison {
   const worlds = getWorlds(before, after);
   const known = listKnownTags(before);
   const examples = new Map<string, AnswerDifference>();
   const opened_tags = new Set<Tag>();
-  const counts = { compared: 0, stricter: 0, laxer: 0, opened: 0, complete: true };
+  const counts = { compared: 0, stricter: 0, less_strict: 0, opened: 0, complete: true };
   for (const part of [keepCrossingRules, keepTagRules]) {
     const [was_part, is_part] = [part(before), part(after)];
     const touched = listTouchedTags(was_part, is_part);
@@ -81,7 +81,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
           opened_tags.add(tag);
           continue;
         }
-        counts.laxer += 1;
+        counts.less_strict += 1;
         if (examples.size < EXAMPLES_MAX)
           examples.set(place.where, { where: place.where, before: was, after: is });
       }

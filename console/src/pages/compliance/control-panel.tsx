@@ -18,18 +18,18 @@ interface ControlPanelProps {
 
 /** One control: its status, what carried it, the evidence with links to events, and the gaps. */
 export function ControlPanel({ control, last }: ControlPanelProps) {
-  const { control_id, title, status, asks, does, elements, evidence, gaps } = control;
+  const { control_id, title, status, requirement, contribution, elements, evidence, gaps } = control;
   return (
     <Panel title={`${control_id} ${title}`} aside={<StatusBadge status={status} />} className="control">
       <div className="stack">
         <dl className="facts">
           <dt>The clause</dt>
           <dd>
-            <Prose text={asks} />
+            <Prose text={requirement} />
           </dd>
           <dt>The service</dt>
           <dd>
-            <Prose text={does} />
+            <Prose text={contribution} />
           </dd>
         </dl>
         {gaps.length === 0 ? null : (

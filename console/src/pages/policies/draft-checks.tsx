@@ -54,7 +54,7 @@ const CASE_COLUMNS: readonly DataColumn<CaseResult>[] = [
 
 function describeDifferences({ differences }: CaseResult): string {
   return differences
-    .map(({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`)
+    .map(({ field, expected, actual }) => `${field}: expected ${expected}, found ${actual}`)
     .join('; ');
 }
 
@@ -242,7 +242,7 @@ function ReplayResult({ replay }: { readonly replay: Replay }) {
       <div className="tiles">
         <StatTile label="Stay the same" value={formatCount(total.same)} />
         <StatTile label="Stricter" value={formatCount(total.stricter)} />
-        <StatTile label="Less strict" value={formatCount(total.laxer)} />
+        <StatTile label="Less strict" value={formatCount(total.less_strict)} />
         <StatTile label="Cannot be replayed" value={formatCount(total.unknown)} />
       </div>
       {transitions.length === 0 ? null : (
@@ -260,14 +260,14 @@ function ReplayResult({ replay }: { readonly replay: Replay }) {
           {reasons.map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${count}`).join(', ')}.
         </p>
       )}
-      {total.stricter + total.laxer === 0 ? (
+      {total.stricter + total.less_strict === 0 ? (
         <p className="muted">No decision would change.</p>
       ) : (
         <DataTable
           name="replay-examples"
           label="Examples of decisions that would change"
           columns={EXAMPLE_COLUMNS}
-          rows={[...replay.laxer, ...replay.stricter]}
+          rows={[...replay.less_strict, ...replay.stricter]}
           rowKey={({ event_id }) => event_id}
           empty={null}
         />

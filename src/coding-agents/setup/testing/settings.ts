@@ -10,8 +10,8 @@ export const PROGRAM = ['/opt/a b/service'];
 export const WORDS = [...PROGRAM, 'mcp', '--config', '/etc/service.yaml'];
 
 /** Returns the parts that setup installs for an agent: its hooks and the MCP server. */
-export function getParts(host: CodingAgent, config = '/etc/service.yaml'): readonly SettingsPart[] {
-  const { name, settings } = host;
+export function getParts(agent: CodingAgent, config = '/etc/service.yaml'): readonly SettingsPart[] {
+  const { name, settings } = agent;
   const { needs_event, guards_exit } = settings;
   const command = (event: string) =>
     formatHookCommand({
@@ -21,7 +21,7 @@ export function getParts(host: CodingAgent, config = '/etc/service.yaml'): reado
       event: needs_event ? event : null,
       guards_exit,
     });
-  return [planHooksPart(host.settings, command), planServerPart(host.settings, WORDS)];
+  return [planHooksPart(agent.settings, command), planServerPart(agent.settings, WORDS)];
 }
 
 /** Returns the receipt that would be saved for a plan. */
@@ -30,14 +30,14 @@ export function getReceipt({ after, undo, created }: ReturnType<typeof planInsta
 }
 
 /** Returns the format of an agent's settings file. */
-export const getFormat = (host: CodingAgent): SettingsFormat =>
-  host.settings.targets({ project: '/p', home: '/h', env: {} })[0]!.format;
+export const getFormat = (agent: CodingAgent): SettingsFormat =>
+  agent.settings.targets({ project: '/p', home: '/h', env: {} })[0]!.format;
 
 const FOREIGN = { matcher: 'Bash', hooks: [{ type: 'command', command: 'lint --hook', timeout: 5 }] };
 const FLAT_FOREIGN = { command: 'lint --hook', timeout: 5 };
 /** Returns a hook of another program. */
-export const foreignFor = (host: CodingAgent) =>
-  ['cursor', 'copilot'].includes(host.name) ? FLAT_FOREIGN : FOREIGN;
+export const foreignFor = (agent: CodingAgent) =>
+  ['cursor', 'copilot'].includes(agent.name) ? FLAT_FOREIGN : FOREIGN;
 
 /** Returns a document as plain records, whichever parser read it. */
 export const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>;

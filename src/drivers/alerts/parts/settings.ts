@@ -19,7 +19,7 @@ export const timeoutSchema = {
   minimum: 100,
   maximum: 60_000,
   default: 10_000,
-  description: 'Milliseconds until an attempt is given up.',
+  description: 'Time limit of one attempt, in milliseconds.',
 } as const;
 
 /** Opens an address of the machine or its network on demand. */

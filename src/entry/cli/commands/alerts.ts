@@ -59,8 +59,8 @@ const FILTERS = [
   ['agent', 'agents', 'agent'],
   ['tag', 'tags', 'data tag, with its descendants'],
   ['tool', 'tools', 'tool'],
-  ['of-tenant', 'tenants', 'tenant of the events, for a rule of all tenants'],
-  ['of-severity', 'severities', 'severity of what was found'],
+  ['event-tenant', 'tenants', 'tenant of the events, for a rule of all tenants'],
+  ['finding-severity', 'severities', 'severity of what was found'],
 ] as const;
 
 function defineAdd(command: Command, terminal: Terminal): void {
@@ -70,7 +70,7 @@ function defineAdd(command: Command, terminal: Terminal): void {
     .description('Add an alert rule, or replace the one with this ID. It works within a second.')
     .argument('[rule_id]', 'ID of the rule: lower-case letters, digits and . _ -')
     .option('--rule-id <id>', 'the same as the argument')
-    .requiredOption('--name <name>', 'what people read')
+    .requiredOption('--name <name>', 'name for people')
     .addOption(
       new Option('--source <source>', 'what is counted').choices(ALERT_SOURCES).default('violations'),
     )

@@ -21,8 +21,8 @@ export function defineCapabilities(command: Command, terminal: Terminal): void {
   defineList(command, terminal);
   addExamples(command, [
     ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
-    ['service capabilities list --status active', 'what is out'],
-    [`service capabilities revoke ${EXAMPLE_ID}`, 'at once, everywhere'],
+    ['service capabilities list --status active', 'active tokens'],
+    [`service capabilities revoke ${EXAMPLE_ID}`, 'takes effect at once in all workers'],
   ]);
 }
 
@@ -118,7 +118,7 @@ function defineList(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ListOptions) => listTokens(options, terminal));
   addExamples(list, [
-    ['service capabilities list', 'what is live'],
+    ['service capabilities list', 'active tokens'],
     ['service capabilities list --status all --agent support-bot', 'all of one agent'],
   ]);
 }

@@ -13,7 +13,7 @@ export function defineCompliance(command: Command, terminal: Terminal): void {
   addExamples(command, [
     ['service compliance report --framework hipaa --since 90d', 'as JSON'],
     ['service compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
-    ['service compliance verify --framework soc2', 'whether the controls act now'],
+    ['service compliance verify --framework soc2', 'whether the controls are effective now'],
   ]);
 }
 
@@ -50,9 +50,9 @@ function defineReport(command: Command, terminal: Terminal): void {
 function defineVerify(command: Command, terminal: Terminal): void {
   const verify = command
     .command('verify')
-    .summary('test with synthetic data whether the controls act')
+    .summary('test the controls with synthetic data')
     .description(
-      'Send synthetic data through the running service, and show for each control whether it acts. Without a service the policy is tested in this process. The events are marked and count in no report. Ends with 1 if a control does not act.',
+      'Send synthetic data through the running service, and show for each control whether it is effective. Without a service the policy is tested in this process. The events are marked and count in no report. Ends with 1 if a control is ineffective.',
     )
     .option('--framework <name>', 'one framework (default: all)')
     .option('--tenant <id>', 'the tenant whose rules are tested (default: default)')

@@ -70,7 +70,7 @@ interface Summary extends Omit<CostLine, 'cost'> {
 }
 
 function defineSummary(command: Command, terminal: Terminal): void {
-  const summary = withWhich(command.command('summary').summary('what was spent'))
+  const summary = withWhich(command.command('summary').summary('show total spending'))
     .description('Show what was spent, and on what. Days are UTC.')
     .action(async (options: WhichOptions) => {
       const answer = (await runSelectedOperation(
@@ -185,7 +185,7 @@ interface ReportOptions extends WhichOptions {
 }
 
 function defineReport(command: Command, terminal: Terminal): void {
-  const report = withWhich(command.command('report').summary('what was spent, line by line'))
+  const report = withWhich(command.command('report').summary('list spending by day, agent and model'))
     .description('Add up spending by day, tenant, agent, user, model or provider, most expensive first.')
     .option('--group-by <fields>', 'what to add up by, with commas between', 'day,agent,model')
     .addOption(

@@ -9,7 +9,7 @@ import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 interface Options {
-  readonly host?: string;
+  readonly codingAgent?: string;
   readonly scope?: SettingsScope;
   readonly path?: string;
   readonly since: number;
@@ -26,7 +26,9 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
       'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
     )
     .addOption(
-      new Option('--host <name>', 'one coding agent').choices(codingAgentRecords.map(({ name }) => name)),
+      new Option('--coding-agent <name>', 'one coding agent').choices(
+        codingAgentRecords.map(({ name }) => name),
+      ),
     )
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
     .option('--path <folder>', 'the project (default: the current folder)')
@@ -40,7 +42,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     .action((options: Options) => runDoctor(options, terminal));
   addExamples(command, [
     ['service doctor', 'everything, for the project in this folder'],
-    ['service doctor --host claude-code --since 30d', ''],
+    ['service doctor --coding-agent claude-code --since 30d', ''],
     ['service doctor --scope user --json', 'for a program'],
   ]);
 }
@@ -55,7 +57,7 @@ async function runDoctor(options: Options, terminal: Terminal): Promise<void> {
   const { diagnoseSetup } = await import('../doctor/diagnose.ts');
   const { env, cwd } = terminal;
   const diagnosis = await diagnoseSetup({
-    host: options.host ?? null,
+    coding_agent: options.codingAgent ?? null,
     scope: options.scope ?? null,
     config: options.config === undefined ? null : resolve(cwd, options.config),
     since_ms: Date.now() - options.since,

@@ -20,7 +20,7 @@ export function defineHook(command: Command, terminal: Terminal): void {
     )
     .option('--event <name>', 'name of the event, if the agent does not send it')
     .option('--agent <id>', 'agent of the decisions (default: the name of the dialect)')
-    .option('--tenant <id>', 'whose rules apply')
+    .option('--tenant <id>', 'tenant whose rules apply')
     .option(
       '--timeout-ms <ms>',
       'deny if there is no decision after this many milliseconds (default: 8000)',

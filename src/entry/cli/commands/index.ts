@@ -17,7 +17,7 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   {
     name: 'agents',
-    summary: 'block an agent everywhere, and unblock it',
+    summary: 'block agents everywhere, unblock and list them',
   },
   {
     name: 'alerts',
@@ -31,7 +31,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit',
-    summary: 'prove that the audit journal is whole',
+    summary: 'verify, export and hold the audit log',
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   {
@@ -91,8 +91,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'intelligence',
-    summary: 'ask the advisory layer (off unless configured)',
+    summary: 'get proposals from the advisory layer (off by default)',
     load: async () => (await import('./intelligence.ts')).defineIntelligence,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list, rotate and revoke API keys',
   },
   {
     name: 'logs',
@@ -160,9 +164,17 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./templates.ts')).defineTemplates,
   },
   {
+    name: 'tenants',
+    summary: 'create tenants, and restore earlier versions of their policies',
+  },
+  {
     name: 'token',
     summary: 'show, rotate and create credentials',
     load: async () => (await import('./token.ts')).defineToken,
+  },
+  {
+    name: 'users',
+    summary: 'manage the users who sign in to the console',
   },
   {
     name: 'validate',

@@ -44,7 +44,7 @@ interface StatusOptions {
 function defineStatus(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('status')
-    .summary('show the back end, and if it answers')
+    .summary('show the model backend and whether it answers')
     .description('Show if the advisory layer is on, which model it uses, and if its key is set.')
     .option('--check', 'ask the model for one word, and end with 1 if it does not answer')
     .addOption(buildConfigOption())
@@ -106,9 +106,9 @@ async function probeBackend(intelligence: Config['intelligence'], { env }: Termi
 function defineUndo(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('undo')
-    .summary('take the last applied proposal back')
+    .summary('revert the last applied proposal')
     .description(
-      'Restore the files as they were before the last `--apply`. Files that were edited since are not touched.',
+      'Restore the files as they were before the last `--apply`. Files that were edited since then are kept.',
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())

@@ -57,24 +57,24 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     .option('--phase <phase>', `${PHASES.join(', ')} and other phases`)
     .option('--session <id>', 'the session')
     .option('--event-id <id>', 'one event')
-    .option('--source-agent <id>', 'who sent')
-    .option('--destination-agent <id>', 'who was to receive')
+    .option('--source-agent <id>', 'the sender')
+    .option('--destination-agent <id>', 'the receiver')
     .option('--tenant <id>', 'the tenant')
-    .option('--caller <id>', 'who asked, as `key:ci` or `cli:ann`')
-    .option('--metadata-key <key>', 'has this key in its metadata')
-    .option('--metadata-value <value>', 'and this value for it')
+    .option('--caller <id>', 'the caller, such as `key:ci` or `cli:ann`')
+    .option('--metadata-key <key>', 'the metadata has this key')
+    .option('--metadata-value <value>', 'this key has this value in the metadata')
     .option('--monitored [rule]', 'what a rule in monitor mode would have done; any rule, or this one')
-    .option('--since <time>', 'not before')
-    .option('--until <time>', 'not after')
+    .option('--since <time>', 'the beginning: ISO 8601, or a duration before now')
+    .option('--until <time>', 'the end: ISO 8601, or a duration before now')
     .option('--last <duration>', 'instead of --since and --until')
     .option(
       '-n, --tail <count>',
-      'how many, counted from the newest',
+      'number of events, the newest ones',
       parseWholeNumber(1, TAIL_MAX),
       TAIL_DEFAULT,
     )
-    .option('-f, --follow', 'then show events as they are written, until Ctrl-C')
-    .option('--detail <event_id>', 'show all that is known of one event')
+    .option('-f, --follow', 'continue with new events until Ctrl-C')
+    .option('--detail <event_id>', 'show every field of one event')
     .addOption(new Option('--newest-first', 'newest on top (default)').conflicts('oldestFirst'))
     .option('--oldest-first', 'newest at the end (default with --follow)')
     .addOption(buildConfigOption())
@@ -84,7 +84,7 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     ['service logs --decision block --last 24h', 'what was blocked today'],
     ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
     ['service logs --monitored cards-stay-here --last 7d', 'what a rule in monitor mode would have done'],
-    ['service logs --follow --json | jq .policy_name', 'as it happens'],
+    ['service logs --follow --json | jq .policy_name', 'follow decisions live'],
     ['service logs --detail evt_0123456789abcdef01234567', 'one event'],
   ]);
 }

@@ -68,7 +68,7 @@ function addPins(command: Command, terminal: Terminal): void {
   addExamples(pins, [['service mcp pins list', '']]);
   const showPin = pins
     .command('show <server> <tool>')
-    .summary('what is pinned, what waits, and how they differ')
+    .summary('compare the pinned definition with the quarantined one')
     .option('--user <id>', 'whose list it is')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())

@@ -15,8 +15,8 @@ export function defineObserve(command: Command, terminal: Terminal): void {
   defineAgents(command, terminal);
   defineSessions(command, terminal);
   addExamples(command, [
-    ['service observe agents', 'who did something in the last day'],
-    ['service observe sessions sess-1', 'what happened in a session'],
+    ['service observe agents', 'agents of the last 24 hours'],
+    ['service observe sessions sess-1', 'the trace of a session'],
   ]);
 }
 
@@ -47,15 +47,15 @@ function defineAgents(command: Command, terminal: Terminal): void {
       agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
     );
   addExamples(agents, [
-    ['service observe agents --last 7d', 'who did something this week'],
-    ['service observe agents support-bot --limit 20', 'what one did last'],
+    ['service observe agents --last 7d', 'agents of this week'],
+    ['service observe agents support-bot --limit 20', 'the latest activity of one agent'],
     ['service observe agents --json | jq -r .agents[].agent_id', 'for a script'],
   ]);
 }
 
 function defineSessions(command: Command, terminal: Terminal): void {
   const sessions = withWhich(
-    command.command('sessions [session_id]').summary('which sessions there were, or the trace of one'),
+    command.command('sessions [session_id]').summary('list sessions, or show the trace of one'),
   )
     .description(
       'List the active sessions, or show the activity in one, oldest first: tool calls, decisions, tags, approval requests. --last applies to the list.',

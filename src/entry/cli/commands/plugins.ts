@@ -118,16 +118,16 @@ function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Term
     return;
   }
   printLine(terminal, `${paintText(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
-  for (const { id, examples: addExamples } of plugin.detectors) {
-    const tried = `${formatCount(addExamples.hits.length, 'hit')}, ${formatCount(addExamples.misses.length, 'miss', 'misses')}`;
+  for (const { id, examples } of plugin.detectors) {
+    const tried = `${formatCount(examples.hits.length, 'hit')}, ${formatCount(examples.misses.length, 'miss', 'misses')}`;
     printLine(terminal, `  detector ${id}: ${tried}`);
   }
   for (const template of plugin.templates) printLine(terminal, `  template ${template.name}`);
   for (const driver of plugin.drivers) printLine(terminal, `  driver ${driver.name}: code that stays`);
   for (const kind of ['dialects', 'adapters'] as const)
-    for (const { name, events, examples: addExamples } of plugin[kind])
+    for (const { name, events, examples } of plugin[kind])
       printLine(
         terminal,
-        `  ${kind.slice(0, -1)} ${name}: ${formatCount(Object.keys(events).length, 'event')}, ${formatCount(addExamples.length, 'example')}`,
+        `  ${kind.slice(0, -1)} ${name}: ${formatCount(Object.keys(events).length, 'event')}, ${formatCount(examples.length, 'example')}`,
       );
 }

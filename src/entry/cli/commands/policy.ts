@@ -19,7 +19,7 @@ export function definePolicy(command: Command, terminal: Terminal): void {
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
     .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', collectValues)
-    .option('--tenant <id>', 'whose rules apply')
+    .option('--tenant <id>', 'tenant whose rules apply')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: EvaluateOptions) => evaluatePolicy(options, terminal));

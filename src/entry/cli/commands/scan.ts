@@ -27,20 +27,20 @@ export function defineScan(command: Command, terminal: Terminal): void {
     .argument('[text]', 'the text; without it and without --file, standard input')
     .option('-f, --file <file>', 'scan a file; `.json` is read as structured data')
     .addOption(
-      new Option('-b, --boundary <boundary>', 'which rules apply')
+      new Option('-b, --boundary <boundary>', 'the boundary, which selects the rules')
         .choices(['input', 'output'])
         .default('input'),
     )
     .option('--structured', 'the text is JSON: scan keys, numbers and strings')
     .option('--agent <id>', 'the agent that receives or sends the text')
-    .option('--tenant <id>', 'whose rules apply')
+    .option('--tenant <id>', 'tenant whose rules apply')
     .option('--session <id>', 'the session that it belongs to')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((text: string | undefined, options: ScanOptions) => runScan(text, options, terminal));
   addExamples(command, [
     ["service scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
-    ['service scan --boundary output < answer.txt', 'what a user would see'],
+    ['service scan --boundary output < answer.txt', 'an answer to a user'],
     ['service scan --structured --json < call.json', 'for a program'],
     ['service scan --file notes.md', 'a file'],
   ]);

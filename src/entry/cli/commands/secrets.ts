@@ -17,8 +17,8 @@ export function defineSecrets(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((names: readonly string[], options: CheckOptions) => checkSecrets(names, options, terminal));
   addExamples(check, [
-    ['service secrets check', 'is the backend there'],
-    ['service secrets check MAIL_PASSWORD db/prod#password', 'can these be read'],
+    ['service secrets check', 'the backend'],
+    ['service secrets check MAIL_PASSWORD db/prod#password', 'two secrets'],
   ]);
   addExamples(command, [['service secrets check MAIL_PASSWORD', '']]);
 }

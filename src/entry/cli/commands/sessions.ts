@@ -21,9 +21,9 @@ export function defineSessions(command: Command, terminal: Terminal): void {
   addExamples(reset, [
     ['service sessions reset sess-1', 'of all agents in it'],
     ['service sessions reset sess-1 --agent planner', 'of one'],
-    ['service sessions reset --agent planner', 'what it does without a session'],
+    ['service sessions reset --agent planner', 'its calls without a session ID'],
   ]);
-  addExamples(command, [['service sessions reset sess-1', 'after a person has looked']]);
+  addExamples(command, [['service sessions reset sess-1', 'after a review']]);
 }
 
 interface ResetOptions {

@@ -21,7 +21,7 @@ interface SetupOptions extends Consent {
 }
 
 export function defineSetup(command: Command, terminal: Terminal): void {
-  const name = new Argument('[name]', 'what to set up; --list shows all');
+  const name = new Argument('[name]', 'agent or framework to set up; --list shows all');
   name.argChoices = [...setupNames];
   command
     .description(
@@ -43,9 +43,9 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     )
     .option(
       '--shared',
-      'with --scope project: name no path of this machine, so that a team can commit the hook; `agent-safety` must be in the PATH',
+      'with --scope project: write no absolute path, so that a team can commit the hook; `agent-safety` must be in the PATH',
     )
-    .option('--force', 'write over a framework’s file that was changed')
+    .option('--force', 'overwrite a framework file that was edited')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
     .option('--uninstall', 'remove everything again')
     .option('--list', 'list what can be set up')
@@ -56,13 +56,13 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     .action((given: string | undefined, options: SetupOptions) => runSetup(given, options, terminal));
   addExamples(command, [
     ['service setup', 'all coding agents of this machine'],
-    ['service setup claude-code', 'see the change, say yes'],
+    ['service setup claude-code', 'show the change and confirm it'],
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
     ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
     ['service setup claude-code --uninstall', 'as it was before'],
     ['service setup claude-code --shared', 'for a team that commits the settings'],
     ['service setup langchain', 'writes service_langchain.py here'],
-    ['service setup --list', 'what there is'],
+    ['service setup --list', 'all of them'],
   ]);
 }
 

@@ -14,10 +14,10 @@ export function defineSkills(command: Command, terminal: Terminal): void {
   addListCommand(command, terminal);
   searchCommand(command, terminal);
   addExamples(command, [
-    ['service skills search cards', 'what there is'],
-    ['service skills add pci-dss', 'see what it changes, and put it in place'],
-    ['service skills list', 'what is in place, and whether it still is'],
-    ['service skills remove pci-dss', 'take it away again'],
+    ['service skills search cards', 'all of them'],
+    ['service skills add pci-dss', 'show what it changes, and install it'],
+    ['service skills list', 'installed skills, and whether their files were changed'],
+    ['service skills remove pci-dss', 'remove it'],
   ]);
 }
 
@@ -50,7 +50,7 @@ function removeCommand(parent: Command, terminal: Terminal): void {
     .argument('<name>', 'the skill')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
-    .option('--force', 'delete changed files too, and go on where what is left is not valid')
+    .option('--force', 'delete changed files too, and continue if the remaining policy is not valid')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((name: string, options: RemoveOptions) => removeSkill(name, options, terminal));
@@ -66,9 +66,9 @@ interface ListOptions {
 function addListCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
-    .summary('list the skills that are in place')
+    .summary('list the installed skills')
     .description('List the installed skills, and whether their files were changed since.')
-    .option('--check', 'end with 1 where a file is changed or missing')
+    .option('--check', 'end with 1 if a file is changed or missing')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: ListOptions) => printSkills(options, terminal));
@@ -115,7 +115,7 @@ function searchCommand(parent: Command, terminal: Terminal): void {
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'skills', terminal));
   addExamples(command, [
     ['service skills search health', ''],
-    ['service skills search --registry npm cards', 'and what others published'],
+    ['service skills search --registry npm cards', 'published skills too'],
   ]);
 }
 

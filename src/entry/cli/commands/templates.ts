@@ -24,15 +24,15 @@ export function defineTemplates(command: Command, terminal: Terminal): void {
   addExamples(command, [
     ['service templates list', ''],
     ['service templates show healthcare --format json', ''],
-    ['service templates install healthcare', 'put it in place, as a skill'],
+    ['service templates install healthcare', 'install it, as a skill'],
   ]);
 }
 
 function searchCommand(parent: Command, terminal: Terminal): void {
   const search = parent
     .command('search')
-    .summary('look for templates')
-    .description('Look for templates by words: skills that bring policies and nothing else.')
+    .summary('search templates')
+    .description('Search templates by words. A template is a skill that contains policies and nothing else.')
     .argument('[words...]', 'all of them must occur')
     .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'templates', terminal));
@@ -42,7 +42,7 @@ function searchCommand(parent: Command, terminal: Terminal): void {
 function installCommand(parent: Command, terminal: Terminal): void {
   const install = parent
     .command('install')
-    .summary('put a template in place')
+    .summary('install a template')
     .description(
       'Install a template below `policies/`, as `service skills add` does. The changes are shown first; `service skills remove` removes it. A package with more than policies is refused.',
     )

@@ -86,7 +86,7 @@ function defineCreate(command: Command, terminal: Terminal): void {
     .description(
       'Create a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )
-    .argument('<id>', 'what the audit log calls it, `key:<id>`', parseKeyId)
+    .argument('<id>', 'the ID of the key; the audit log shows it as `key:<id>`', parseKeyId)
     .option('--tenant <id>', 'a tenant that it may name (default: any)', collectValues)
     .option('--agent <id>', 'an agent that it may act for (default: any)', collectValues)
     .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, parsePermission)

@@ -29,7 +29,7 @@ import { compareSessions, type SessionReport } from './sessions.ts';
 /** The agents, scopes and folders that `service doctor` examines. */
 export interface DiagnosisRequest {
   /** `null` for every agent that has a hook of ours. */
-  readonly host: string | null;
+  readonly coding_agent: string | null;
   /** `null` for the settings of all scopes. */
   readonly scope: SettingsScope | null;
   /** A configuration to examine in addition to those that hooks name. */
@@ -59,7 +59,9 @@ export async function diagnoseSetup(request: DiagnosisRequest): Promise<Diagnosi
   const configs = openConfigs(request);
   try {
     const examined: ExaminedAgent[] = [];
-    for (const agent of codingAgents.filter(({ name }) => request.host === null || name === request.host))
+    for (const agent of codingAgents.filter(
+      ({ name }) => request.coding_agent === null || name === request.coding_agent,
+    ))
       examined.push(await examineAgent(agent, machine, request, configs));
     if (request.config !== null || configs.list().length === 0)
       await configs.open({ path: request.config, cwd: project, env });
@@ -99,12 +101,12 @@ function checkProgramVersion(): DoctorCheck {
 
 function checkAnyInstalled(
   examined: readonly ExaminedAgent[],
-  { host }: DiagnosisRequest,
+  { coding_agent }: DiagnosisRequest,
 ): readonly DoctorCheck[] {
-  if (host !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
+  if (coding_agent !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
   return [
     buildWarningCheck(
-      'host.installed',
+      'coding_agent.installed',
       NO_SUBJECT,
       'No coding agent has a hook of this program.',
       'Install hooks with `service setup`.',
@@ -194,16 +196,16 @@ function checkInstalled(
   { name, label, settings }: CodingAgent,
   files: readonly SettingsFile[],
   all: AgentFiles,
-  { host, scope }: DiagnosisRequest,
+  { coding_agent, scope }: DiagnosisRequest,
 ): readonly DoctorCheck[] {
-  const subject: CheckSubject = { ...NO_SUBJECT, host: name };
+  const subject: CheckSubject = { ...NO_SUBJECT, coding_agent: name };
   const next = `service setup ${name}${scope === null ? '' : ` --scope ${scope}`}`;
   if (listHooks(files).length === 0)
-    return host === null
+    return coding_agent === null
       ? []
       : [
           buildFailedCheck(
-            'host.installed',
+            'coding_agent.installed',
             subject,
             `${label} has no hook of this program.`,
             `Install hooks with \`${next}\`.`,
@@ -216,13 +218,13 @@ function checkInstalled(
     const message = `No hook is installed for ${event}.`;
     const again = `Run \`${next}\` again.`;
     return BEFORE_TOOLS.includes(normalizeEvent(event))
-      ? buildFailedCheck('host.events', of_event, `${message} Tools run without a decision.`, again)
-      : buildWarningCheck('host.events', of_event, message, again);
+      ? buildFailedCheck('coding_agent.events', of_event, `${message} Tools run without a decision.`, again)
+      : buildWarningCheck('coding_agent.events', of_event, message, again);
   });
   const others = sumCounts(files.map(({ other_count }) => other_count));
   if (others > 0)
     checks.push(
-      buildPassedCheck('host.others', subject, `Hooks of other programs (${others}) were not run.`),
+      buildPassedCheck('coding_agent.others', subject, `Hooks of other programs (${others}) were not run.`),
     );
   return checks;
 }
@@ -247,7 +249,7 @@ async function examineHook({ agent, located, machine, request, configs, switches
   const { file, hook } = located;
   const { env, now_ms } = request;
   const { scope, path } = file.location;
-  const subject: CheckSubject = { host: agent.name, scope, file: path, event: hook.event };
+  const subject: CheckSubject = { coding_agent: agent.name, scope, file: path, event: hook.event };
   const { project, home } = machine;
   const context = { project, home, scope, shell: env.SHELL || null };
   const { cwd } = agent.doctor.buildStart(hook, context);

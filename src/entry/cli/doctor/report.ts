@@ -26,10 +26,10 @@ export function printDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
   printLine(terminal, formatSummary(diagnosis, terminal));
 }
 
-function formatHeading({ host, scope, file, name }: DoctorCheck): string {
+function formatHeading({ coding_agent, scope, file, name }: DoctorCheck): string {
   if (name === 'program') return 'Program';
-  if (host === null) return file === null ? 'Configuration' : `Configuration ${file}`;
-  const label = codingAgentRecords.find((each) => each.name === host)?.label ?? host;
+  if (coding_agent === null) return file === null ? 'Configuration' : `Configuration ${file}`;
+  const label = codingAgentRecords.find((each) => each.name === coding_agent)?.label ?? coding_agent;
   if (name.startsWith('sessions.')) return `Sessions of ${label}`;
   return file === null ? label : `${label}, ${file} (${scope})`;
 }
@@ -46,8 +46,8 @@ function printSessions({ sessions }: Diagnosis, terminal: Terminal): void {
   printLine(terminal);
   const rows = sessions
     .slice(0, SESSIONS_SHOWN_MAX)
-    .map(({ host, session_id, last, unseen, kind }) => [
-      host,
+    .map(({ coding_agent, session_id, last, unseen, kind }) => [
+      coding_agent,
       session_id,
       last ?? 'unknown',
       kind.replace('_', ' '),

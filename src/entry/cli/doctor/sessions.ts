@@ -26,7 +26,7 @@ import { formatCount } from '../format-table.ts';
 
 /** A session in which an agent ran tools without calling the hook. It holds only names and times. */
 export interface SessionReport {
-  readonly host: string;
+  readonly coding_agent: string;
   readonly session_id: string;
   /** The time of the first unseen call in ISO 8601; `null` if the transcript does not say. */
   readonly first: string | null;
@@ -66,7 +66,7 @@ export async function compareSessions({
   now_ms,
 }: ComparisonRequest): Promise<SessionComparison> {
   const { name, label, settings, transcript: format } = agent;
-  const subject: CheckSubject = { ...NO_SUBJECT, host: name };
+  const subject: CheckSubject = { ...NO_SUBJECT, coding_agent: name };
   const location = settings.transcripts(machine);
   if (location === null || format === null)
     return reportOnly(
@@ -157,7 +157,7 @@ function buildReports(
   // Removing the hook and installing it again changes the time of the file, but not the first event.
   const installed_ms = Math.min(audited.first_ms ?? Number.POSITIVE_INFINITY, ...written);
   return findUnseenSessions(format, transcripts, audited, window).map((session) => ({
-    host: name,
+    coding_agent: name,
     session_id: session.session_id,
     first: formatTime(session.first_ms),
     last: formatTime(session.last_ms),

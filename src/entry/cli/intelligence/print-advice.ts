@@ -46,7 +46,7 @@ function printEffect(effect: ProposalEffect, terminal: Terminal): void {
   if (replay !== null)
     printLine(
       terminal,
-      `  replay of ${replay.since}: ${replay.same} the same, ${replay.stricter} stricter, ${replay.laxer} laxer, ${replay.unknown} unknown`,
+      `  replay of ${replay.since}: ${replay.same} the same, ${replay.stricter} stricter, ${replay.less_strict} less strict, ${replay.unknown} unknown`,
     );
   printControlChanges(effect, terminal);
   if (effect.weakens) {

@@ -104,9 +104,9 @@ function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Termina
     printLine(terminal, `    and ${evaluation.rule_trace_truncated} more rules`);
 }
 
-function describeSubject({ about, tag, origin, severity }: Evaluation): string {
-  if (about === 'crossing') return 'the crossing itself';
-  if (about !== 'tag') return about;
+function describeSubject({ subject, tag, origin, severity }: Evaluation): string {
+  if (subject === 'crossing') return 'the crossing itself';
+  if (subject !== 'tag') return subject;
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
 }
 

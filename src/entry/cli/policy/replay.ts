@@ -32,8 +32,8 @@ export function definePolicyReplay(parent: Command, terminal: Terminal): void {
         'The other policy is a whole configuration, or documents (rules, contracts, identities) that are merged into the present ones: a record replaces the record of the same name, or is added at the end.',
     )
     .requiredOption('--with <file>', 'the other policy: a configuration, or documents')
-    .option('--since <time>', 'not before: ISO 8601, or a duration before now', '7d')
-    .option('--until <time>', 'not after')
+    .option('--since <time>', 'the beginning: ISO 8601, or a duration before now', '7d')
+    .option('--until <time>', 'the end: ISO 8601, or a duration before now')
     .option('--agent <id>', 'decisions on this agent')
     .option('--tool <name>', 'decisions on this tool')
     .option('--tag <tag>', 'decisions on this tag or one of its descendants')
@@ -123,7 +123,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
 
 function printReplay({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   const { total } = tally;
-  const all = total.same + total.stricter + total.laxer + total.unknown;
+  const all = total.same + total.stricter + total.less_strict + total.unknown;
   if (all === 0) {
     printLine(terminal, 'There are no such decisions.');
     return;
@@ -133,7 +133,7 @@ function printReplay({ tally, since_ms }: ReplayReport, terminal: Terminal): voi
   printLine(terminal, `${number(all)} decisions since ${since}`);
   printLine(terminal, `  ${number(total.same)} the same`);
   printLine(terminal, `  ${paintText(terminal, 'red', `${number(total.stricter)} stricter`)}`);
-  printLine(terminal, `  ${paintText(terminal, 'green', `${number(total.laxer)} laxer`)}`);
+  printLine(terminal, `  ${paintText(terminal, 'green', `${number(total.less_strict)} less strict`)}`);
   printLine(terminal, `  ${number(total.unknown)} unknown`);
   for (const [because, count] of tally.unknown)
     printLine(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
@@ -142,8 +142,8 @@ function printReplay({ tally, since_ms }: ReplayReport, terminal: Terminal): voi
   tellTable('tool', tally.by_tool, terminal);
   tellTable('tag', tally.by_tag, terminal);
   tellExamples('stricter', tally.stricter, terminal);
-  tellExamples('laxer', tally.laxer, terminal);
-  if (total.stricter + total.laxer > 0)
+  tellExamples('less strict', tally.less_strict, terminal);
+  if (total.stricter + total.less_strict > 0)
     printNotice(terminal, '\n`policy explain <event>` says why one is as it is now.');
 }
 
@@ -162,22 +162,22 @@ const ROWS_SHOWN = 20;
 function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, terminal: Terminal): void {
   const rows = [...counts]
     .map(([name, each]) => ({ name, ...each }))
-    .filter(({ stricter, laxer, unknown }) => stricter + laxer + unknown > 0)
+    .filter(({ stricter, less_strict, unknown }) => stricter + less_strict + unknown > 0)
     .sort(compareByChanges);
   if (rows.length === 0) return;
   const cells = rows
     .slice(0, ROWS_SHOWN)
-    .map((row) => [row.name, ...[row.stricter, row.laxer, row.unknown, row.same].map(String)]);
+    .map((row) => [row.name, ...[row.stricter, row.less_strict, row.unknown, row.same].map(String)]);
   printLine(terminal);
-  const lines = formatTable([what, 'stricter', 'laxer', 'unknown', 'same'], cells);
+  const lines = formatTable([what, 'stricter', 'less strict', 'unknown', 'same'], cells);
   for (const line of lines) printLine(terminal, line);
   if (rows.length > ROWS_SHOWN) printLine(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
 }
 
-function tellExamples(what: string, addExamples: readonly ChangedDecision[], terminal: Terminal): void {
-  if (addExamples.length === 0) return;
-  printLine(terminal, `\n${what}, for instance:`);
-  for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of addExamples.slice(0, 5)) {
+function tellExamples(heading: string, decisions: readonly ChangedDecision[], terminal: Terminal): void {
+  if (decisions.length === 0) return;
+  printLine(terminal, `\n${heading}, for instance:`);
+  for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of decisions.slice(0, 5)) {
     const who = escapeControls(tool_name === null ? agent_id : `${agent_id}, ${tool_name}`);
     printLine(
       terminal,

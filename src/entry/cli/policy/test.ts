@@ -27,7 +27,7 @@ export function definePolicyTest(parent: Command, terminal: Terminal): void {
     .argument('[files...]', 'files of cases (default: policies/tests/*.yaml and policies/*.test.yaml)')
     .summary('run the cases next to the policies')
     .description(
-      'Judge what cases bring by the policy of the configuration, all the way that any call takes, and compare. Ends with 1 where one fails, with 2 where there are none or one is not written as it must be. Nothing is recorded.',
+      'Evaluate the cases under the configured policy, as the service would, and compare the results with their expectations. Nothing is recorded. Ends with 1 if a case fails, and with 2 if there is no case or one is not valid.',
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
@@ -102,9 +102,9 @@ function tellCase({ file, line, name, differences }: CaseResult, terminal: Termi
   const passed = differences.length === 0;
   const word = passed ? paintText(terminal, 'green', 'pass') : paintText(terminal, ['bold', 'red'], 'FAIL');
   printLine(terminal, `${word}  ${escapeControls(`${file}:${line}`)}  ${escapeControls(name)}`);
-  for (const { field, expected, found } of differences)
+  for (const { field, expected, actual } of differences)
     printLine(
       terminal,
-      `      ${field}: ${escapeControls(expected)} expected, ${escapeControls(found)} found`,
+      `      ${field}: ${escapeControls(expected)} expected, ${escapeControls(actual)} found`,
     );
 }

@@ -203,8 +203,8 @@ async function addPack(
   try {
     await addSkill(pack, { config, yes: true }, { ...terminal, stdout: silent });
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.code !== 'laxer') throw error;
-    const command = `service skills add ${pack} --config ${config} --allow-laxer`;
+    if (!(error instanceof CommandFailure) || error.code !== 'less_strict') throw error;
+    const command = `service skills add ${pack} --config ${config} --allow-less-strict`;
     printNotice(
       terminal,
       `The policy pack ${pack} was not added, because it allows more than the policy does: ${command}`,
@@ -224,7 +224,7 @@ async function examineHooks(
   if (!json) printNotice(terminal, '\nTesting the hooks, as each agent calls them ...');
   const { diagnoseSetup } = await import('../doctor/diagnose.ts');
   return diagnoseSetup({
-    host: agents.length === 1 ? agents[0]!.name : null,
+    coding_agent: agents.length === 1 ? agents[0]!.name : null,
     scope,
     config: null,
     since_ms: Date.now(),
@@ -249,7 +249,7 @@ function printResult(
         printLine(terminal, `note: ${plans.length > 1 ? `${agent.label}: ` : ''}${escapeControls(line)}`);
   if (diagnosis !== null) printHookTests(diagnosis, terminal);
   if (!done || diagnosis !== null || plans.length === 0) return;
-  const one = plans.length === 1 ? ` --host ${plans[0]!.agent.name}` : '';
+  const one = plans.length === 1 ? ` --coding-agent ${plans[0]!.agent.name}` : '';
   printLine(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
 }
 

@@ -6,11 +6,11 @@ import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 import { askConsent, type Consent } from './consent.ts';
-import { formatLaxerPlaces, printSkillPlan } from './print-plan.ts';
+import { formatLessStrictPlaces, printSkillPlan } from './print-plan.ts';
 
 export interface AddOptions extends Consent {
   readonly config?: string;
-  readonly allowLaxer?: true;
+  readonly allowLessStrict?: true;
   readonly allowPlugins?: true;
 }
 
@@ -18,7 +18,7 @@ export interface AddOptions extends Consent {
 export function buildConsentOptions(): readonly Option[] {
   return [
     new Option('-y, --yes', 'do not ask'),
-    new Option('--allow-laxer', 'accept a less strict policy; --yes alone does not'),
+    new Option('--allow-less-strict', 'accept a less strict policy; --yes alone does not'),
     new Option('--dry-run', 'show what would change, and change nothing'),
   ];
 }
@@ -27,7 +27,7 @@ export function buildConsentOptions(): readonly Option[] {
 export function buildPluginOption(): Option {
   return new Option(
     '--allow-plugins',
-    'agree that its plug-ins are run, to see what they bring and in the service; --yes alone does not',
+    'allow its plug-ins to run, now and in the service; --yes alone does not',
   );
 }
 
@@ -87,15 +87,20 @@ function isThere({ files, replaces, version, source }: SkillPlan): boolean {
 }
 
 async function askForConsent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
-  const laxer = plan.effect === null ? [] : formatLaxerPlaces(plan.effect);
-  if (laxer.length > 0 && options.yes && !options.allowLaxer && !options.dryRun) {
-    throw new CommandFailure(EXIT.no, 'laxer', 'The new policy is less strict, so nothing was changed.', {
-      details: laxer.map((message) => ({ path: '', message: message.trim() })),
-      lines: laxer,
-      hint: 'If this is intended, use --allow-laxer.',
-    });
+  const less_strict = plan.effect === null ? [] : formatLessStrictPlaces(plan.effect);
+  if (less_strict.length > 0 && options.yes && !options.allowLessStrict && !options.dryRun) {
+    throw new CommandFailure(
+      EXIT.no,
+      'less_strict',
+      'The new policy is less strict, so nothing was changed.',
+      {
+        details: less_strict.map((message) => ({ path: '', message: message.trim() })),
+        lines: less_strict,
+        hint: 'If this is intended, use --allow-less-strict.',
+      },
+    );
   }
-  const question = laxer.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
+  const question = less_strict.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
   return askConsent(question, options, terminal);
 }
 

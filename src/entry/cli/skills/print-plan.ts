@@ -24,10 +24,10 @@ export function printSkillPlan(plan: SkillPlan, terminal: Terminal): void {
   );
   for (const { name, differences } of failed) {
     printNotice(terminal, `warning: not as its case says: ${escapeControls(name)}`);
-    for (const { field, expected, found } of differences)
+    for (const { field, expected, actual } of differences)
       printNotice(
         terminal,
-        `         ${field}: ${escapeControls(expected)} expected, ${escapeControls(found)} found`,
+        `         ${field}: ${escapeControls(expected)} expected, ${escapeControls(actual)} found`,
       );
   }
 }
@@ -67,18 +67,18 @@ function printEffect({ effect }: SkillPlan, terminal: Terminal): void {
       terminal,
       `  no longer left to the default action: ${escapeControls(strictness.opened_tags.join(', '))}`,
     );
-  for (const line of formatLaxerPlaces(effect))
+  for (const line of formatLessStrictPlaces(effect))
     printLine(terminal, paintText(terminal, 'yellow', `  ${line}`));
   if (!strictness.complete) printLine(terminal, '  there are too many rules to compare every place');
 }
 
 /** Lists each way in which the policy would become less strict; empty if it would not. */
-export function formatLaxerPlaces({ strictness }: NonNullable<SkillPlan['effect']>): readonly string[] {
-  const { laxer, compared, examples, loosening } = strictness;
+export function formatLessStrictPlaces({ strictness }: NonNullable<SkillPlan['effect']>): readonly string[] {
+  const { less_strict, compared, examples, loosening } = strictness;
   return [
-    ...(laxer > 0 ? [`laxer in ${formatShare(laxer, compared)}:`] : []),
+    ...(less_strict > 0 ? [`less strict in ${formatShare(less_strict, compared)}:`] : []),
     ...examples.map(({ where, before, after }) => `  ${escapeControls(where)}: ${before} -> ${after}`),
-    ...loosening.map((line) => `laxer: ${escapeControls(line)}`),
+    ...loosening.map((line) => `less strict: ${escapeControls(line)}`),
   ];
 }
 

@@ -18,8 +18,8 @@ import type { Mechanism } from '../mechanisms.ts';
 
 /** The outcome of one probe. */
 export interface ProbeOutcome {
-  /** `acts`: stopped or changed. `records`: found and passed on. `fails`: not found, or found and not recorded. */
-  readonly result: 'acts' | 'records' | 'fails' | 'not_configured';
+  /** `enforced`: stopped or changed. `recorded`: found and passed on. `failed`: not found, or found and not recorded. */
+  readonly result: 'enforced' | 'recorded' | 'failed' | 'not_configured';
   /** One sentence. */
   readonly detail: string;
 }
@@ -79,14 +79,14 @@ function readTagVerdict({ findings, monitored }: Verdict, tag: Tag): ProbeOutcom
   const own = findings.filter(({ tags }) => tags.some((each) => covers(tag, each)));
   const [first] = own;
   if (first === undefined)
-    return { result: 'fails', detail: 'The synthetic value was not found: its detectors are off.' };
+    return { result: 'failed', detail: 'The synthetic value was not found: its detectors are off.' };
   const acting = own.find(({ action }) => isActing(action));
   if (acting !== undefined)
-    return { result: 'acts', detail: `Rule \`${acting.rule}\` acted: \`${acting.action}\`.` };
+    return { result: 'enforced', detail: `Rule \`${acting.rule}\` acted: \`${acting.action}\`.` };
   const would = monitored.find(({ action }) => isActing(action));
   if (would !== undefined)
-    return { result: 'records', detail: `Rule \`${would.rule}\` is in monitor mode and did not act.` };
-  return { result: 'records', detail: `Rule \`${first.rule}\` only recorded it: \`${first.action}\`.` };
+    return { result: 'recorded', detail: `Rule \`${would.rule}\` is in monitor mode and did not act.` };
+  return { result: 'recorded', detail: `Rule \`${first.rule}\` only recorded it: \`${first.action}\`.` };
 }
 
 function isActing(action: Action): boolean {
@@ -144,10 +144,10 @@ function nestValue(depth: number): Json {
 function readViolation(verdict: Verdict, type: Verdict['violations'][number]['type']): ProbeOutcome {
   const found = verdict.violations.find((each) => each.type === type);
   if (found !== undefined && verdict.decision === 'block')
-    return { result: 'acts', detail: `Blocked by \`${found.rule}\`.` };
+    return { result: 'enforced', detail: `Blocked by \`${found.rule}\`.` };
   if (verdict.monitored.length > 0)
-    return { result: 'records', detail: 'In monitor mode: it would have been blocked and was not.' };
-  return { result: 'fails', detail: `Not blocked: the decision was \`${verdict.decision}\`.` };
+    return { result: 'recorded', detail: 'In monitor mode: it would have been blocked and was not.' };
+  return { result: 'failed', detail: `Not blocked: the decision was \`${verdict.decision}\`.` };
 }
 
 /** An agent with declared tools calls another one. */
@@ -206,15 +206,15 @@ function buildApprovalProbe(policy: Policy, tenant_id: string, now_ms: number): 
     read: ({ decision, action, rule: name, monitored }) => {
       if (decision === 'block')
         return {
-          result: 'acts',
+          result: 'enforced',
           detail:
             action === 'require_approval'
               ? `Rule \`${name}\` held it for an approval.`
               : `Blocked by \`${name}\` before an approval was needed.`,
         };
       return monitored.length > 0
-        ? { result: 'records', detail: `Rule \`${rule?.name ?? name}\` is in monitor mode and did not act.` }
-        : { result: 'fails', detail: `Not held: the decision was \`${decision}\`.` };
+        ? { result: 'recorded', detail: `Rule \`${rule?.name ?? name}\` is in monitor mode and did not act.` }
+        : { result: 'failed', detail: `Not held: the decision was \`${decision}\`.` };
     },
   };
 }

@@ -16,14 +16,14 @@ export interface VerifiedControl {
   readonly control_id: string;
   readonly title: string;
   /** `not_tested`: none of its parts can be probed. `not_configured`: the policy has nothing that could act. */
-  readonly result: 'acts' | 'does_not_act' | 'not_configured' | 'not_tested';
+  readonly result: 'effective' | 'ineffective' | 'not_configured' | 'not_tested';
   /** Sentences: the parts that did not act, are not configured or were not tested. */
   readonly details: readonly string[];
 }
 
 export interface SelfTestReport {
-  /** `true` if every control that was tested acts. */
-  readonly acts: boolean;
+  /** `true` if every tested control is effective. */
+  readonly effective: boolean;
   readonly policy_hash: string;
   readonly probes: readonly ProbeReport[];
   readonly controls: readonly VerifiedControl[];
@@ -47,13 +47,13 @@ export async function runSelfTest(
   const count = (result: VerifiedControl['result']) =>
     controls.filter((each) => each.result === result).length;
   return {
-    acts: count('does_not_act') === 0,
+    effective: count('ineffective') === 0,
     policy_hash: context.runtime.policy().hash,
     probes: await run.reports(),
     controls,
     counts: {
-      acts: count('acts'),
-      does_not_act: count('does_not_act'),
+      effective: count('effective'),
+      ineffective: count('ineffective'),
       not_configured: count('not_configured'),
       not_tested: count('not_tested'),
     },
@@ -108,7 +108,7 @@ async function runProbe({ name, crossing, read }: Probe, context: Context): Prom
   if (name === AUDIT_PROBE) return findAuditEvent(ruling.event_id, context);
   const { fault } = ruling.verdict;
   if (fault)
-    return { probe: name, event_id: ruling.event_id, result: 'fails', detail: 'A fault blocked the probe.' };
+    return { probe: name, event_id: ruling.event_id, result: 'failed', detail: 'A fault blocked the probe.' };
   return { probe: name, event_id: ruling.event_id, ...read(ruling.verdict) };
 }
 
@@ -122,8 +122,8 @@ async function findAuditEvent(event_id: string, { runtime }: Context): Promise<P
       detail: 'Nothing is recorded here: no service runs, or `audit.enabled` is `false`.',
     };
   return found.count === 1
-    ? { probe: AUDIT_PROBE, event_id, result: 'acts', detail: 'The event is in the audit log.' }
-    : { probe: AUDIT_PROBE, event_id, result: 'fails', detail: 'The event is not in the audit log.' };
+    ? { probe: AUDIT_PROBE, event_id, result: 'enforced', detail: 'The event is in the audit log.' }
+    : { probe: AUDIT_PROBE, event_id, result: 'failed', detail: 'The event is not in the audit log.' };
 }
 
 async function verifyControl(
@@ -138,7 +138,7 @@ async function verifyControl(
   for (const { tag, places, expect } of control.tags)
     for (const place of places) {
       const { probe, result, detail } = await run.runTag(tag, place);
-      const is_met = result === 'acts' || (result === 'records' && expect === 'record');
+      const is_met = result === 'enforced' || (result === 'recorded' && expect === 'record');
       if (is_met) acting += 1;
       else {
         failing += 1;
@@ -148,7 +148,7 @@ async function verifyControl(
   for (const mechanism of control.mechanisms) {
     const report = await run.runMechanism(mechanism);
     if (report === null) details.push(`${getMechanism(mechanism).title}: not tested.`);
-    else if (report.result === 'acts') acting += 1;
+    else if (report.result === 'enforced') acting += 1;
     else if (report.result === 'not_configured') {
       absent += 1;
       details.push(`${getMechanism(mechanism).title}: not configured. ${report.detail}`);
@@ -158,6 +158,6 @@ async function verifyControl(
     }
   }
   const result =
-    failing > 0 ? 'does_not_act' : acting > 0 ? 'acts' : absent > 0 ? 'not_configured' : 'not_tested';
+    failing > 0 ? 'ineffective' : acting > 0 ? 'effective' : absent > 0 ? 'not_configured' : 'not_tested';
   return { control_id, title, result, details };
 }
