@@ -14,7 +14,7 @@ import { proxyForward } from '../src/gateways/forward/operations.ts';
 import type { AnyOperation } from '../src/operations/operation.ts';
 import { EXAMPLE_ADAPTER } from '../src/operations/testing/adapter.ts';
 import { LOOPBACK_CALLER } from '../src/runtime/access/callers.ts';
-import { PERSON_PERMISSIONS } from '../src/runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS } from '../src/runtime/config/permissions.ts';
 import { operations } from '../src/server/operations.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -383,7 +383,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
 /** True if the example shows the call of an operator: no other credential carries the permission, or its answer names one. */
 function needsPerson({ name, permission, for_users }: AnyOperation): boolean {
   if (permission === null) return false;
-  if (PERSON_PERMISSIONS.includes(permission) || /^(?:approvals|capabilities|secrets)_/.test(name))
+  if (OPERATOR_PERMISSIONS.includes(permission) || /^(?:approvals|capabilities|secrets)_/.test(name))
     return true;
   return for_users !== true && !LOOPBACK_CALLER.permissions.includes(permission);
 }

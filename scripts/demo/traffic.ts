@@ -77,7 +77,7 @@ interface DemoSession {
 async function runStep(step: DemoStep, session: DemoSession, world: DemoWorld): Promise<void> {
   switch (step.kind) {
     case 'ask_model':
-      return askModel(step, session, world);
+      return queryModel(step, session, world);
     case 'call_tool':
       return callTool(step, session, world);
     case 'send_message':
@@ -86,7 +86,7 @@ async function runStep(step: DemoStep, session: DemoSession, world: DemoWorld): 
 }
 
 /** Judges a model call as the LLM proxy does, and charges it. */
-async function askModel(
+async function queryModel(
   { prompt, answer }: Extract<DemoStep, { kind: 'ask_model' }>,
   { agent, session_id }: DemoSession,
   { engine, clock, random }: DemoWorld,
@@ -123,8 +123,8 @@ async function askModel(
       null,
       extras,
     );
-  const asked = await judge('input', prompt);
-  if (asked.verdict.decision === 'block') return void (await reserved.settle(null));
+  const input_verdict = await judge('input', prompt);
+  if (input_verdict.verdict.decision === 'block') return void (await reserved.settle(null));
   clock.now_ms += random.whole(600, 9_000);
   await judge('output', answer);
   const cached = Math.floor(input_tokens * random.next() * 0.7);

@@ -21,13 +21,13 @@ export interface TableSchema {
 interface Row {
   readonly key: string;
   readonly type: string;
-  readonly standing: string;
+  readonly default_text: string;
   readonly description: string;
 }
 
 /** Returns the cells of a table of every key below `schema`: the key, its type, its default and its purpose. */
 export function listSchemaCells(schema: TableSchema): readonly (readonly string[])[] {
-  return [...getRows(schema, '')].map(({ key, type, standing, description }) => [
+  return [...getRows(schema, '')].map(({ key, type, default_text: standing, description }) => [
     `\`${key}\``,
     type,
     standing,
@@ -38,7 +38,9 @@ export function listSchemaCells(schema: TableSchema): readonly (readonly string[
 /** Returns a Markdown table of every key below `schema`, with its type, its default and its purpose. */
 export function renderSchemaTable(schema: TableSchema, prefix = ''): string {
   const rows = [...getRows(schema, prefix)];
-  const lines = rows.map((row) => `| \`${row.key}\` | ${row.type} | ${row.standing} | ${row.description} |`);
+  const lines = rows.map(
+    (row) => `| \`${row.key}\` | ${row.type} | ${row.default_text} | ${row.description} |`,
+  );
   return ['| Key | Type | Default | |', '|---|---|---|---|', ...lines].join('\n');
 }
 
@@ -74,10 +76,10 @@ function* getChildren(schema: TableSchema, prefix: string): Generator<[string, T
 
 function getRow(schema: TableSchema, key: string, required: boolean): Row {
   const description = (schema.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
-  return { key, type: getType(schema), standing: getStanding(schema, required), description };
+  return { key, type: getType(schema), default_text: formatDefault(schema, required), description };
 }
 
-function getStanding(schema: TableSchema, required: boolean): string {
+function formatDefault(schema: TableSchema, required: boolean): string {
   const isEmpty = typeof schema.default === 'object' && Object.keys(schema.default ?? {}).length === 0;
   if (schema.default !== undefined && schema.default !== null && !isEmpty) {
     return `\`${JSON.stringify(schema.default).replaceAll('"', '')}\``;

@@ -19,7 +19,7 @@ const comment = {
   description: 'The reason. Detected secrets and personal data in it are masked.',
 } as const;
 
-const person = {
+const decisionInput = {
   type: 'object',
   required: ['request_id'],
   properties: {
@@ -120,7 +120,7 @@ export const approvalExample = {
 
 const decided = { decided_by: 'operator', decided_at: '2026-01-31T12:01:00.000Z' };
 
-const voice = {
+const voteExample = {
   caller_id: 'operator',
   approver: null,
   voted_at: '2026-01-31T12:01:00.000Z',
@@ -227,13 +227,13 @@ export const approvalsApprove = defineOperation({
   },
   permission: 'approvals:decide',
   needs: 'store',
-  input: person,
+  input: decisionInput,
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Checked with the customer.' },
   answer: {
     ...approvalExample,
     status: 'approved',
-    votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voice }],
+    votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voteExample }],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
@@ -255,13 +255,13 @@ export const approvalsDeny = defineOperation({
   },
   permission: 'approvals:decide',
   needs: 'store',
-  input: person,
+  input: decisionInput,
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Not to this address.' },
   answer: {
     ...approvalExample,
     status: 'denied',
-    votes: [{ vote: 'deny', comment: 'Not to this address.', ...voice }],
+    votes: [{ vote: 'deny', comment: 'Not to this address.', ...voteExample }],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],

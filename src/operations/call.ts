@@ -7,7 +7,7 @@ import { Unavailable } from '../platform/unavailable.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { identifyUser, isSignedIn } from '../runtime/access/users.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
-import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
@@ -47,14 +47,14 @@ export async function callOperation(
   const { check_body } = operation;
   const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
   // A call without input, such as a health check, does not wait until the validators are loaded.
-  const asks_nothing = takesNoInput(operation) && isPlainObject(input);
-  if (!asks_nothing) {
+  const has_no_input = takesNoInput(operation) && isPlainObject(input);
+  if (!has_no_input) {
     const validator = validators.get(operation) ?? (await compileValidator(operation));
     if (!validator.Check(input))
       throw buildInvalidRefusal(validator.Errors(clipValue(operation.input, input))[1], operation.input);
   }
   try {
-    return await operation.run(asks_nothing ? {} : input, context);
+    return await operation.run(has_no_input ? {} : input, context);
   } catch (error) {
     throw findUnavailableRefusal(error) ?? error;
   }
@@ -115,7 +115,7 @@ function formatMissingPermission(needed: Permission, caller: Caller): string {
   const { id, kind } = caller;
   if (isSignedIn(caller)) return `Your roles do not have the permission \`${needed}\`.`;
   if (needed === 'account:own') return 'This is for users who signed in: sign in first.';
-  if (PERSON_PERMISSIONS.includes(needed))
+  if (OPERATOR_PERMISSIONS.includes(needed))
     return 'This needs a person: sign in, or send the operator token as `Authorization: Bearer`.';
   if (id.startsWith('user:')) return `The user’s role does not have the permission \`${needed}\`.`;
   if (kind === 'anonymous')

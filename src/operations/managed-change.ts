@@ -8,7 +8,7 @@ import { countRevision } from '../runtime/managed-policy/revisions.ts';
 import { type Context, Refusal } from './operation.ts';
 
 /** The audit event of a change by a person. */
-export type PersonChange = Pick<ServiceChange, 'phase' | 'reason' | 'metadata' | 'about'>;
+export type OperatorChange = Pick<ServiceChange, 'phase' | 'reason' | 'metadata' | 'about'>;
 
 /** A change of the managed policy. `save` and `undo` change only the store, because a conflict runs them again. */
 export interface ManagedChange {
@@ -16,7 +16,7 @@ export interface ManagedChange {
   readonly save: (trx: Transaction<StoreTables>) => Promise<void>;
   /** Takes the change back if the service cannot activate it. */
   readonly undo: (trx: Transaction<StoreTables>) => Promise<void>;
-  readonly event: PersonChange;
+  readonly event: OperatorChange;
 }
 
 /** The active policy after a change. */
@@ -41,7 +41,7 @@ export const activatedProperties = {
  * @throws Refusal `policy_invalid` with the problems, or `forbidden`
  */
 export async function applyManagedChange(change: ManagedChange, context: Context): Promise<ActivatedChange> {
-  requirePerson(context);
+  requireOperator(context);
   const { runtime, caller } = context;
   const draft = await runtime.compileDraft({ managed: change.next(readActive(context)) });
   if (!draft.ok) throw buildPolicyRefusal(draft.problems);
@@ -49,7 +49,7 @@ export async function applyManagedChange(change: ManagedChange, context: Context
   await store.transaction(async (trx) => {
     await change.save(trx);
     await countRevision(trx, 'policy');
-    await recordPersonChange(change.event, context);
+    await recordOperatorChange(change.event, context);
   });
   const report = await runtime.reload(caller).catch(async (fault: unknown) => {
     await revertChange(change, context);
@@ -73,7 +73,7 @@ async function revertChange(change: ManagedChange, context: Context): Promise<vo
     await countRevision(trx, 'policy');
     const { event } = change;
     const reason = 'The change could not be activated and was taken back.';
-    await recordPersonChange({ ...event, reason }, context, false);
+    await recordOperatorChange({ ...event, reason }, context, false);
   });
 }
 
@@ -86,8 +86,8 @@ export function readActive({ runtime }: Context): ManagedPolicy {
 }
 
 /** Writes the audit event of a change by a person. Rejects if the audit log cannot be written. */
-export async function recordPersonChange(
-  event: PersonChange,
+export async function recordOperatorChange(
+  event: OperatorChange,
   { runtime, caller }: Context,
   done = true,
 ): Promise<void> {
@@ -98,7 +98,7 @@ export async function recordPersonChange(
 }
 
 /** @throws Refusal unless the caller is a person */
-export function requirePerson({ caller }: Context): void {
+export function requireOperator({ caller }: Context): void {
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential changes this.');
 }
 

@@ -39,9 +39,9 @@ export const sessionPassword = defineOperation({
   refusals: ['invalid_request', 'too_many_requests'],
   run: async (input, context) => {
     const { session } = await requireSession(context);
-    const asked = { current: input.current_password, next: input.new_password };
+    const passwords = { current: input.current_password, next: input.new_password };
     const accounts = await context.runtime.accounts();
-    const result = await accounts.changePassword(session, asked, requireBrowser(context));
+    const result = await accounts.changePassword(session, passwords, requireBrowser(context));
     return rotateOwnSession(result, context, 'The present password is wrong.');
   },
 });

@@ -177,10 +177,10 @@ export const passkeyAdd = defineOperation({
   refusals: ['invalid_request', 'not_configured'],
   run: async ({ name, response }, context) => {
     const { session } = await requireSession(context);
-    const asked = { name, response: response as never };
+    const registration = { name, response: response as never };
     const accounts = await context.runtime.accounts();
     return rotateOwnSession(
-      await accounts.addPasskey(session, asked, requirePasskeyOrigin(context)),
+      await accounts.addPasskey(session, registration, requirePasskeyOrigin(context)),
       context,
       WRONG,
     );

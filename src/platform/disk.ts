@@ -78,13 +78,13 @@ export function findDiskProblem(error: unknown, folder: string | null = null): D
 }
 
 /** The minimum free space that a database needs to open, in bytes. */
-const ROOM_BYTES_MIN = 65_536;
+const FREE_BYTES_MIN = 65_536;
 
 function isFull(folder: string | null): boolean {
   if (folder === null) return false;
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < ROOM_BYTES_MIN;
+    return bavail * bsize < FREE_BYTES_MIN;
   } catch {
     return false;
   }

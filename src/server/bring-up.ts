@@ -186,14 +186,14 @@ function attachSignals(
     onChange: () => noticed('service:file-watch'),
   });
   let stopping: Promise<void> | null = null;
-  let asked_ms = 0;
+  let requested_ms = 0;
   const stop = (): Promise<void> => {
     if (stopping === null) {
-      asked_ms = performance.now();
+      requested_ms = performance.now();
       stopping = finish();
       return stopping;
     }
-    return performance.now() - asked_ms < ECHO_MS ? stopping : parent.kill();
+    return performance.now() - requested_ms < ECHO_MS ? stopping : parent.kill();
   };
   const signals: readonly (readonly [NodeJS.Signals, () => void])[] = [
     ['SIGTERM', () => void stop()],

@@ -54,14 +54,14 @@ export async function takeFromDaemon(state_dir: string): Promise<Ownership> {
       return takeOwnership(state_dir);
     } catch (failure) {
       if (!(failure instanceof StartFailure) || failure.code !== 'state_in_use') throw failure;
-      is_leaving ||= await askToLeave(state_dir);
+      is_leaving ||= await requestShutdown(state_dir);
       if (!is_leaving || waited_ms >= PATIENCE_MS) throw failure;
       await sleep(AGAIN_MS);
     }
   }
 }
 
-async function askToLeave(state_dir: string): Promise<boolean> {
+async function requestShutdown(state_dir: string): Promise<boolean> {
   const handlers = await connectService(state_dir);
   if (handlers === null) return false;
   return handlers

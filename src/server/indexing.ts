@@ -28,14 +28,14 @@ const POLL_MS = 500;
 /** The interval while a client follows the audit log, short enough for an interactive reader. */
 const WATCHED_POLL_MS = 200;
 /** The longest pause on a busy machine while a client follows the audit log, in milliseconds. */
-const WATCHED_REST_MS = 100;
+const WATCHED_PAUSE_MS = 100;
 /** The first pass is delayed, so that opening the index does not delay the first health checks. */
 const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
 /** The longest time that a stop waits for the index, in milliseconds. The next start fills in what is left. */
 const CLOSE_MS_MAX = 5_000;
-const BEHIND = 'the audit index could not be brought up to date, and is tried again';
+const INDEXING_FAILED = 'the audit index could not be brought up to date, and is tried again';
 const FILLED_LATER = 'the audit index is filled at the next start';
 const SHORTENED =
   'the audit journal lacks records of a writer that the index contains; run `service audit verify`, and restore the files from a backup';
@@ -69,7 +69,7 @@ export function openIndexFiller(options: {
   const opening = createLazyValue(() => openAll(options, runs.begin));
   const inTurn = openSerialQueue();
   const isWatched = options.watch.isActive;
-  const throttle = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
+  const throttle = openThrottle(undefined, () => (isWatched() ? WATCHED_PAUSE_MS : PAUSE_MS_MAX));
   const maintainIndex = openIndexMaintenance(options);
   const runs = openStoppableRuns(throttle);
 
@@ -94,7 +94,7 @@ export function openIndexFiller(options: {
     step,
     () => (isWatched() ? WATCHED_POLL_MS : POLL_MS),
     (error) => {
-      if (!(error instanceof IndexingStopped)) options.log.error(BEHIND, describeFault(error));
+      if (!(error instanceof IndexingStopped)) options.log.error(INDEXING_FAILED, describeFault(error));
     },
   );
 

@@ -21,7 +21,7 @@ export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | 
   const last = new Map<Worker, MetricsSnapshot>();
   let ended: MetricsSnapshot = [];
 
-  async function ask(worker: Worker): Promise<void> {
+  async function readWorkerMetrics(worker: Worker): Promise<void> {
     const snapshot = await worker.call('metrics', null, GATHER_MS).catch(() => null);
     if (snapshot !== null) last.set(worker, snapshot);
   }
@@ -37,7 +37,10 @@ export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | 
   }
 
   return async () => {
-    const [snapshot = null] = await Promise.all([own?.snapshot() ?? null, ...serving().map(ask)]);
+    const [snapshot = null] = await Promise.all([
+      own?.snapshot() ?? null,
+      ...serving().map(readWorkerMetrics),
+    ]);
     settle();
     return formatMetrics([...last.values(), ...(snapshot === null ? [] : [snapshot]), ended]);
   };

@@ -465,10 +465,10 @@ function getIndex({ indexing }: DeferredParts): (() => Promise<AuditIndex>) | nu
 /** Clients follow the audit log in the process that fills the index. */
 function getFollow({ feed, indexing }: DeferredParts): FollowAuditLog | null {
   if (indexing === null) return null;
-  return async (wish, signal) => {
+  return async (follow_request, signal) => {
     const { followIndex } = await import('../runtime/audit/events/follow-index.ts');
     const { index } = await indexing.open();
-    return followIndex(wish, { index, sync: indexing.sync, watch: feed.watch }, signal);
+    return followIndex(follow_request, { index, sync: indexing.sync, watch: feed.watch }, signal);
   };
 }
 

@@ -67,7 +67,7 @@ export interface DaemonHandlers {
  * Follows the audit log until `signal` is aborted. Returns `null` if the position to start from is not known.
  */
 export type FollowAuditLog = (
-  wish: FollowRequest,
+  follow_request: FollowRequest,
   signal: AbortSignal,
 ) => Promise<AsyncIterable<FollowedPage> | null>;
 
@@ -75,7 +75,7 @@ const CONNECTIONS_MAX = 64;
 /** The limit of connections that follow the audit log. The remaining connections are for questions. */
 const FOLLOWERS_MAX = 16;
 /** The number of questions of one connection that run at the same time. */
-const ASKED_MAX = 32;
+const PENDING_MAX = 32;
 
 /**
  * Opens the socket of the command line. The operating system lets only the owner of the state folder open it,
@@ -135,7 +135,7 @@ function serveSocket(socket: Socket, options: Options, followers: Set<Socket>): 
     const read = lines(chunk);
     if (read === null) return void socket.destroy();
     for (const line of read) {
-      if (++requested > ASKED_MAX) return void socket.destroy();
+      if (++requested > PENDING_MAX) return void socket.destroy();
       void answerLine(line, options, { socket, followers }).then((settled) => {
         requested -= 1;
         if (socket.writable) socket.write(`${writeExactJson(settled, SOCKET_CONTENT_LEVELS)}\n`);
@@ -166,7 +166,7 @@ async function answerLine(line: string, options: Options, peer: Peer): Promise<S
 function answerTo(request: SocketRequest, options: Options, peer: Peer): unknown {
   if (request.method === 'status') return options.status();
   if (request.method === 'sync_index') return options.sync_index();
-  if (request.method === 'leave') return askToLeaveDaemon(options);
+  if (request.method === 'leave') return requestDaemonExit(options);
   // A follower does not keep a daemon alive.
   if (request.method === 'follow') return followEvents(request, options, peer);
   options.daemon?.onRequest();
@@ -203,7 +203,7 @@ async function followEvents(
 ): Promise<void> {
   const { id, input } = request;
   const context = { runtime, caller: getCaller(request), request_id: `cli-${id}` };
-  const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as FollowRequest;
+  const follow_request = (await dispatch(FOLLOW_OPERATION, input, context)) as FollowRequest;
   if (followAuditLog === null)
     return rejectWith('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
   if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
@@ -214,7 +214,7 @@ async function followEvents(
   socket.once('close', end);
   if (socket.destroyed) end();
   try {
-    const pages = await followAuditLog(wish, gone.signal);
+    const pages = await followAuditLog(follow_request, gone.signal);
     if (pages === null) return await rejectWith('not_found', 'The event `after` is not known, or no longer.');
     for await (const page of pages) await sendReply(socket, { id, page }, gone.signal);
   } catch (fault) {
@@ -237,7 +237,7 @@ function rejectWith(code: string, message: string): Promise<never> {
   return Promise.reject(refusal);
 }
 
-function askToLeaveDaemon({ daemon }: Options): { readonly leaving: boolean } {
+function requestDaemonExit({ daemon }: Options): { readonly leaving: boolean } {
   daemon?.onLeave();
   return { leaving: daemon !== null };
 }

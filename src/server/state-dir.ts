@@ -84,8 +84,8 @@ function isShared(folder: string): boolean {
  * yet.
  */
 export function isDiskFailure(error: unknown): boolean {
-  const is_told = error instanceof StartFailure || error instanceof AuditFailure;
-  return !is_told && findDiskProblem(error)?.names_cause === true;
+  const is_described = error instanceof StartFailure || error instanceof AuditFailure;
+  return !is_described && findDiskProblem(error)?.names_cause === true;
 }
 
 /** Builds the failure for a state folder that cannot be written because of the disk or the system. */

@@ -231,7 +231,7 @@ function createPolicyExchange(
   };
 }
 
-const ASK_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 /**
  * The time limit of two questions of a health check: the agents of all workers, and the last reload. A health
  * check is repeated often, so a late answer is left out.
@@ -242,15 +242,16 @@ const RELOAD_MS = 60_000;
 
 function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: string): Coordinator {
   return {
-    ready: () => channel.call('ready', null, ASK_MS),
+    ready: () => channel.call('ready', null, REQUEST_TIMEOUT_MS),
     reloadFailure: () => channel.call('reload_failure', null, AGENTS_MS),
-    metrics: () => channel.call('metrics', null, ASK_MS),
+    metrics: () => channel.call('metrics', null, REQUEST_TIMEOUT_MS),
     agents: () => channel.call('agents', null, AGENTS_MS),
-    processes: () => channel.call('processes', null, ASK_MS),
-    plugins: () => channel.call('plugins', null, ASK_MS),
+    processes: () => channel.call('processes', null, REQUEST_TIMEOUT_MS),
+    plugins: () => channel.call('plugins', null, REQUEST_TIMEOUT_MS),
     reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
     activateKeys: async () => void (await channel.call('activate_keys', null, RELOAD_MS)),
     syncIndex: async () => void (await channel.call('sync_index', null, SYNC_MS)),
-    events: async (turn, wanted) => (await channel.call('events', { worker, turn, wanted }, ASK_MS)).position,
+    events: async (turn, wanted) =>
+      (await channel.call('events', { worker, turn, wanted }, REQUEST_TIMEOUT_MS)).position,
   };
 }

@@ -31,7 +31,9 @@ export const claudeCodeDialect: Dialect = {
       deny: replyWithBlock,
     },
     Elicitation: {
-      checks: (payload) => [{ kind: 'result', tool: getElicitation(payload), output: getAsked(payload) }],
+      checks: (payload) => [
+        { kind: 'result', tool: getElicitation(payload), output: readElicitation(payload) },
+      ],
       deny: () => replyWithSpecificOutput('Elicitation', { action: 'decline' }),
     },
     ElicitationResult: {
@@ -173,7 +175,7 @@ function getElicitation(payload: Payload): string {
   return `mcp__${readToolName(payload, 'mcp_server_name')}__elicitation`;
 }
 
-function getAsked({ message, url, requested_schema }: Payload): Json {
+function readElicitation({ message, url, requested_schema }: Payload): Json {
   return { message, url, requested_schema } as Json;
 }
 

@@ -46,7 +46,7 @@ function open(): TranscriptParser {
             id,
             tool,
             at_ms: readTime(line.timestamp),
-            is_asked: tool === NOT_HOOKED ? 'no' : 'yes',
+            calls_hook: tool === NOT_HOOKED ? 'no' : 'yes',
           });
         if (block.type === 'tool_result') addResult(block);
       }

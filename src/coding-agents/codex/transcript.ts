@@ -43,7 +43,7 @@ function open(): TranscriptParser {
         id,
         tool,
         at_ms: readTime(line.timestamp),
-        is_asked: HOOKED.test(tool) ? 'yes' : NOT_HOOKED.includes(tool) ? 'no' : 'unknown',
+        calls_hook: HOOKED.test(tool) ? 'yes' : NOT_HOOKED.includes(tool) ? 'no' : 'unknown',
       });
     },
     finish: () =>

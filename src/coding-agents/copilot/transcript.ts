@@ -50,7 +50,7 @@ function open(): TranscriptParser {
       const tool = readShortName(data.toolName);
       if (event.type !== 'tool.execution_start' || tool === null) return;
       const id = readShortName(data.toolCallId) ?? `at ${runs.size}`;
-      runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), is_asked: 'yes' });
+      runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), calls_hook: 'yes' });
     },
     finish: () =>
       session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },

@@ -90,7 +90,7 @@ function buildPayload(event: string, probe: ProbeContext): object | null {
 }
 
 /** The events at which Cursor can ask its user. */
-const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
+const CONSENT_EVENTS = ['beforeMCPExecution', 'beforeShellExecution'];
 
 function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, probe: string): OutputReading {
   const broken = (fault: string): OutputReading =>
@@ -112,6 +112,6 @@ function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, pro
   }
   if (output.permission === 'deny') return STOPPING_OUTPUT;
   if (output.permission !== 'ask') return PASSING_OUTPUT;
-  if (ASKED.includes(event)) return ASKING_OUTPUT;
+  if (CONSENT_EVENTS.includes(event)) return ASKING_OUTPUT;
   return event === 'subagentStart' ? STOPPING_OUTPUT : continueWith('`ask` is not enforced at this event');
 }

@@ -27,7 +27,7 @@ function open(): TranscriptParser {
       const tool = readShortName(call.name);
       // A denied or cancelled call did not run, and for a failed call the transcript does not state whether it ran.
       if (id === null || tool === null || call.status !== 'success') continue;
-      runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), is_asked: 'yes' });
+      runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), calls_hook: 'yes' });
     }
   };
   const addRecord = (record: Readonly<Record<string, unknown>>): void => {

@@ -8,7 +8,7 @@ export interface ToolRun {
   /** `null` if the transcript does not say. */
   readonly at_ms: number | null;
   /** States whether the agent calls its hooks for this tool, according to its documentation. */
-  readonly is_asked: 'yes' | 'no' | 'unknown';
+  readonly calls_hook: 'yes' | 'no' | 'unknown';
 }
 
 /** The part of a session that one file holds. */

@@ -77,11 +77,11 @@ const ENTRY_DEPTH = 3;
 /** Returns whether a hook is as setup would write it. Its group may hold other hooks. */
 function isSameHook(format: HookFormat, draft: Draft, hook: InstalledHook, entry: Json): boolean {
   const fresh = { hooks: { [hook.event]: [entry] } };
-  const [meant] = format.list(fresh);
+  const [expected] = format.list(fresh);
   return (
-    meant !== undefined &&
-    meant.matcher === hook.matcher &&
-    isSame(readRequiredValue(draft.document(), hook.path), readRequiredValue(fresh, meant.path))
+    expected !== undefined &&
+    expected.matcher === hook.matcher &&
+    isSame(readRequiredValue(draft.document(), hook.path), readRequiredValue(fresh, expected.path))
   );
 }
 

@@ -77,10 +77,10 @@ test('Claude Code: what was called is found, and what the agent refused to run i
       cwd: '/home/ada/project',
       cwd_sha256: null,
       runs: [
-        { id: 'toolu_2', tool: 'Read', at_ms: NOON_MS + 60_000, is_asked: 'yes' },
-        { id: 'toolu_3', tool: 'mcp__notes__add', at_ms: NOON_MS + 120_000, is_asked: 'yes' },
-        { id: 'toolu_4', tool: 'Bash', at_ms: NOON_MS + 120_000, is_asked: 'yes' },
-        { id: 'toolu_5', tool: 'EndConversation', at_ms: NOON_MS + 120_000, is_asked: 'no' },
+        { id: 'toolu_2', tool: 'Read', at_ms: NOON_MS + 60_000, calls_hook: 'yes' },
+        { id: 'toolu_3', tool: 'mcp__notes__add', at_ms: NOON_MS + 120_000, calls_hook: 'yes' },
+        { id: 'toolu_4', tool: 'Bash', at_ms: NOON_MS + 120_000, calls_hook: 'yes' },
+        { id: 'toolu_5', tool: 'EndConversation', at_ms: NOON_MS + 120_000, calls_hook: 'no' },
       ],
     },
   ]);
@@ -102,7 +102,7 @@ test('Codex CLI: calls with their ids, and whether the agent asks about them', a
   );
   const { transcripts } = await read('codex', { '2026/11/20/rollout-1.jsonl': text });
   assert.deepEqual(
-    transcripts.flatMap(({ runs }) => runs.map(({ id, tool, is_asked }) => [id, tool, is_asked])),
+    transcripts.flatMap(({ runs }) => runs.map(({ id, tool, calls_hook }) => [id, tool, calls_hook])),
     [
       ['call_1', 'shell_command', 'yes'],
       ['call_2', 'apply_patch', 'yes'],
@@ -138,7 +138,7 @@ test('Gemini CLI: lines that come again count once, in both forms', async () => 
     id: null,
     tool: 'run_shell_command',
     at_ms: NOON_MS + 60_000,
-    is_asked: 'yes',
+    calls_hook: 'yes',
   });
 });
 
@@ -208,11 +208,11 @@ function buildAuditedCalls(
   return { ids: new Set(ids), counts: new Map(counts), first_ms: null, is_partial: false };
 }
 
-const run = (id: string | null, tool: string, minute = 1, is_asked: 'yes' | 'no' | 'unknown' = 'yes') => ({
+const run = (id: string | null, tool: string, minute = 1, calls_hook: 'yes' | 'no' | 'unknown' = 'yes') => ({
   id,
   tool,
   at_ms: NOON_MS + minute * 60_000,
-  is_asked,
+  calls_hook: calls_hook,
 });
 const reported = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) => ({
   session_id,

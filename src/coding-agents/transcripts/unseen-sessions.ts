@@ -125,8 +125,8 @@ export function findUnseenSessions(
   };
   const found = [...mergeSessions(transcripts)].flatMap(([session_id, { cwd, runs }]) => {
     const in_window = runs.filter(
-      ({ at_ms, is_asked }) =>
-        is_asked !== 'no' && (at_ms === null || (at_ms >= since_ms && at_ms <= until_ms)),
+      ({ at_ms, calls_hook }) =>
+        calls_hook !== 'no' && (at_ms === null || (at_ms >= since_ms && at_ms <= until_ms)),
     );
     const unseen = in_window.filter((run) => !isSeen(session_id, run));
     return unseen.length === 0 ? [] : [summarizeSession(session_id, cwd, in_window.length, unseen)];
@@ -170,6 +170,6 @@ function summarizeSession(
     unseen: [...counts]
       .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
       .map(([tool, count]) => ({ tool, count })),
-    is_certain: unseen.some(({ is_asked }) => is_asked === 'yes'),
+    is_certain: unseen.some(({ calls_hook }) => calls_hook === 'yes'),
   };
 }

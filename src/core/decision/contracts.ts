@@ -7,7 +7,7 @@ import type { Content, Crossing, CrossingContext, Json, Policy, Tag, ToolContrac
 import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './argument-check.ts';
 import { isBeyondClearance } from './identities.ts';
-import { compileArgumentCheckLazily } from './lazy-argument-check.ts';
+import { compileArgumentCheckOnDemand } from './lazy-argument-check.ts';
 import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
@@ -20,10 +20,10 @@ import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 export function findContract(crossing: CrossingContext, policy: Policy): ToolContract | 'undeclared' | null {
   const { tool, tenant_id } = crossing;
   if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
-  const found = tool === null ? null : lookUpExact(policy, tool, tenant_id);
+  const found = tool === null ? null : findExact(policy, tool, tenant_id);
   if (found !== null) return found;
   if (policy.undeclared_tools !== 'allow') return 'undeclared';
-  return tool === null ? null : lookUpFolded(policy, tool, tenant_id);
+  return tool === null ? null : findFolded(policy, tool, tenant_id);
 }
 
 /** Tag of a call whose contract declares that data leaves with it. */
@@ -264,7 +264,7 @@ export function stripFields(
 const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
 
 /** Returns the tenant's own contract, or else the global one. */
-function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
+function findExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
   let register = exact_registers.get(policy);
   if (register === undefined) {
     register = new Map(
@@ -278,7 +278,7 @@ function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContr
 const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
 
 /** Returns the contract whose name equals the tool's when case is ignored; `undeclared` if there are several. */
-function lookUpFolded(policy: Policy, tool: string, tenant_id: string): ToolContract | 'undeclared' | null {
+function findFolded(policy: Policy, tool: string, tenant_id: string): ToolContract | 'undeclared' | null {
   let register = folded_registers.get(policy);
   if (register === undefined) {
     const made = new Map<string, ToolContract | 'undeclared'>();
@@ -297,7 +297,7 @@ const checks = new WeakMap<ToolContract, ArgumentCheck>();
 function getArgumentCheck(contract: ToolContract): ArgumentCheck {
   let check = checks.get(contract);
   if (check === undefined) {
-    check = compileArgumentCheckLazily(contract.arguments);
+    check = compileArgumentCheckOnDemand(contract.arguments);
     checks.set(contract, check);
   }
   return check;

@@ -92,12 +92,12 @@ export function listAgentsWithoutClearance(
   policy: Policy,
   tags: readonly Tag[],
 ): readonly string[] {
-  return listAgentsWhose(crossing, policy, (identity) => listUnclearedTags(identity, tags).length > 0);
+  return filterAgents(crossing, policy, (identity) => listUnclearedTags(identity, tags).length > 0);
 }
 
 /** Returns the agents of a crossing whose identities do not have its tool. */
 export function listAgentsWithoutTool(crossing: CrossingContext, policy: Policy): readonly string[] {
-  return listAgentsWhose(
+  return filterAgents(
     crossing,
     policy,
     (identity) => findToolRestrictions(identity, crossing.tool).length > 0,
@@ -111,7 +111,7 @@ export function listAgentsWithoutIdentity(crossing: CrossingContext, policy: Pol
   );
 }
 
-function listAgentsWhose(
+function filterAgents(
   crossing: CrossingContext,
   policy: Policy,
   lacks: (identity: AgentIdentity) => boolean,

@@ -1,5 +1,5 @@
 import { detect } from '../detect/detect.ts';
-import { collectToolFactsLazily } from '../detect/lazy.ts';
+import { collectToolFactsOnDemand } from '../detect/lazy.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
@@ -209,7 +209,7 @@ function collectFacts(
   if (phase !== 'request' && phase !== 'response') return NO_TAGS;
   const named = listNamedFacts(table);
   if (named.length === 0) return NO_TAGS;
-  const seen = phase === 'request' ? collectToolFactsLazily(crossing, named, policy.limits) : NO_TAGS;
+  const seen = phase === 'request' ? collectToolFactsOnDemand(crossing, named, policy.limits) : NO_TAGS;
   return [...seen, ...listDeclaredFacts(contract, phase)];
 }
 

@@ -6,6 +6,6 @@ import type { Json } from '../types/index.ts';
 import { type ArgumentCheck, compileArgumentCheck } from './argument-check.ts';
 
 /** Calls `compileArgumentCheck`, which it loads on first use. */
-export function compileArgumentCheckLazily(schema: Json): ArgumentCheck {
+export function compileArgumentCheckOnDemand(schema: Json): ArgumentCheck {
   return compileArgumentCheck(schema);
 }

@@ -11,7 +11,7 @@ import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
 import { COMMAND_FAMILY, COMMAND_IN_TEXT } from './commands/ids.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
-import { createPayloadReaderLazily, findSevereRulesLazily } from './lazy.ts';
+import { createPayloadReaderOnDemand, findSevereRulesOnDemand } from './lazy.ts';
 import type { Match, WorkMeter } from './matching/compiled-detector.ts';
 import type { Detector } from './matching/detector.ts';
 import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
@@ -170,7 +170,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
 function createPayloadReader(search: Search): PayloadReader {
   const { call, detection } = search;
   const give = (found: FoundCommands) => addCommands(search, found);
-  return createPayloadReaderLazily(give, detection.guarded_paths, call);
+  return createPayloadReaderOnDemand(give, detection.guarded_paths, call);
 }
 
 /** Returns the part of the text that is within the byte limit. Ends the scan if the text is longer. */
@@ -182,12 +182,12 @@ function takeWithinBytes(search: Search, text: string): string {
     search.uncounted_bytes_max += bytes_max;
     return text;
   }
-  const room = text_bytes_max - countBytes(search);
+  const bytes_left = text_bytes_max - countBytes(search);
   const bytes = countUtf8Bytes(text);
-  search.bytes += Math.min(bytes, room);
-  if (bytes <= room) return text;
+  search.bytes += Math.min(bytes, bytes_left);
+  if (bytes <= bytes_left) return text;
   search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
-  return truncateUtf8(text, room);
+  return truncateUtf8(text, bytes_left);
 }
 
 /** Returns the UTF-8 bytes scanned so far, and empties `uncounted`. */
@@ -356,7 +356,7 @@ function isReportedMatch(detection: Detection, text: string, { detector, start, 
 
 /** Returns whether a command in a text matches an enabled command rule. */
 function breaksRule(detection: Detection, value: string): boolean {
-  return findSevereRulesLazily(value).some(
+  return findSevereRulesOnDemand(value).some(
     (rule) => resolveDetectorSettings(detection, buildRuleIdentity(rule)).is_enabled,
   );
 }

@@ -17,7 +17,7 @@ import { buildCustomDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
 /** Calls `createToolCallReader` (commands/tool-call.ts). */
-export function createPayloadReaderLazily(
+export function createPayloadReaderOnDemand(
   give: (found: FoundCommands) => void,
   paths: GuardedPaths | undefined,
   call: ToolCall | null,
@@ -26,17 +26,17 @@ export function createPayloadReaderLazily(
 }
 
 /** See commands/in-text.ts. */
-export function listCommandDetectorsLazily(): readonly Detector[] {
+export function listCommandDetectorsOnDemand(): readonly Detector[] {
   return commandTextDetectors;
 }
 
 /** See commands/in-text.ts. */
-export function findSevereRulesLazily(value: string): readonly CommandRule[] {
+export function findSevereRulesOnDemand(value: string): readonly CommandRule[] {
   return findSevereRules(value);
 }
 
 /** See facts/facts.ts. */
-export function collectToolFactsLazily(
+export function collectToolFactsOnDemand(
   { content, tool }: Pick<Crossing, 'content' | 'tool'>,
   named: readonly Tag[],
   limits: ScanLimits,
@@ -45,6 +45,6 @@ export function collectToolFactsLazily(
 }
 
 /** See matching/custom/custom-detector.ts. */
-export function buildCustomDetectorLazily(pattern: CustomPattern): Detector {
+export function buildCustomDetectorOnDemand(pattern: CustomPattern): Detector {
   return buildCustomDetector(pattern);
 }

@@ -49,10 +49,10 @@ export function parseJsonTree(
       if (next === COMMA) {
         at = skipJsonSpace(text, at + 1);
         if (parent.members === null) break;
-        const behind = readKey(text, at, parent);
-        if (typeof behind !== 'number') return behind;
+        const key_end = readKey(text, at, parent);
+        if (typeof key_end !== 'number') return key_end;
         nodes += 1;
-        at = behind;
+        at = key_end;
         break;
       }
       if (next !== parent.closing) return buildParseError('malformed', at);

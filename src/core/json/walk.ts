@@ -207,9 +207,9 @@ function formatNumber(written: string): string {
   if (Math.abs(shift) > DIGITS_MAX || digits.length > DIGITS_MAX) return String(Number(written));
   const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
   const split = Math.max(point, 1);
-  const behind = padded.slice(split).replace(/0+$/, '');
+  const digits_after = padded.slice(split).replace(/0+$/, '');
   const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
-  return `${sign}${before}${behind === '' ? '' : `.${behind}`}`;
+  return `${sign}${before}${digits_after === '' ? '' : `.${digits_after}`}`;
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -39,17 +39,17 @@ type UndecidedEvaluation = Omit<Evaluation, 'decisive'>;
 export function listEvaluations(
   record: RecordedDecision,
   policy: Policy,
-  heard: RuleEvaluation,
+  evaluation: RuleEvaluation,
 ): readonly Evaluation[] {
   const evaluated = [
     ...evaluateCoverage(record),
-    ...evaluateRestrictions(record, heard),
+    ...evaluateRestrictions(record, evaluation),
     ...evaluateCrossing(record, policy),
     ...evaluateFindings(record, policy),
-    ...evaluateDeclaredTags(record, policy, heard),
+    ...evaluateDeclaredTags(record, policy, evaluation),
     ...evaluateStripping(record, policy),
   ];
-  const { winner } = heard;
+  const { winner } = evaluation;
   const evaluations = evaluated.map((each) => ({
     ...each,
     decisive: each.action === winner.action && each.rule === winner.rule,

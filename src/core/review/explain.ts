@@ -30,10 +30,10 @@ export function explainDecision(
 ): Explanation | UnreadableReason {
   const record = readRecordedDecision(event, decided_ms, conditions);
   if (typeof record === 'string') return record;
-  const heard = evaluateRecord(record, policy);
-  const replayed = getDecisionResult(heard);
+  const evaluation = evaluateRecord(record, policy);
+  const replayed = getDecisionResult(evaluation);
   const { rules, truncated } = listUnevaluatedRules(record, policy);
-  const evaluations = listEvaluations(record, policy, heard);
+  const evaluations = listEvaluations(record, policy, evaluation);
   return {
     replayed,
     matches_record:
@@ -41,8 +41,10 @@ export function explainDecision(
       replayed.action === event.action &&
       replayed.rule === event.policy_name,
     evaluations,
-    monitored: heard.monitored,
-    enforced_result: removesFieldsInMonitorMode(heard) ? record.enforced_result : heard.enforced_result,
+    monitored: evaluation.monitored,
+    enforced_result: removesFieldsInMonitorMode(evaluation)
+      ? record.enforced_result
+      : evaluation.enforced_result,
     not_evaluated: rules,
     not_evaluated_truncated: truncated,
     counterfactual: replayed.decision === 'allow' ? null : findCounterfactual(record, policy),

@@ -150,12 +150,12 @@ export function listUnevaluatedRules(
   { crossing }: RecordedDecision,
   policy: Policy,
 ): { readonly rules: readonly UnevaluatedRule[]; readonly truncated: number } {
-  const sights = RULE_SCOPES[getEnforcementPoint(crossing.boundary, crossing.phase)];
+  const scopes = RULE_SCOPES[getEnforcementPoint(crossing.boundary, crossing.phase)];
   const rules: UnevaluatedRule[] = [];
   let count = 0;
   for (const rule of policy.rules) {
     const { name, tenant_id, boundaries, phases } = rule;
-    const misses = sights.map((sight) => findScopeMismatch(rule, sight));
+    const misses = scopes.map((scope) => findScopeMismatch(rule, scope));
     const is_foreign = tenant_id !== null && tenant_id !== crossing.tenant_id;
     if (!is_foreign && misses.includes(null)) continue;
     count += 1;

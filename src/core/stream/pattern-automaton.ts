@@ -79,11 +79,11 @@ export function buildAutomaton(pattern: RegExp): PatternAutomaton {
   };
   const builder: Builder = { ways, flags: pattern.flags.replace(/[dgy]/g, '') };
   const entry = buildNodes(builder, tree, DONE, !pattern.source.includes('(?<value>'));
-  const behind = findLeadingLookbehind(tree);
+  const lookbehind = findLeadingLookbehind(tree);
   return {
     first: getState(ways, [{ node: entry, refused: [] }]),
     units_max: countUnitsMax(tree),
-    before: behind === null ? null : new RegExp(behind, `${builder.flags}y`),
+    before: lookbehind === null ? null : new RegExp(lookbehind, `${builder.flags}y`),
     back_units: 0,
     ways,
   };

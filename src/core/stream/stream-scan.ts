@@ -99,7 +99,7 @@ export function scanPiece(look: StreamScan, piece: string, is_last: boolean): vo
   const signals = tracker.signals.splice(0);
   for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
   if (is_last) return;
-  lookAtSuspects(look);
+  scanSuspects(look);
   for (const signal of signals) addToRegion(look, signal);
   scanRegion(look);
   weighPhrases(look);
@@ -145,7 +145,7 @@ function getFront({ reader, suspects }: StreamScan): number {
   return suspects.reduce((least, { start }) => Math.min(least, start), findReadingFront(reader));
 }
 
-function lookAtSuspects(look: StreamScan): void {
+function scanSuspects(look: StreamScan): void {
   const { suspects, pending, reader } = look;
   if (suspects.length === 0) return;
   const front = findReadingFront(reader);
@@ -198,15 +198,15 @@ function addToRegion(look: StreamScan, signal: number): void {
 function scanRegion(look: StreamScan): void {
   const { region } = look;
   if (region === null) return;
-  const come = look.text.end;
-  const is_large = come - region.start > REGION_UNITS_MAX;
-  if (come < region.end + REGION_UNITS && !is_large) return;
-  const until = come - QUOTE_UNITS;
+  const end_units = look.text.end;
+  const is_large = end_units - region.start > REGION_UNITS_MAX;
+  if (end_units < region.end + REGION_UNITS && !is_large) return;
+  const until = end_units - QUOTE_UNITS;
   for (const match of scanReadingsAt(look, { start: region.start - WINDOW_UNITS, end: until }, until)) {
     if (match.detector.weight === undefined && match.start >= look.released_units) look.pending.push(match);
     else look.alarms.push(match);
   }
-  look.region = come < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
+  look.region = end_units < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
 }
 
 /** Scores the phrases for which it is known whether they are quoted. */

@@ -64,15 +64,18 @@ export function listChoiceRoots(
   return places.map((place) => `${place}`);
 }
 
-const ASKED = '"stream_options":{"include_usage":true}';
+const USAGE_OPTION = '"stream_options":{"include_usage":true}';
 
 /** Returns the splice that makes a stream report its usage, which it does only on request. */
 export function buildUsageSplice(body: JsonNode): Splice | null {
   if (!isMemberTrue(body, 'stream')) return null;
   const options = getMember(body, 'stream_options');
-  if (options === null) return { start: body.end - 1, end: body.end - 1, text: `,${ASKED}` };
-  const asks = getMember(options, 'include_usage');
-  if (asks !== null) return asks.kind === 'true' ? null : { start: asks.start, end: asks.end, text: 'true' };
+  if (options === null) return { start: body.end - 1, end: body.end - 1, text: `,${USAGE_OPTION}` };
+  const include_usage = getMember(options, 'include_usage');
+  if (include_usage !== null)
+    return include_usage.kind === 'true'
+      ? null
+      : { start: include_usage.start, end: include_usage.end, text: 'true' };
   if (getMembers(options).length === 0) {
     return { start: options.start, end: options.end, text: '{"include_usage":true}' };
   }

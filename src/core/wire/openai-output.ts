@@ -68,7 +68,7 @@ export function createOutputReader(request?: AnswerContext): BodyReader {
       // A client that reads the member regardless of the event type would read it too.
       const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
       if (is_whole && member.value !== inner) return false;
-      const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
+      const is_read = inner === null ? isTextMember(type, member.key.value) : member.value === inner;
       const is_replaced = draft.repairs.some(({ start }) => start === member.value.start);
       if (!is_read && !is_replaced) addMember(draft, member, event);
     }
@@ -110,7 +110,7 @@ const TEXT_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'command', '
 
 const ABOUT_TEXT = /\.(?:delta|done|added)$/;
 
-function isToldBy(type: string, key: string): boolean {
+function isTextMember(type: string, key: string): boolean {
   return ABOUT_TEXT.test(type) && (TEXT_KEYS.includes(key) || key === 'logprobs');
 }
 

@@ -116,7 +116,7 @@ export function finishRequest(
 }
 
 /** Members that decide the destination and the cost of a request, with their allowed types. */
-const TOLD_ONCE: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
+const SINGLE_MEMBERS: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
   ['model', ['string', 'null']],
   ['stream', ['true', 'false', 'null']],
   ...['n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'].map(
@@ -132,7 +132,7 @@ function getProblem(body: JsonNode): string | null {
   if (body.kind !== 'object') return 'The body must be a JSON object.';
   const seen = new Set<string>();
   for (const { key, value } of getMembers(body)) {
-    const kinds = TOLD_ONCE.get(key.value);
+    const kinds = SINGLE_MEMBERS.get(key.value);
     if (kinds === undefined) continue;
     if (seen.has(key.value)) return `The body says \`${key.value}\` more than once; say it once.`;
     seen.add(key.value);

@@ -83,17 +83,17 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
   const { mount, path } = getPlace(settings.path);
   const base = settings.address.replace(/\/+$/, '');
   const client = openHttpClient({ env });
-  const ask = (route: string, signal: AbortSignal) =>
+  const request = (route: string, signal: AbortSignal) =>
     requestSecret({ url: `${base}/v1/${route}`, token, settings, client, signal });
   return {
     get: async (key, signal) => {
       const { folder, field } = locateSecret(key);
       const parts = [...path, ...folder].map(encodeURIComponent).join('/');
-      const answer = await ask(`${mount}/data/${parts}`, signal);
+      const answer = await request(`${mount}/data/${parts}`, signal);
       return answer === null ? null : readSecretMember(getFields(answer), field);
     },
     check: async (signal) => {
-      if ((await ask('auth/token/lookup-self', signal)) === null) throw buildDeniedFailure(settings);
+      if ((await request('auth/token/lookup-self', signal)) === null) throw buildDeniedFailure(settings);
     },
     close: () => void client.close(),
   };

@@ -51,7 +51,7 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
     if (format === 'csv') await writeText(terminal, `${COLUMNS.join(',')}\r\n`);
     while (cursor !== null) {
       const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
-      const page = (await asker.ask(request)) as AuditPage;
+      const page = (await asker.run(request)) as AuditPage;
       const before = count;
       count += page.count;
       await writeText(terminal, page.events.map(format === 'csv' ? formatCsvLine : formatJsonLine).join(''));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
-import { PERSON_PERMISSIONS } from '../../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 
 test('derived verbs that need an operator are in the list that keeps agents from them', () => {
   let verbs = 0;
   for (const { permission, cli } of operations) {
-    if (permission === null || !PERSON_PERMISSIONS.includes(permission)) continue;
+    if (permission === null || !OPERATOR_PERMISSIONS.includes(permission)) continue;
     if (cli === undefined) continue;
     assert.ok(isDecidingCommand(cli.verb.split(' ')), cli.verb);
     verbs += 1;

@@ -70,7 +70,7 @@ export async function serveConfigured(options: McpProxyOptions, terminal: Termin
 }
 
 async function serveGateway(
-  behind: GatewayOptions['behind'],
+  behind: GatewayOptions['target'],
   config: Config,
   options: McpProxyOptions,
   terminal: Terminal,
@@ -79,7 +79,7 @@ async function serveGateway(
   globalThis.console = new Console(process.stderr, process.stderr);
   const log = openLog({ ...config.log, name: 'mcp' });
   await serveGatewayOnStdio({
-    behind,
+    target: behind,
     env: terminal.env,
     agent_id: options.agent ?? 'mcp-client',
     user_id: options.user ?? '',

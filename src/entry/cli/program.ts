@@ -26,7 +26,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await program.parseAsync(words, { from: 'user' });
     return terminal.exit_code;
   } catch (error) {
-    return tellFailure(error, terminal, words.includes('--json'));
+    return reportFailure(error, terminal, words.includes('--json'));
   }
 }
 
@@ -142,7 +142,7 @@ function serializeFailure({ message, code, details, hint }: CommandFailure, term
   };
 }
 
-async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
+async function reportFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
   // Commander has already printed the message. Help and version also end here.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;

@@ -103,7 +103,7 @@ async function chooseStateFolder(
 
 /** A runtime that answers several calls of one operation. */
 export interface OperationSession {
-  readonly ask: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+  readonly run: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -122,7 +122,7 @@ export async function openOperationSession(
   const runtime = await openLocalRuntime(config, getPackageVersion());
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   return {
-    ask: (input) => callOperation(operation, input, { runtime, caller, request_id: 'cli' }),
+    run: (input) => callOperation(operation, input, { runtime, caller, request_id: 'cli' }),
     close: runtime.close,
   };
 }

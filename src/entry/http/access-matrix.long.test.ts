@@ -11,8 +11,8 @@ import { createApiKey } from '../../runtime/access/tokens.ts';
 import { beginSession } from '../../runtime/accounts/sign-in.ts';
 import { openTestAccounts, TEST_ORIGIN } from '../../runtime/accounts/testing/account-parts.ts';
 import {
+  OPERATOR_PERMISSIONS,
   PERMISSIONS,
-  PERSON_PERMISSIONS,
   type Permission,
   ROLES,
   type Role,
@@ -73,7 +73,7 @@ test('the page on roles names every permission', () => {
   assert.deepEqual([...ROLES_IN_ORDER].sort(), [...ROLES].sort());
   assert.deepEqual(promised.service.toSorted(), SERVICE_PERMISSIONS.toSorted());
   const own = (one: Permission) => one !== 'account:own';
-  assert.deepEqual(promised.person.toSorted(), PERSON_PERMISSIONS.filter(own).toSorted());
+  assert.deepEqual(promised.person.toSorted(), OPERATOR_PERMISSIONS.filter(own).toSorted());
 });
 
 interface MatrixCaller {

@@ -7,7 +7,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { openExampleLlm, startExampleTarget } from '../../operations/testing/upstream.ts';
 import { createApiKey, ensureToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
 import { serve, type TestRequest } from './testing/serve.ts';
 
@@ -64,7 +64,7 @@ const HERE: readonly Who[] = ['loopback', 'wrong', 'operator', 'checking', 'idle
 function listAllowed({ permission, for_users, browser }: AnyOperation): readonly Who[] {
   if (permission === null) return browser === true ? HERE : OPEN;
   // A name in `x-service-user` from this machine reads.
-  if (for_users === true && !PERSON_PERMISSIONS.includes(permission)) return ['loopback', 'operator'];
+  if (for_users === true && !OPERATOR_PERMISSIONS.includes(permission)) return ['loopback', 'operator'];
   return allowed[permission] ?? ['operator'];
 }
 

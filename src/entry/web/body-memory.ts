@@ -3,7 +3,7 @@ import { type Readable, Transform } from 'node:stream';
 import { Refusal } from '../../operations/operation.ts';
 
 /** Maximum bytes of bodies that one worker holds at a time. A single body always fits. */
-const ROOM_BYTES_MAX = 268_435_456;
+const BODIES_BYTES_MAX = 268_435_456;
 /** Smaller bodies are not counted: there is memory for one per connection next to the large ones. */
 const SMALL_BODY_BYTES = 65_536;
 
@@ -32,7 +32,10 @@ interface HeldBody {
  * The function takes the stream of a body and returns the stream to read instead, or a refusal if the memory is full.
  * Full memory closes the connections of bodies that have been incomplete for two seconds, the oldest first.
  */
-export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_BYTES_MAX): BodyMemoryLimit {
+export function limitBodyMemory(
+  body_bytes_max: number,
+  bodies_bytes_max = BODIES_BYTES_MAX,
+): BodyMemoryLimit {
   const most = Math.max(bodies_bytes_max, body_bytes_max);
   const held = new Set<HeldBody>();
   let held_bytes = 0;
@@ -63,7 +66,7 @@ export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_
     const body = hold(response);
     if (take(body, announced)) return payload;
     release(body);
-    return buildNoRoomRefusal();
+    return buildMemoryRefusal();
   };
 }
 
@@ -86,7 +89,7 @@ function closeStalled(
 function createCountingStream(payload: Readable, take: (bytes: number) => boolean): Readable {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (!take(chunk.length)) return done(buildNoRoomRefusal());
+      if (!take(chunk.length)) return done(buildMemoryRefusal());
       done(null, chunk);
     },
   });
@@ -96,6 +99,6 @@ function createCountingStream(payload: Readable, take: (bytes: number) => boolea
   return payload.pipe(counter);
 }
 
-function buildNoRoomRefusal(): Refusal {
+function buildMemoryRefusal(): Refusal {
   return new Refusal('unavailable', 'Too many large bodies are being read at the moment. Try again.');
 }

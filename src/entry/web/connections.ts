@@ -35,7 +35,7 @@ export function limitConnections(server: Server, connections_max = computeConnec
     open.set(socket, { exchange: null });
     socket.once('close', () => open.delete(socket));
     if (open.size <= crowded || performance.now() < paused_until_ms) return;
-    const closed = makeRoom(open, socket, connections_max - crowded + 1);
+    const closed = closeIdleConnections(open, socket, connections_max - crowded + 1);
     if (closed === 0) paused_until_ms = performance.now() + SCAN_PAUSE_MS;
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -47,7 +47,7 @@ export function limitConnections(server: Server, connections_max = computeConnec
 }
 
 /** Closes up to `count` connections and returns their number. A `Map` iterates from the oldest to the newest. */
-function makeRoom(open: ReadonlyMap<Socket, Connection>, newest: Socket, count: number): number {
+function closeIdleConnections(open: ReadonlyMap<Socket, Connection>, newest: Socket, count: number): number {
   const incomplete: Socket[] = [];
   const idle: Socket[] = [];
   for (const [socket, { exchange }] of open) {

@@ -1,5 +1,5 @@
 import { SEVERITIES } from '../../core/types/index.ts';
-import { requirePerson } from '../../operations/managed-change.ts';
+import { requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
@@ -196,7 +196,7 @@ async function changeAlert(
   context: Context,
   change: (trx: Transaction, alert: AlertRow) => Promise<void>,
 ): Promise<void> {
-  requirePerson(context);
+  requireOperator(context);
   const tenants = resolveAlertTenants({}, context);
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {

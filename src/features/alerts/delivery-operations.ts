@@ -1,4 +1,4 @@
-import { requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { reviveMessage } from '../../platform/outbox/messages.ts';
@@ -72,7 +72,7 @@ export const alertsTest = defineOperation({
   answer: null,
   refusals: ['not_found'],
   async run({ rule_id, channels }, context) {
-    requirePerson(context);
+    requireOperator(context);
     const { rule } = await findOwnRule(rule_id, context);
     const service = await context.runtime.alerts();
     const names = channels ?? rule.channels;
@@ -279,7 +279,7 @@ export const alertsResend = defineOperation({
   answer: deliveryExample,
   refusals: ['not_found', 'conflict'],
   async run({ delivery_id }, context) {
-    requirePerson(context);
+    requireOperator(context);
     const find = async () =>
       (await listVisibleDeliveries({ delivery_id, after: null, limit: 1 }, context))[0];
     const row = await find();

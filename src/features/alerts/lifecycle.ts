@@ -49,7 +49,7 @@ export async function endAlert(
 
 /** Returns the channels that have a message of this alert, or will have one. */
 export async function listNotifiedChannels(trx: Db, alert_id: string): Promise<readonly string[]> {
-  const told = await trx
+  const rows = await trx
     .selectFrom('outbox_messages')
     .select('queue')
     .distinct()
@@ -57,7 +57,7 @@ export async function listNotifiedChannels(trx: Db, alert_id: string): Promise<r
     .where('status', '!=', 'cancelled')
     .orderBy('queue')
     .execute();
-  return told.map(({ queue }) => queue.slice(ALERT_QUEUE_PREFIX.length));
+  return rows.map(({ queue }) => queue.slice(ALERT_QUEUE_PREFIX.length));
 }
 
 async function resetGroup(trx: Db, group_key: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { recordPersonChange } from '../../operations/managed-change.ts';
+import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -203,7 +203,7 @@ export function recordRuleChange(
   context: Context,
 ): Promise<void> {
   const about = tenant_id === '' ? {} : { about: { tenant_id } };
-  return recordPersonChange({ phase, reason, metadata, ...about }, context);
+  return recordOperatorChange({ phase, reason, metadata, ...about }, context);
 }
 
 function describeRule({ rule, origin, problem, ...author }: StoredAlertRule, open_alerts: number) {

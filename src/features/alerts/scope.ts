@@ -1,4 +1,4 @@
-import { requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveTenant, resolveTenants } from '../../operations/subject.ts';
 
@@ -18,7 +18,7 @@ export function resolveAlertTenants(
  * @throws Refusal unless the caller is a person with access to that tenant
  */
 export function resolveOwnTenant(tenant_id: string | null | undefined, context: Context): string {
-  requirePerson(context);
+  requireOperator(context);
   if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
   requireAllTenants(context);
   return '';

@@ -1,5 +1,5 @@
 import { findEvents } from '../../operations/audit.ts';
-import { applyManagedChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { applyManagedChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
@@ -107,7 +107,7 @@ export const allowlistAdd = defineOperation({
   answer: null,
   refusals: ['conflict', 'policy_invalid', 'not_found'],
   async run(input, context) {
-    requirePerson(context);
+    requireOperator(context);
     const tenant_id = resolveEntryTenant(input.tenant_id, context);
     const lasts_ms = parseDuration(input.expires_in);
     if (lasts_ms === null || lasts_ms > EXPIRES_MS_MAX)
@@ -157,7 +157,7 @@ export const allowlistRemove = defineOperation({
   answer: null,
   refusals: ['not_found', 'policy_invalid'],
   async run(input, context) {
-    requirePerson(context);
+    requireOperator(context);
     const tenant_id = resolveEntryTenant(input.tenant_id, context);
     const rows = await listAllowlistRows((await context.runtime.store()).db);
     const row = rows.find((each) => each.fingerprint === input.fingerprint && each.tenant_id === tenant_id);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import {
-  type PersonChange,
-  recordPersonChange,
+  type OperatorChange,
+  recordOperatorChange,
   requireAllTenants,
-  requirePerson,
+  requireOperator,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
@@ -12,7 +12,7 @@ import type { StoreTables } from '../../platform/store/index.ts';
 import { createApiKey } from '../../runtime/access/tokens.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
-import { PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
 import { countRevision } from '../../runtime/managed-policy/revisions.ts';
 import {
   findStoredKey,
@@ -29,7 +29,7 @@ const OVERLAP_MS_MAX = 90 * 86_400_000;
 const EXPIRES_MS_MAX = 10 * 366 * 86_400_000;
 
 /** The permissions that an agent's key may have. */
-const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !PERSON_PERMISSIONS.includes(one));
+const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !OPERATOR_PERMISSIONS.includes(one));
 
 const names = (description: string) =>
   ({
@@ -159,7 +159,7 @@ export const keysCreate = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run({ name, tenants, agents, permissions, expires_in }, context) {
-    requirePerson(context);
+    requireOperator(context);
     requireAllTenants(context);
     if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw buildNameTakenRefusal();
     const lasts_ms = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
@@ -214,7 +214,7 @@ export const keysRotate = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict'],
   async run({ key_id, overlap = OVERLAP_DEFAULT }, context) {
-    requirePerson(context);
+    requireOperator(context);
     requireAllTenants(context);
     const { runtime } = context;
     const old = await requireKey(key_id, context);
@@ -252,7 +252,7 @@ export const keysRevoke = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict'],
   async run({ key_id }, context) {
-    requirePerson(context);
+    requireOperator(context);
     requireAllTenants(context);
     const key = await requireKey(key_id, context);
     const revoked_ms = context.runtime.now_ms();
@@ -289,14 +289,14 @@ function buildKey(
 /** Changes the keys of the store with the audit event in one transaction, and waits until all workers use them. */
 async function changeKeys(
   context: Context,
-  event: PersonChange,
+  event: OperatorChange,
   change: (trx: Transaction<StoreTables>) => Promise<void>,
 ): Promise<void> {
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {
     await change(trx);
     await countRevision(trx, 'api_keys');
-    await recordPersonChange(event, context);
+    await recordOperatorChange(event, context);
   });
   await context.runtime.activateApiKeys();
 }
@@ -305,8 +305,8 @@ function buildEvent(
   phase: string,
   done: string,
   { key_id, name, tenants, agents, permissions }: StoredApiKey,
-  more: PersonChange['metadata'] = {},
-): PersonChange {
+  more: OperatorChange['metadata'] = {},
+): OperatorChange {
   const scope = { tenants: tenants ?? '*', agents: agents ?? '*', permissions: permissions ?? 'default' };
   return { phase, reason: `An operator ${done} the API key.`, metadata: { key_id, name, ...scope, ...more } };
 }
@@ -353,10 +353,10 @@ async function listConfiguredKeys({ runtime }: Pick<Context, 'runtime'>) {
 }
 
 /** @throws Refusal for an unknown permission, or one that only operators have */
-function readPermissions(asked: readonly string[] | undefined): readonly Permission[] | null {
-  if (asked === undefined) return null;
-  const granted = KEY_PERMISSIONS.filter((one) => asked.includes(one));
-  if (granted.length === new Set(asked).size) return granted;
+function readPermissions(requested: readonly string[] | undefined): readonly Permission[] | null {
+  if (requested === undefined) return null;
+  const granted = KEY_PERMISSIONS.filter((one) => requested.includes(one));
+  if (granted.length === new Set(requested).size) return granted;
   const list = KEY_PERMISSIONS.map((one) => `\`${one}\``).join(', ');
   throw new Refusal('invalid_request', `\`permissions\` of a key are some of ${list}.`);
 }

@@ -1,4 +1,4 @@
-import { requirePerson } from '../../operations/managed-change.ts';
+import { requireOperator } from '../../operations/managed-change.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import { readTextCrossing } from '../../operations/scan.ts';
@@ -38,7 +38,7 @@ export const detectionTry = defineOperation({
   answer: null,
   refusals: ['invalid_request'],
   async run({ text, tenant_id }, context) {
-    requirePerson(context);
+    requireOperator(context);
     const acting = { agent_id: AGENT_ID, ...(tenant_id != null && { tenant_id }) };
     const crossing = readTextCrossing('input', { kind: 'text', text }, acting, context);
     const { runtime, caller } = context;

@@ -1,5 +1,5 @@
 /** A function that runs requests in batches, so that many requests share one wait for the disk. */
-export type BatchQueue<Asked, Answer> = (request: Asked) => Promise<Answer>;
+export type BatchQueue<Request, Answer> = (request: Request) => Promise<Answer>;
 
 /** The number of requests that one batch holds at most. */
 const BATCH_MAX = 64;
@@ -11,13 +11,13 @@ const BATCH_MAX = 64;
  *
  * @param waiting_max the number of requests that may wait; more are rejected with the error that `full` returns
  */
-export function openBatchQueue<Asked, Answer>(
-  work: (batch: readonly Asked[]) => Promise<readonly Answer[]>,
+export function openBatchQueue<Request, Answer>(
+  work: (batch: readonly Request[]) => Promise<readonly Answer[]>,
   waiting_max: number,
   full: () => Error,
-): BatchQueue<Asked, Answer> {
+): BatchQueue<Request, Answer> {
   interface Waiting {
-    readonly asked: Asked;
+    readonly request: Request;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (fault: unknown) => void;
   }
@@ -30,7 +30,7 @@ export function openBatchQueue<Asked, Answer>(
       const batch = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
       try {
-        const answers = await work(batch.map(({ asked: request }) => request));
+        const answers = await work(batch.map(({ request }) => request));
         for (const [at, { resolve }] of batch.entries()) resolve(answers[at]!);
       } catch (fault) {
         for (const { reject } of batch) reject(fault);
@@ -41,7 +41,7 @@ export function openBatchQueue<Asked, Answer>(
   return (request) => {
     if (waiting.length >= waiting_max) return Promise.reject(full());
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    waiting.push({ asked: request, resolve, reject });
+    waiting.push({ request, resolve, reject });
     if (!is_busy) void run();
     return promise;
   };

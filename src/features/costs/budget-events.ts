@@ -19,8 +19,8 @@ interface BudgetEventParts {
 
 /** Records budget refusals and reached thresholds in the audit log. Never rejects. */
 export interface BudgetEvents {
-  readonly recordRefusal: (refusing: BudgetRefusal, ask: SpendRequest) => Promise<BudgetDenial>;
-  readonly recordThreshold: (crossed: ReachedThreshold, ask: SpendRequest) => Promise<void>;
+  readonly recordRefusal: (refusing: BudgetRefusal, spend_request: SpendRequest) => Promise<BudgetDenial>;
+  readonly recordThreshold: (crossed: ReachedThreshold, spend_request: SpendRequest) => Promise<void>;
 }
 
 /**
@@ -30,11 +30,16 @@ export interface BudgetEvents {
 export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEventParts): BudgetEvents {
   const record = async (
     eventOf: (about: BudgetEventContext) => Parameters<EnforcementPorts['record']>[0],
-    ask: SpendRequest,
+    spend_request: SpendRequest,
   ) => {
     const { new_event_id, now_ms, policy, record } = ports();
     const now = now_ms();
-    const event = eventOf({ event_id: new_event_id(now), now_ms: now, policy_hash: policy.hash, ask });
+    const event = eventOf({
+      event_id: new_event_id(now),
+      now_ms: now,
+      policy_hash: policy.hash,
+      spend_request,
+    });
     try {
       await record(event);
       return event.event_id;
@@ -44,20 +49,20 @@ export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEv
     }
   };
   return {
-    recordRefusal: async (refusing, ask) => {
-      onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: ask.tenant_id });
-      const event_id = await record((about) => buildRefusalEvent(refusing, about), ask);
+    recordRefusal: async (refusing, spend_request) => {
+      onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: spend_request.tenant_id });
+      const event_id = await record((about) => buildRefusalEvent(refusing, about), spend_request);
       return { over: true, ...refusing, event_id };
     },
-    recordThreshold: async (crossed, ask) => {
+    recordThreshold: async (crossed, spend_request) => {
       const { window, level } = crossed;
-      const event_id = await record((about) => buildThresholdEvent(crossed, about), ask);
+      const event_id = await record((about) => buildThresholdEvent(crossed, about), spend_request);
       if (event_id === null) await resetThreshold(await store(), crossed).catch(() => {});
       else
         onBudgetNotice?.({
           budget: window.share.budget.name,
           kind: level === 2 ? 'exhausted' : 'warning',
-          tenant_id: ask.tenant_id,
+          tenant_id: spend_request.tenant_id,
         });
     },
   };

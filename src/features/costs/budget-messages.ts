@@ -9,7 +9,7 @@ export interface BudgetEventContext {
   readonly event_id: string;
   readonly now_ms: number;
   readonly policy_hash: string;
-  readonly ask: Pick<SpendRequest, 'tenant_id' | 'agent_id' | 'session_id' | 'model' | 'caller_id'>;
+  readonly spend_request: Pick<SpendRequest, 'tenant_id' | 'agent_id' | 'session_id' | 'model' | 'caller_id'>;
 }
 
 /** A refusal before it is recorded in the audit log. */
@@ -117,7 +117,7 @@ function buildBudgetEvent(
   reason: string,
   phase: string,
   metadata: AuditEvent['metadata'],
-  { event_id, now_ms, policy_hash, ask }: BudgetEventContext,
+  { event_id, now_ms, policy_hash, spend_request: ask }: BudgetEventContext,
 ): AuditEvent {
   const event = buildServiceEvent({
     event_id,

@@ -77,9 +77,9 @@ export function openBudgets(parts: BudgetParts): Costs {
     WAITING_MAX,
     () => new StoreFailure('store_busy', 'Too many calls wait to be charged. Try again.'),
   );
-  const apply: CostContext['apply'] = async (booking, ask) => {
+  const apply: CostContext['apply'] = async (booking, spend_request) => {
     const { refusal, thresholds } = await queue(booking);
-    for (const each of thresholds) await events.recordThreshold(each, ask);
+    for (const each of thresholds) await events.recordThreshold(each, spend_request);
     return refusal;
   };
   const late = openLedgerRetryQueue(apply, parts.log);
@@ -94,7 +94,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   };
   const now_ms = () => parts.ports().now_ms();
   return {
-    reserve: (ask) => reserveSpend(context, ask),
+    reserve: (spend_request) => reserveSpend(context, spend_request),
     readSpending: async (filter, by, limit) => {
       await gathered.flush();
       return readSpending(await store(), filter, by, limit);
@@ -117,8 +117,8 @@ export function openBudgets(parts: BudgetParts): Costs {
 interface CostContext {
   readonly parts: BudgetParts;
   readonly budgets: readonly Budget[];
-  readonly apply: (booking: LedgerEntry, ask: SpendRequest) => Promise<WindowRefusal | null>;
-  readonly retryLater: (booking: LedgerEntry, ask: SpendRequest) => void;
+  readonly apply: (booking: LedgerEntry, spend_request: SpendRequest) => Promise<WindowRefusal | null>;
+  readonly retryLater: (booking: LedgerEntry, spend_request: SpendRequest) => void;
   readonly buffer: (line: SpendingRow) => void;
   readonly findPrice: ReturnType<typeof openPriceFinder>;
   readonly events: BudgetEvents;
@@ -146,26 +146,34 @@ function resolveModelNames(
   };
 }
 
-async function reserveSpend(context: CostContext, ask: SpendRequest): ReturnType<Budgets['reserve']> {
+async function reserveSpend(
+  context: CostContext,
+  spend_request: SpendRequest,
+): ReturnType<Budgets['reserve']> {
   const { settings } = context.parts;
-  const names = resolveModelNames(context.parts, ask.model);
+  const names = resolveModelNames(context.parts, spend_request.model);
   const choices = names.sent.map((model) => context.findPrice(null, [model]));
   if (settings.unknown_models === 'refuse' && choices.some(({ is_assumed }) => is_assumed))
-    return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, ask);
-  const shares = settings.enabled ? findBudgetShares(context.budgets, ask, names) : [];
-  if (shares.length === 0) return openReservation(context, ask, null);
+    return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, spend_request);
+  const shares = settings.enabled ? findBudgetShares(context.budgets, spend_request, names) : [];
+  if (shares.length === 0) return openReservation(context, spend_request, null);
   const prices = choices.map(({ price }) => price);
-  const request = buildReserveEntry(ask, shares, computeReservedAmount(settings, ask, prices), settings);
+  const request = buildReserveEntry(
+    spend_request,
+    shares,
+    computeReservedAmount(settings, spend_request, prices),
+    settings,
+  );
   try {
-    const refused = await context.apply(request, ask);
+    const refused = await context.apply(request, spend_request);
     return refused === null
-      ? openReservation(context, ask, request.reservation_id)
-      : context.events.recordRefusal(buildRefusal(refused, request.amount), ask);
+      ? openReservation(context, spend_request, request.reservation_id)
+      : context.events.recordRefusal(buildRefusal(refused, request.amount), spend_request);
   } catch (fault) {
     // The reservation may or may not exist, so its release is retried until the store answers.
-    context.retryLater({ ...request, ...NO_SPENDING }, ask);
+    context.retryLater({ ...request, ...NO_SPENDING }, spend_request);
     if (shares.some(({ budget }) => budget.enforcement === 'enforce')) throw fault;
-    return openReservation(context, ask, null);
+    return openReservation(context, spend_request, null);
   }
 }
 
@@ -180,16 +188,16 @@ const NO_SPENDING = {
 /** Returns the highest amount that the call reserves over all models to which it may go. */
 function computeReservedAmount(
   settings: Config['cost'],
-  ask: SpendRequest,
+  spend_request: SpendRequest,
   prices: readonly Price[],
 ): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
-  const input_tokens = clampTokens(ask.input_tokens);
+  const input_tokens = clampTokens(spend_request.input_tokens);
   const amounts = prices.map((price) => {
-    const output = ask.max_output_tokens ?? estimateUnlimitedOutput(settings, ask, price);
+    const output = spend_request.max_output_tokens ?? estimateUnlimitedOutput(settings, spend_request, price);
     const output_tokens = clampTokens(Math.min(output, cap));
     return {
-      micro_usd: computeMaxCost(price, input_tokens, output_tokens, ask.may_cache_1h),
+      micro_usd: computeMaxCost(price, input_tokens, output_tokens, spend_request.may_cache_1h),
       tokens: input_tokens + output_tokens,
     };
   });
@@ -213,19 +221,19 @@ function estimateUnlimitedOutput(settings: Config['cost'], { choices }: SpendReq
 }
 
 function buildReserveEntry(
-  ask: SpendRequest,
+  spend_request: SpendRequest,
   shares: readonly BudgetShare[],
   amount: Amount,
   { reservation_ttl }: Config['cost'],
 ): ReserveEntry {
-  const { now_ms } = ask;
+  const { now_ms } = spend_request;
   const usage: ChargedUsage = {
-    input_tokens: clampTokens(ask.input_tokens),
-    output_tokens: amount.tokens - clampTokens(ask.input_tokens),
+    input_tokens: clampTokens(spend_request.input_tokens),
+    output_tokens: amount.tokens - clampTokens(spend_request.input_tokens),
     cache_read_tokens: 0,
     cache_write_tokens: 0,
     provider: '',
-    model: ask.model ?? '',
+    model: spend_request.model ?? '',
     is_estimated: true,
   };
   return {
@@ -233,7 +241,7 @@ function buildReserveEntry(
     reservation_id: randomUUID(),
     windows: shares.map((share) => computeBudgetWindow(share, now_ms)),
     amount,
-    estimate: buildSpendingRow(ask, usage, { micro_usd: amount.micro_usd, is_assumed: false }),
+    estimate: buildSpendingRow(spend_request, usage, { micro_usd: amount.micro_usd, is_assumed: false }),
     now_ms,
     expires_ms: now_ms + parseDurationMs(reservation_ttl),
   };
@@ -241,16 +249,16 @@ function buildReserveEntry(
 
 function openReservation(
   context: CostContext,
-  ask: SpendRequest,
+  spend_request: SpendRequest,
   reservation_id: string | null,
 ): Reservation {
   let settled: Promise<Cost> | null = null;
   return {
     settle: (usage) => {
-      settled ??= settleCall(context, ask, reservation_id, usage);
+      settled ??= settleCall(context, spend_request, reservation_id, usage);
       return settled;
     },
-    computeCost: (usage) => computeUsageCost(context, ask, usage),
+    computeCost: (usage) => computeUsageCost(context, spend_request, usage),
   };
 }
 
@@ -259,25 +267,26 @@ const NO_COST: Cost = { micro_usd: 0, is_assumed: false };
 /** Never rejects: an entry that fails is retried, or the reserved amount is charged when it expires. */
 async function settleCall(
   context: CostContext,
-  ask: SpendRequest,
+  spend_request: SpendRequest,
   reservation_id: string | null,
   stated: ChargedUsage | null,
 ): Promise<Cost> {
   const { settings, onCharge } = context.parts;
-  const { now_ms } = ask;
+  const { now_ms } = spend_request;
   if (stated === null) {
-    if (reservation_id !== null) await applyOrRetry(context, { ...NO_SPENDING, reservation_id, now_ms }, ask);
+    if (reservation_id !== null)
+      await applyOrRetry(context, { ...NO_SPENDING, reservation_id, now_ms }, spend_request);
     return NO_COST;
   }
   const usage: ChargedUsage = { ...stated, ...clampUsage(stated) };
-  const cost = computeUsageCost(context, ask, usage);
-  onCharge?.({ spender: ask, usage, cost });
+  const cost = computeUsageCost(context, spend_request, usage);
+  onCharge?.({ spender: spend_request, usage, cost });
   if (!settings.enabled) return cost;
-  const spending = buildSpendingRow(ask, usage, cost);
+  const spending = buildSpendingRow(spend_request, usage, cost);
   // The call may have gone to a fallback model, which has its own budgets.
-  const request = ask.model === null ? [] : [ask.model];
+  const request = spend_request.model === null ? [] : [spend_request.model];
   const names = { all: [...request, usage.model], counted: usage.model };
-  const windows = findBudgetShares(context.budgets, ask, names).map((share) =>
+  const windows = findBudgetShares(context.budgets, spend_request, names).map((share) =>
     computeBudgetWindow(share, now_ms),
   );
   if (reservation_id === null && windows.length === 0) {
@@ -285,7 +294,11 @@ async function settleCall(
     return cost;
   }
   const amount = { micro_usd: cost.micro_usd, tokens: usage.input_tokens + usage.output_tokens };
-  await applyOrRetry(context, { kind: 'settle', reservation_id, windows, amount, spending, now_ms }, ask);
+  await applyOrRetry(
+    context,
+    { kind: 'settle', reservation_id, windows, amount, spending, now_ms },
+    spend_request,
+  );
   return cost;
 }
 
@@ -296,20 +309,24 @@ function computeUsageCost(context: CostContext, { model }: SpendRequest, stated:
   return { micro_usd: computeCost(price, usage), is_assumed };
 }
 
-async function applyOrRetry(context: CostContext, booking: LedgerEntry, ask: SpendRequest): Promise<void> {
-  await context.apply(booking, ask).catch((fault) => {
+async function applyOrRetry(
+  context: CostContext,
+  booking: LedgerEntry,
+  spend_request: SpendRequest,
+): Promise<void> {
+  await context.apply(booking, spend_request).catch((fault) => {
     context.parts.log.error('a call cannot be charged yet', describeStoreFault(fault));
-    context.retryLater(booking, ask);
+    context.retryLater(booking, spend_request);
   });
 }
 
-function buildSpendingRow(ask: SpendRequest, usage: ChargedUsage, cost: Cost): SpendingRow {
+function buildSpendingRow(spend_request: SpendRequest, usage: ChargedUsage, cost: Cost): SpendingRow {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
   return {
-    day: new Date(ask.now_ms).toISOString().slice(0, 10),
-    tenant_id: sanitizeName(ask.tenant_id),
-    agent_id: sanitizeName(ask.agent_id),
-    user_id: sanitizeName(ask.user_id ?? ''),
+    day: new Date(spend_request.now_ms).toISOString().slice(0, 10),
+    tenant_id: sanitizeName(spend_request.tenant_id),
+    agent_id: sanitizeName(spend_request.agent_id),
+    user_id: sanitizeName(spend_request.user_id ?? ''),
     model: sanitizeName(usage.model),
     provider: sanitizeName(usage.provider),
     calls: 1,

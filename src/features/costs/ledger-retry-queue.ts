@@ -4,7 +4,7 @@ import type { SpendRequest } from './types.ts';
 
 /** Ledger entries that failed because the store was unavailable. */
 export interface LedgerRetryQueue {
-  readonly add: (booking: LedgerEntry, ask: SpendRequest) => void;
+  readonly add: (booking: LedgerEntry, spend_request: SpendRequest) => void;
   /** Tries all waiting entries once more. */
   readonly close: () => Promise<void>;
 }
@@ -20,15 +20,15 @@ const WAITING_MAX = 10_000;
  * Opens the queue, which retries entries until the store accepts them. Settling a reservation twice charges it once.
  */
 export function openLedgerRetryQueue(
-  book: (booking: LedgerEntry, ask: SpendRequest) => Promise<unknown>,
+  apply: (booking: LedgerEntry, spend_request: SpendRequest) => Promise<unknown>,
   log: Pick<Log, 'error'>,
 ): LedgerRetryQueue {
   let waiting: (readonly [LedgerEntry, SpendRequest])[] = [];
   let timer: NodeJS.Timeout | null = null;
   let is_closed = false;
 
-  const add = (booking: LedgerEntry, ask: SpendRequest): void => {
-    if (waiting.length < WAITING_MAX) waiting.push([booking, ask]);
+  const add = (booking: LedgerEntry, spend_request: SpendRequest): void => {
+    if (waiting.length < WAITING_MAX) waiting.push([booking, spend_request]);
     else log.error('a booking is given up: too many wait for the store');
     if (is_closed) return;
     timer ??= setTimeout(() => void tryAll(), RETRY_MS).unref();
@@ -37,7 +37,11 @@ export function openLedgerRetryQueue(
     timer = null;
     const tried = waiting;
     waiting = [];
-    await Promise.all(tried.map(([booking, ask]) => book(booking, ask).catch(() => add(booking, ask))));
+    await Promise.all(
+      tried.map(([booking, spend_request]) =>
+        apply(booking, spend_request).catch(() => add(booking, spend_request)),
+      ),
+    );
   };
   return {
     add,

@@ -81,11 +81,11 @@ export function applyLedgerEntries(
       removed: new Set(),
       spending: [],
     };
-    const booked = bookings.map((booking) =>
+    const results = bookings.map((booking) =>
       booking.kind === 'reserve' ? applyReserve(page, booking) : applySettle(page, booking),
     );
     await writePage(trx, page);
-    return booked;
+    return results;
   });
 }
 

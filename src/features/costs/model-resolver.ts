@@ -13,7 +13,7 @@ export interface ModelRoutes {
  */
 export function openModelResolver(settings: ModelRoutes): (model: string | null) => readonly string[] {
   const providers = new Set(settings.providers.map(({ name }) => name));
-  const behind = (model: string): readonly string[] => {
+  const resolveNames = (model: string): readonly string[] => {
     const alias = Object.hasOwn(settings.models, model) ? settings.models[model]! : [];
     if (alias.length > 0) return alias.map((entry) => entry.model);
     const slash = model.indexOf('/');
@@ -22,6 +22,6 @@ export function openModelResolver(settings: ModelRoutes): (model: string | null)
   return (model) => {
     if (model === null) return [];
     const fallback = settings.fallbacks.find((one) => matchesName(one.model, model));
-    return [...new Set([model, ...(fallback?.to ?? [])].flatMap(behind))];
+    return [...new Set([model, ...(fallback?.to ?? [])].flatMap(resolveNames))];
   };
 }

@@ -190,5 +190,5 @@ export interface BudgetDenial {
 
 /** Rejects with a `StoreFailure` if spending cannot be read; the caller must not send the call then. */
 export interface Budgets {
-  readonly reserve: (ask: SpendRequest) => Promise<Reservation | BudgetDenial>;
+  readonly reserve: (spend_request: SpendRequest) => Promise<Reservation | BudgetDenial>;
 }

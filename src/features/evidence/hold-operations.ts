@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { recordPersonChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
@@ -129,7 +129,7 @@ export const auditHoldAdd = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    requirePerson(context);
+    requireOperator(context);
     const row = parseHold(input, context);
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
@@ -171,7 +171,7 @@ export const auditHoldRemove = defineOperation({
   answer: null,
   refusals: ['not_found'],
   async run({ hold_id }, context) {
-    requirePerson(context);
+    requireOperator(context);
     const store = await context.runtime.store();
     const row = await store.transaction(async (trx) => {
       const found = (await listHoldRows(trx)).find((each) => each.hold_id === hold_id);
@@ -241,7 +241,7 @@ function recordHold(phase: string, reason: string, row: HoldRow, context: Contex
     ...(agent_id !== null && { agent_id }),
     ...(session_id !== null && { session_id }),
   };
-  return recordPersonChange(
+  return recordOperatorChange(
     { phase, reason, metadata: { hold_id, since, until, hold_reason }, about },
     context,
   );

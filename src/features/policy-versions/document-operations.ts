@@ -2,7 +2,7 @@ import {
   activatedProperties,
   applyManagedChange,
   requireAllTenants,
-  requirePerson,
+  requireOperator,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
@@ -151,7 +151,7 @@ export const policyDocumentRollback = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid'],
   async run({ version, note }, context) {
-    requirePerson(context);
+    requireOperator(context);
     requireAllTenants(context);
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version);
@@ -254,7 +254,7 @@ export async function saveDocument(
   base: number | null,
   context: Context,
 ) {
-  requirePerson(context);
+  requireOperator(context);
   requireAllTenants(context);
   const { runtime, caller } = context;
   const { db } = await runtime.store();

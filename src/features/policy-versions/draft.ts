@@ -1,5 +1,5 @@
 import type { Json } from '../../core/types/index.ts';
-import { readActive, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { readActive, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import type { ManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
@@ -31,7 +31,7 @@ interface Draft {
 
 /** Compiles the policy that would be active with a draft. Nothing changes. */
 export async function compileManagedDraft(draft: Draft, context: Context): Promise<PolicyResult> {
-  requirePerson(context);
+  requireOperator(context);
   if (draft.text !== undefined) requireAllTenants(context);
   const { runtime } = context;
   return runtime.compileDraft({ managed: applyDraft(readActive(context), draft, context) });

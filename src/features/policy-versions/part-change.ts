@@ -1,4 +1,4 @@
-import { requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { saveDocument } from './document-operations.ts';
 import { appendPart, type InstalledPart, listParts, removePart } from './document-parts.ts';
@@ -8,7 +8,7 @@ type PartName = Omit<InstalledPart, 'is_edited'>;
 
 /** Saves the policy document with a template or skill at its end. @throws Refusal `conflict` if it is installed */
 export async function installPart(part: PartName, own: string, note: string | null, context: Context) {
-  requirePerson(context);
+  requireOperator(context);
   requireAllTenants(context);
   const { text, version } = await readCurrentDocument(context);
   const noun = part.kind.toLowerCase();
@@ -30,7 +30,7 @@ export async function uninstallPart(
   note: string | null,
   context: Context,
 ) {
-  requirePerson(context);
+  requireOperator(context);
   requireAllTenants(context);
   const { text, version } = await readCurrentDocument(context);
   const part = findPart(text, { kind, name });

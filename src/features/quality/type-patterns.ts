@@ -76,12 +76,12 @@ export function isTypeCorrect(name: string, rule_id: string, detector: string): 
 }
 
 /** The number of cached lookups. Names come from a file, so their number is unbounded. */
-const ASKED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 const request = new Map<string, boolean>();
 
 /** Returns whether any rule's id begins with this text. */
 function isRule(beginning: string): boolean {
   const known = request.get(beginning) ?? allDetectors.some(({ id }) => id.startsWith(beginning));
-  if (request.size < ASKED_MAX) request.set(beginning, known);
+  if (request.size < CACHED_MAX) request.set(beginning, known);
   return known;
 }

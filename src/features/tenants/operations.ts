@@ -1,4 +1,4 @@
-import { recordPersonChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { dropBlankName } from '../../operations/subject.ts';
@@ -105,7 +105,7 @@ export const tenantsCreate = defineOperation({
   },
   refusals: ['conflict'],
   async run({ tenant_id, name }, context) {
-    requirePerson(context);
+    requireOperator(context);
     requireAllTenants(context);
     const { runtime, caller } = context;
     const row = {
@@ -123,7 +123,7 @@ export const tenantsCreate = defineOperation({
         reason: 'An operator created the tenant.',
         about: { tenant_id },
       };
-      await recordPersonChange({ ...event, metadata: {} }, context);
+      await recordOperatorChange({ ...event, metadata: {} }, context);
     });
     const created = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
     return created!;

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/types/index.ts';
-import { activatedProperties, applyManagedChange, requirePerson } from '../../operations/managed-change.ts';
+import { activatedProperties, applyManagedChange, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
@@ -207,7 +207,7 @@ export const tenantPoliciesRollback = defineOperation({
   },
   refusals: ['not_found', 'conflict', 'policy_invalid'],
   async run({ tenant_id, version, note: why }, context) {
-    requirePerson(context);
+    requireOperator(context);
     resolveTenant({ tenant_id }, context);
     const { db } = await context.runtime.store();
     const found = await findTenantVersion(db, tenant_id, version);
@@ -370,7 +370,7 @@ type NewSet = Pick<TenantPolicyVersion, 'policies' | 'note' | 'restored_from'>;
 
 /** Saves and activates the next version of a tenant's policy set. */
 async function saveVersion(tenant_id: string, set: NewSet, base: number | null, context: Context) {
-  requirePerson(context);
+  requireOperator(context);
   resolveTenant({ tenant_id }, context);
   const { runtime, caller } = context;
   const { db } = await runtime.store();

@@ -56,14 +56,14 @@ export async function compareWithPins(
   const rows = new Map((await readPinRows(db, scope)).map((row) => [row.tool, row]));
   const folded = Map.groupBy(list, ({ definition }) => readToolName(definition).toLowerCase());
   const present = new Set(list.map(({ definition }) => readToolName(definition)));
-  const sightings: ToolPinStatus[] = [];
-  let room = ROWS_MAX - rows.size;
+  const statuses: ToolPinStatus[] = [];
+  let free_rows = ROWS_MAX - rows.size;
   for (const seen of list) {
     const name = readToolName(seen.definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = findUnfitReason(name, seen.definition, twins, rows.has(name) || room > 0);
+    const reason = findUnfitReason(name, seen.definition, twins, rows.has(name) || free_rows > 0);
     if (reason !== null) {
-      sightings.push({
+      statuses.push({
         tool: maskToolName(seen.definition),
         status: 'quarantined',
         sha256: '',
@@ -72,10 +72,10 @@ export async function compareWithPins(
       });
       continue;
     }
-    if (!rows.has(name)) room -= 1;
-    sightings.push(await updatePin(db, scope, name, seen, rows, present, now_ms));
+    if (!rows.has(name)) free_rows -= 1;
+    statuses.push(await updatePin(db, scope, name, seen, rows, present, now_ms));
   }
-  return sightings;
+  return statuses;
 }
 
 /**
@@ -112,12 +112,12 @@ function findUnfitReason(
   name: string,
   definition: ListedTool['definition'],
   twins: number,
-  has_room: boolean,
+  has_free_row: boolean,
 ): string | null {
   if (!NAME.test(name)) return 'The protocol does not allow its name, which may imitate another name.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
   if (canonicalizeJson(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
-  return has_room ? null : 'The server has shown more tools than are remembered.';
+  return has_free_row ? null : 'The server has shown more tools than are remembered.';
 }
 
 async function updatePin(

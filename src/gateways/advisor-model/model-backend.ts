@@ -47,7 +47,7 @@ export function openModelBackend(
         answer_tokens_max: budget.answer_tokens_max,
         uses_completion_tokens: false,
       };
-      return askModel(question, signal, call);
+      return queryModel(question, signal, call);
     },
     close: connections.close,
   };
@@ -79,16 +79,20 @@ interface HttpAnswer {
 }
 
 /** Asks until there is an answer, a failure that a retry would not change, or no attempt left. */
-async function askModel(question: ChatQuestion, signal: AbortSignal, call: ModelCall): Promise<ModelAnswer> {
+async function queryModel(
+  question: ChatQuestion,
+  signal: AbortSignal,
+  call: ModelCall,
+): Promise<ModelAnswer> {
   const { backend, ports } = call;
   const format = chatFormats[backend.provider];
-  let asked = question;
+  let attempted = question;
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await exchangeMessages(asked, signal, call).catch(requireUpstreamFailure);
+    const answer = await exchangeMessages(attempted, signal, call).catch(requireUpstreamFailure);
     if (!(answer instanceof UpstreamFailure) && answer.status === 200)
-      return format.readAnswer(parseJson(answer.text), asked);
-    if (needsCompletionTokens(answer, asked)) {
-      asked = { ...asked, uses_completion_tokens: true };
+      return format.readAnswer(parseJson(answer.text), attempted);
+    if (needsCompletionTokens(answer, attempted)) {
+      attempted = { ...attempted, uses_completion_tokens: true };
       continue;
     }
     const outcome = answer instanceof UpstreamFailure ? { failure: answer.code } : answer;
@@ -104,11 +108,11 @@ async function askModel(question: ChatQuestion, signal: AbortSignal, call: Model
 }
 
 /** Some models refuse `max_tokens`, and name the member that they want. */
-function needsCompletionTokens(answer: HttpAnswer | UpstreamFailure, asked: ChatQuestion): boolean {
+function needsCompletionTokens(answer: HttpAnswer | UpstreamFailure, attempted: ChatQuestion): boolean {
   return (
     !(answer instanceof UpstreamFailure) &&
     answer.status === 400 &&
-    !asked.uses_completion_tokens &&
+    !attempted.uses_completion_tokens &&
     answer.text.includes('max_completion_tokens')
   );
 }

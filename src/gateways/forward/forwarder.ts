@@ -60,7 +60,7 @@ export interface ForwardResponse {
  */
 export interface Forwarder {
   /** @throws UpstreamFailure `not_configured` or `invalid_request` */
-  readonly resolveDestination: (ask: ForwardAddress) => ForwardDestination;
+  readonly resolveDestination: (address: ForwardAddress) => ForwardDestination;
   /** Rejects with an `UpstreamFailure`. */
   readonly send: (place: ForwardDestination, call: ForwardRequest) => Promise<ForwardResponse>;
   readonly close: () => Promise<void>;

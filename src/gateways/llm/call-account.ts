@@ -57,12 +57,12 @@ export interface CallAccountParts {
 
 /** Opens the account of a call before it is sent. */
 export function openCallAccount(parts: CallAccountParts): CallAccount {
-  const { reservation, model: asked_model, hasNoFindings, span, calls, keep } = parts;
+  const { reservation, model: requested_model, hasNoFindings, span, calls, keep } = parts;
   const plain = (word: string | null): string | null => (word === null || !hasNoFindings(word) ? null : word);
   const began_ms = performance.now();
   let is_answered = false;
   let provider = 'unknown';
-  let model = asked_model ?? 'unknown';
+  let model = requested_model ?? 'unknown';
   let known: WireUsage | null = null;
   let answer: Omit<ProviderReport, 'usage'> = { id: null, model: null, finish_reasons: [] };
   let is_over = false;
@@ -97,12 +97,12 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
       if (is_answered) calls?.finished(provider, (performance.now() - began_ms) / 1_000);
       const used = spent === null ? null : selectUsage(known, spent);
       const usage: ChargedUsage | null = used === null ? null : { ...used, provider, model };
-      const tell = (cost: Cost | null) => {
+      const reportCost = (cost: Cost | null) => {
         const micro_usd = usage === null ? null : (cost?.micro_usd ?? null);
         span?.end({ ...answer, error, usage: known, micro_usd });
       };
-      const settling = reservation.settle(usage).then(tell, (fault) => {
-        tell(null);
+      const settling = reservation.settle(usage).then(reportCost, (fault) => {
+        reportCost(null);
         throw fault;
       });
       keep(settling);

@@ -22,7 +22,7 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
     held_units_max: stream_buffer_bytes_max,
     cache_entries_max,
   };
-  const budgets = { reserve: async (ask: SpendRequest) => (await costs()).reserve(ask) };
+  const budgets = { reserve: async (spend_request: SpendRequest) => (await costs()).reserve(spend_request) };
   const priceOf = openBlendedPrices(cost.prices);
   const onTry = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
     world.counts?.tried(provider, status, duration_ms / 1_000);

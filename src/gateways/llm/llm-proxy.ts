@@ -84,7 +84,7 @@ async function guardAndSend(
   parts: SendContext,
 ): Promise<LlmReply> {
   const guarded = await guardRequest(call_context, read.request);
-  span?.asks(guarded.shown_model);
+  span?.setModel(guarded.shown_model);
   if (guarded.is_blocked) {
     const { denied } = await guarded.recorded;
     if (denied !== null) {

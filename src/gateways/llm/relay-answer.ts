@@ -89,11 +89,11 @@ function relayStream(
     onEnd: (error) =>
       account.end(error, { estimate: estimateUsage(size, output_units), is_whole: error === null }),
   };
-  const asked = {
+  const query = {
     ...buildAnswerQuery(request, splices),
     drops_usage: request.usage_splice !== null && call_context.settings.asks_usage !== false,
   };
-  return guardStream(answer, asked, { call_context, model, tokens, readUsage: account.readUsage }, news);
+  return guardStream(answer, query, { call_context, model, tokens, readUsage: account.readUsage }, news);
 }
 
 /**

@@ -77,10 +77,10 @@ const answers = new WeakMap<Policy, boolean>();
 function dependsOnTextAlone(policy: Policy, tenant_id: string): boolean {
   let alone = answers.get(policy);
   if (alone === undefined) {
-    const asks =
+    const needs_approval =
       [...policy.rules, ...policy.builtin_rules].some(({ action }) => action === 'require_approval') ||
       policy.default_action === 'require_approval';
-    alone = !asks && !hasConditions(policy);
+    alone = !needs_approval && !hasConditions(policy);
     answers.set(policy, alone);
   }
   return alone && !usesSessionTags(policy, tenant_id);

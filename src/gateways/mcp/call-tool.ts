@@ -33,17 +33,17 @@ export async function callUpstreamTool(
   { servers, logFailure }: GatewayParts,
 ): Promise<object> {
   const { name } = call;
-  const behind = servers.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
-  if (behind === undefined) return buildErrorResult(NO_TOOL);
+  const target = servers.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
+  if (target === undefined) return buildErrorResult(NO_TOOL);
   try {
     // Checked with every call, because the definition may have changed after it was listed.
-    const meant = await behind.catalogue.findTools((tool) => behind.naming.toAgentName(tool) === name);
-    const reason = findBlockReason(meant);
+    const matching = await target.catalogue.findTools((tool) => target.naming.toAgentName(tool) === name);
+    const reason = findBlockReason(matching);
     if (reason !== null) return buildErrorResult(reason);
-    return await guardAndCall(behind, meant[0]!.tool, call, server, context);
+    return await guardAndCall(target, matching[0]!.tool, call, server, context);
   } catch (error) {
     const [sentence, fault] = describeFailure(error);
-    logFailure(behind.name, 'a call could not be made', fault);
+    logFailure(target.name, 'a call could not be made', fault);
     return buildErrorResult(sentence);
   }
 }
@@ -57,8 +57,8 @@ function describeFailure(error: unknown): [sentence: string, fault: unknown] {
 
 const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
 
-function findBlockReason(meant: readonly ToolCatalogueEntry[]): string | null {
-  const [only, other] = meant;
+function findBlockReason(matching: readonly ToolCatalogueEntry[]): string | null {
+  const [only, other] = matching;
   if (only === undefined) return NO_TOOL;
   if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
   if (only.held === null) return null;
@@ -66,24 +66,24 @@ function findBlockReason(meant: readonly ToolCatalogueEntry[]): string | null {
 }
 
 async function guardAndCall(
-  behind: UpstreamServer,
+  target: UpstreamServer,
   tool: Tool,
   { input }: ToolCallRequest,
   server: Server,
   context: ServerContext,
 ): Promise<object> {
-  const { guard, naming } = behind;
+  const { guard, naming } = target;
   const judged_name = naming.toPolicyName(tool.name);
   const request = await guardRequestWithApproval(guard, judged_name, input, server, context);
   if ('question' in request) return request.question;
   if ('blocked' in request) return buildErrorResult(request.blocked);
-  const given = await guardServerInput(behind, server, context);
+  const given = await guardServerInput(target, server, context);
   if ('blocked' in given) return buildErrorResult(given.blocked);
-  const answer = await sendCall(behind, tool, { input: request.value, given }, context).catch(
+  const answer = await sendCall(target, tool, { input: request.value, given }, context).catch(
     throwUnanswered,
   );
   if (isInputRequired(answer)) {
-    const question = await guardInputRequired(behind, judged_name, answer);
+    const question = await guardInputRequired(target, judged_name, answer);
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
   }
   const marking = openMarkingGuard(guard);

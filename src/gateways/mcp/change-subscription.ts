@@ -28,13 +28,13 @@ const PAUSE_MS_MAX = 30_000;
  * Prepares a client for change notifications. In the current protocol revision the client requests them with a
  * filter. In earlier revisions servers send them unsolicited, and those of a resource after a subscription.
  * @param watched - the watched resources; the caller reports changes with `renew`
- * @param tells_changes - true if the transport always delivers unsolicited notifications of earlier revisions
+ * @param sends_changes - true if the transport always delivers unsolicited notifications of earlier revisions
  */
 export function openChangeSubscription(
   client: Client,
   reported: ChangeListener,
   watched: ReadonlySet<string>,
-  tells_changes: boolean,
+  sends_changes: boolean,
 ): ChangeSubscription {
   let subscription: McpSubscription | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -82,7 +82,7 @@ export function openChangeSubscription(
       else if (is_wanted) await client.subscribeResource({ uri });
       else await client.unsubscribeResource({ uri });
     },
-    reports_tools: () => reportsToolChanges(client) && (isModern() ? subscription !== null : tells_changes),
+    reports_tools: () => reportsToolChanges(client) && (isModern() ? subscription !== null : sends_changes),
     close: () => {
       is_closed = true;
       if (timer !== null) clearTimeout(timer);

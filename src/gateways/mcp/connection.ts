@@ -75,11 +75,11 @@ export function openConnectionPool(parts: ConnectionParts): ConnectionPool {
 
   function open(settings: McpServerSettings): SharedConnection {
     const members = new Set<ConnectionMember>();
-    const tell = (change: ServerChange) => {
+    const notify = (change: ServerChange) => {
       for (const { onChange, watched } of members)
         if ('list' in change || watched.has(change.resource)) onChange(change);
     };
-    return { members, ...openConfiguredConnection(settings, parts, tell) };
+    return { members, ...openConfiguredConnection(settings, parts, notify) };
   }
 
   return {

@@ -11,7 +11,7 @@ export interface GatewayParts {
   /** The instructions of the servers; only set when the client connects. */
   readonly instructions?: string | undefined;
   /** Called if a list arrives after the response was sent. */
-  readonly onLateList: (behind: UpstreamServer, list: 'tools' | 'resources' | 'prompts') => void;
+  readonly onListFailure: (target: UpstreamServer, list: 'tools' | 'resources' | 'prompts') => void;
   /** Receives faults and failures of servers, for the log. */
   readonly logFailure: (server: string, what: string, error: unknown) => void;
 }

@@ -21,14 +21,14 @@ const TITLE_CHARS_MAX = 128;
 /** Opens the MCP server of one client connection. Requests and responses are judged in both directions. */
 export function openGatewayServer(parts: GatewayParts): Server {
   const { version, title, watcher, instructions } = parts;
-  const tells = watcher === null ? {} : { listChanged: true };
+  const notifications = watcher === null ? {} : { listChanged: true };
   const server = new Server(
     { name: title.slice(0, TITLE_CHARS_MAX), version },
     {
       capabilities: {
-        tools: tells,
-        resources: { ...tells, ...(watcher !== null && { subscribe: true }) },
-        prompts: tells,
+        tools: notifications,
+        resources: { ...notifications, ...(watcher !== null && { subscribe: true }) },
+        prompts: notifications,
       },
       ...(instructions !== undefined && { instructions }),
     },
@@ -46,7 +46,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
     server.setRequestHandler(method, (async () => ({
       [key]: (
         await runLogged(parts, method, () =>
-          queryServers(parts, method, findListKind(method), (behind) => listEntries(behind, { method, key })),
+          queryServers(parts, method, findListKind(method), (target) => listEntries(target, { method, key })),
         )
       ).flat(),
     })) as never);

@@ -12,11 +12,11 @@ const CHARS_MAX = 65_536;
  * name as heading. Returns `undefined` if no server has instructions that may be shown, or none answers in time.
  */
 export async function collectInstructions(
-  parts: Pick<GatewayParts, 'servers' | 'logFailure' | 'onLateList'>,
+  parts: Pick<GatewayParts, 'servers' | 'logFailure' | 'onListFailure'>,
 ): Promise<string | undefined> {
   const { servers, logFailure } = parts;
-  const request = queryServers(parts, 'instructions', null, (behind) =>
-    readJudgedInstructions(behind, logFailure),
+  const request = queryServers(parts, 'instructions', null, (target) =>
+    readJudgedInstructions(target, logFailure),
   ).catch(() => []);
   const stated = await Promise.race([request, sleep(WAIT_MS_MAX, [], { ref: false })]);
   const shown = stated.filter(({ text }) => text !== '');

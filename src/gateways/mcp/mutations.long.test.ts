@@ -98,7 +98,7 @@ async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Prom
   };
   const openTransport = () => (era === 'http' ? openHttpTransport(server) : openLineTransport(server));
   const times = { version: '1', connect_ms: 60_000, list_ms: 60_000, wait_ms: 60_000 };
-  const behind = openConfiguredServer(
+  const target = openConfiguredServer(
     SETTINGS,
     (onChange) => openConnection({ ...times, openTransport, onChange }),
     {
@@ -106,9 +106,9 @@ async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Prom
       onChange: () => {},
     },
   );
-  const quiet = { onLateList: () => {}, logFailure: () => {} };
+  const quiet = { onListFailure: () => {}, logFailure: () => {} };
   const gateway = openGatewayServer({
-    servers: [behind],
+    servers: [target],
     watcher: null,
     version: '1',
     title: 'test',
@@ -127,7 +127,7 @@ async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Prom
     },
     close: async () => {
       await client.close();
-      await behind.upstream.close();
+      await target.upstream.close();
     },
   };
 }

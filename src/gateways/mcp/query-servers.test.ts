@@ -21,7 +21,7 @@ function createQueryParts(answers: Readonly<Record<string, Answer>>, failing: re
   const parts = {
     servers,
     logFailure: (name: string) => void report.push(`${name} failed`),
-    onLateList: ({ name }: UpstreamServer) => void report.push(`${name} arrived`),
+    onListFailure: ({ name }: UpstreamServer) => void report.push(`${name} arrived`),
   };
   return {
     told: report,

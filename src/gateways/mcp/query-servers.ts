@@ -15,20 +15,20 @@ const PATIENCE_MS = 2_000;
  * @param list - the protocol list that is queried; `null` if it is none
  */
 export async function queryServers<T>(
-  { servers, logFailure, onLateList }: Pick<GatewayParts, 'servers' | 'logFailure' | 'onLateList'>,
+  { servers, logFailure, onListFailure }: Pick<GatewayParts, 'servers' | 'logFailure' | 'onListFailure'>,
   what: string,
   list: 'tools' | 'resources' | 'prompts' | null,
-  ask: (behind: UpstreamServer) => Promise<T>,
+  query: (target: UpstreamServer) => Promise<T>,
 ): Promise<T[]> {
   const outcomes: (PromiseSettledResult<T> | undefined)[] = servers.map(() => undefined);
   let is_answered = false;
-  const work = servers.map(async (behind, at) => {
-    const is_failing = behind.upstream.is_failing();
-    const outcome = await waitSettled(ask(behind));
+  const work = servers.map(async (target, at) => {
+    const is_failing = target.upstream.is_failing();
+    const outcome = await waitSettled(query(target));
     outcomes[at] = outcome;
-    if (outcome.status === 'fulfilled' && is_answered && list !== null) onLateList(behind, list);
+    if (outcome.status === 'fulfilled' && is_answered && list !== null) onListFailure(target, list);
     const fault = outcome.status === 'rejected' ? findLoggableFault(outcome.reason) : undefined;
-    if (fault !== undefined && !is_failing) logFailure(behind.name, `${what} has failed`, fault);
+    if (fault !== undefined && !is_failing) logFailure(target.name, `${what} has failed`, fault);
     if (outcome.status === 'rejected') throw outcome.reason;
   });
   const all = Promise.allSettled(work);

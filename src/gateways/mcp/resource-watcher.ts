@@ -18,7 +18,7 @@ export interface ResourceWatcher {
 const WATCHED_MAX = 100;
 
 /** Counts subscribers, so that each server is subscribed to once and unsubscribed from after the last one leaves. */
-export function openResourceWatcher(behinds: readonly UpstreamServer[]): ResourceWatcher {
+export function openResourceWatcher(targets: readonly UpstreamServer[]): ResourceWatcher {
   const holders = new Map<string, Set<string>>();
   const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
 
@@ -26,12 +26,12 @@ export function openResourceWatcher(behinds: readonly UpstreamServer[]): Resourc
   const attend = () => {
     if (is_attended === holders.size > 0) return;
     is_attended = holders.size > 0;
-    for (const { upstream } of behinds) upstream.attend(is_attended);
+    for (const { upstream } of targets) upstream.attend(is_attended);
   };
 
   async function want(holder: string, uri: string): Promise<void> {
-    const { behind, server_uri } = findResourceServer(behinds, uri);
-    const { guard, naming, upstream } = behind;
+    const { target, server_uri } = findResourceServer(targets, uri);
+    const { guard, naming, upstream } = target;
     const request = await guard.judgeRequest(
       naming.toPolicyName('resources/subscribe'),
       { uri: server_uri },
@@ -52,8 +52,8 @@ export function openResourceWatcher(behinds: readonly UpstreamServer[]): Resourc
     const mine = holders.get(holder);
     for (const uri of given ?? [...(mine ?? [])]) {
       if (mine?.delete(uri) !== true || isWanted(uri)) continue;
-      const { behind, server_uri } = findResourceServer(behinds, uri);
-      await behind.upstream.watch(server_uri, false).catch(() => {});
+      const { target, server_uri } = findResourceServer(targets, uri);
+      await target.upstream.watch(server_uri, false).catch(() => {});
     }
     if (mine?.size === 0) holders.delete(holder);
     attend();
@@ -83,22 +83,22 @@ const NOTICE_INTERVAL_MS = 250;
  * first, so that violations are recorded even if the client never requests the list.
  */
 export function openChangeNotifier(
-  tell: (notice: ClientNotice) => void,
+  notify: (notice: ClientNotice) => void,
   failed: (server: string, what: string, error: unknown) => void,
 ) {
   const waiting = new Map<string, NodeJS.Timeout>();
   return {
-    report: (behind: UpstreamServer, change: ServerChange) => {
-      const notice = buildNotice(behind, change);
-      const key = JSON.stringify([behind.name, notice]);
+    report: (target: UpstreamServer, change: ServerChange) => {
+      const notice = buildNotice(target, change);
+      const key = JSON.stringify([target.name, notice]);
       if (waiting.has(key)) return;
       const pass = async () => {
         waiting.delete(key);
         if ('list' in change && change.list === 'tools')
-          await behind.catalogue
+          await target.catalogue
             .listShown()
-            .catch((error: unknown) => failed(behind.name, 'tools/list has failed', classifyFailure(error)));
-        tell(notice);
+            .catch((error: unknown) => failed(target.name, 'tools/list has failed', classifyFailure(error)));
+        notify(notice);
       };
       waiting.set(
         key,

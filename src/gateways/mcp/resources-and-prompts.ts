@@ -21,13 +21,13 @@ const ENTRIES_MAX = 10_000;
 type Entry = Readonly<Record<string, unknown>>;
 
 /** Returns the whole list of one server, judged, with the names that agents use. */
-export async function listEntries(behind: UpstreamServer, listing: ListMethod): Promise<Entry[]> {
-  const entries = await readEntries(behind, listing);
-  return entries.map((entry) => renameEntry(entry, behind, listing));
+export async function listEntries(target: UpstreamServer, listing: ListMethod): Promise<Entry[]> {
+  const entries = await readEntries(target, listing);
+  return entries.map((entry) => renameEntry(entry, target, listing));
 }
 
-async function readEntries(behind: UpstreamServer, { method, key }: ListMethod): Promise<Entry[]> {
-  const { upstream, guard, naming, list_ms } = behind;
+async function readEntries(target: UpstreamServer, { method, key }: ListMethod): Promise<Entry[]> {
+  const { upstream, guard, naming, list_ms } = target;
   const kind = method.startsWith('prompts') ? 'prompts' : 'resources';
   if ((await upstream.use(async (client) => client.getServerCapabilities()?.[kind])) === undefined) return [];
   const name = naming.toPolicyName(method);
@@ -66,83 +66,83 @@ function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: ListMeth
 
 /** Reads a resource from the server that its URI names. */
 export async function readResource(
-  behinds: readonly UpstreamServer[],
+  targets: readonly UpstreamServer[],
   { uri }: { readonly uri: string },
   server: Server,
   context: ServerContext,
 ): Promise<object> {
-  const { behind, server_uri } = findResourceServer(behinds, uri);
+  const { target, server_uri } = findResourceServer(targets, uri);
   const request = (params: object, client: Client) =>
     client.request(
       { method: 'resources/read', params: params as { uri: string } },
-      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
+      { timeout: target.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
     );
-  return guardAndSend(behind, 'resources/read', { uri: server_uri }, request, server, context);
+  return guardAndSend(target, 'resources/read', { uri: server_uri }, request, server, context);
 }
 
 /** Returns the server of a resource, and the server's URI. Throws if no server has the resource. */
 export function findResourceServer(
-  behinds: readonly UpstreamServer[],
+  targets: readonly UpstreamServer[],
   uri: string,
-): { behind: UpstreamServer; server_uri: string } {
-  for (const behind of behinds) {
-    const server_uri = behind.naming.toServerUri(uri);
-    if (server_uri !== null) return { behind, server_uri };
+): { target: UpstreamServer; server_uri: string } {
+  for (const target of targets) {
+    const server_uri = target.naming.toServerUri(uri);
+    if (server_uri !== null) return { target, server_uri };
   }
   throw new PolicyRefusal('No server behind the gateway has such a resource: see `resources/list`.');
 }
 
 /** Gets a prompt from the server that its name prefix names. */
 export async function getPrompt(
-  behinds: readonly UpstreamServer[],
+  targets: readonly UpstreamServer[],
   { name, arguments: input }: { readonly name: string; readonly arguments?: Record<string, string> },
   server: Server,
   context: ServerContext,
 ): Promise<object> {
-  const behind = behinds.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
-  const there = behind === undefined ? null : await findServerPrompt(behind, name);
-  if (behind === undefined || there === null)
+  const target = targets.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
+  const there = target === undefined ? null : await findServerPrompt(target, name);
+  if (target === undefined || there === null)
     throw new PolicyRefusal('No server behind the gateway has such a prompt: see `prompts/list`.');
   const requested = { name: there, ...(input !== undefined && { arguments: input }) };
   const request = (params: object, client: Client) =>
     client.request(
       { method: 'prompts/get', params: params as { name: string } },
-      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
+      { timeout: target.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
     );
-  return guardAndSend(behind, 'prompts/get', requested, request, server, context);
+  return guardAndSend(target, 'prompts/get', requested, request, server, context);
 }
 
 /** Returns the server's name of a prompt. A shortened name is looked up in the server's list. */
-async function findServerPrompt(behind: UpstreamServer, name: string): Promise<string | null> {
-  const direct = behind.naming.toServerName(name);
+async function findServerPrompt(target: UpstreamServer, name: string): Promise<string | null> {
+  const direct = target.naming.toServerName(name);
   if (direct !== null) return direct;
-  const prompts = await readEntries(behind, { method: 'prompts/list', key: 'prompts' });
-  const meant = prompts.filter((prompt) => behind.naming.toAgentName(String(prompt.name)) === name);
-  return meant.length === 1 ? String(meant[0]!.name) : null;
+  const prompts = await readEntries(target, { method: 'prompts/list', key: 'prompts' });
+  const matching = prompts.filter((prompt) => target.naming.toAgentName(String(prompt.name)) === name);
+  return matching.length === 1 ? String(matching[0]!.name) : null;
 }
 
 /** Judges a request and its answer as a call of a tool with the method's name. */
 async function guardAndSend(
-  behind: UpstreamServer,
+  target: UpstreamServer,
   method: 'resources/read' | 'prompts/get',
   params: Json,
   request: (params: object, client: Client) => Promise<object>,
   server: Server,
   context: ServerContext,
 ): Promise<object> {
-  const { upstream, guard, naming } = behind;
+  const { upstream, guard, naming } = target;
   const name = naming.toPolicyName(method);
   const requested = await guardRequestWithApproval(guard, name, params, server, context);
   if ('question' in requested) return requested.question;
   if ('blocked' in requested) throw new PolicyRefusal(requested.blocked);
-  const given = await guardServerInput(behind, server, context);
+  const given = await guardServerInput(target, server, context);
   if ('blocked' in given) throw new PolicyRefusal(given.blocked);
   const sent = { ...(requested.value as object), ...given.params, _meta: given.meta };
   const stated = await upstream
     .use((client) => request(sent, client))
     .catch((error: unknown) => throwJudgedError(error, guard, name));
   if (isInputRequired(stated)) {
-    const question = await guardInputRequired(behind, name, stated);
+    const question = await guardInputRequired(target, name, stated);
     if ('blocked' in question) throw new PolicyRefusal(question.blocked);
     return question.answer;
   }

@@ -83,7 +83,7 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
       if (one.used === 0 && one.empty_since_ms < before_ms) void closeOne(key, one);
   }, SWEEP_MS).unref();
 
-  function makeRoom(): void {
+  function closeOldest(): void {
     if (kept.size < parts.sessions_max) return;
     const free = [...kept].filter(([, { used }]) => used === 0);
     const [longest] = free.sort(([, one], [, other]) => one.empty_since_ms - other.empty_since_ms);
@@ -100,7 +100,7 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
       const key = buildSessionKey(identity);
       let one = kept.get(key);
       if (one === undefined) {
-        makeRoom();
+        closeOldest();
         one = openSession(identity, parts, pool);
         kept.set(key, one);
       }
@@ -160,7 +160,7 @@ function openSession(
     );
   const watching = openResourceWatcher(servers);
   const title = 'service gateway';
-  const onLateList: GatewayParts['onLateList'] = (one, list) => notifier.report(one, { list });
+  const onListFailure: GatewayParts['onListFailure'] = (one, list) => notifier.report(one, { list });
   // Clients of earlier protocol revisions send independent requests here, so they cannot receive change notifications.
   const handler = createMcpHandler(
     ({ era, authInfo }) =>
@@ -170,7 +170,7 @@ function openSession(
         version,
         title,
         instructions: authInfo?.extra?.instructions as string | undefined,
-        onLateList,
+        onListFailure,
         logFailure,
       }),
     { maxSubscriptions: SUBSCRIPTIONS_MAX },
@@ -179,7 +179,7 @@ function openSession(
     session: {
       handler,
       watching,
-      instructions: () => collectInstructions({ servers, logFailure, onLateList }),
+      instructions: () => collectInstructions({ servers, logFailure, onListFailure }),
     },
     used: 0,
     empty_since_ms: performance.now(),

@@ -8,7 +8,7 @@ export interface ToolCatalogue {
   /** Returns the definitions that may be listed now. */
   readonly listShown: () => Promise<readonly Tool[]>;
   /** Returns the tools with a matching name, with their current pin status. */
-  readonly findTools: (is_meant: (tool: string) => boolean) => Promise<readonly ToolCatalogueEntry[]>;
+  readonly findTools: (isWanted: (tool: string) => boolean) => Promise<readonly ToolCatalogueEntry[]>;
 }
 
 /** A tool of the server and its pin status. */
@@ -61,9 +61,9 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
   return {
     listShown: async () =>
       (await readEntries(true, true)).filter(({ held }) => held === null).map(({ shown }) => shown),
-    findTools: async (is_meant) => {
+    findTools: async (isWanted) => {
       const those = async (is_wanted: boolean, is_fresh: boolean) =>
-        (await readEntries(is_wanted, is_fresh)).filter(({ tool }) => is_meant(tool.name));
+        (await readEntries(is_wanted, is_fresh)).filter(({ tool }) => isWanted(tool.name));
       const list = await those(false, false);
       // The tool may be newer than the list.
       if (list.length === 0) return those(true, true);

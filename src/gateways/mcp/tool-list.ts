@@ -43,7 +43,7 @@ export function openToolList(
   let changes = 0;
 
   /** Shares a running query with later callers on the same connection. */
-  function ask(client: Client): Promise<readonly Tool[]> {
+  function listTools(client: Client): Promise<readonly Tool[]> {
     if (asking?.client === client) return asking.answer;
     const before = changes;
     const answer = readTools(client, list_ms).then(({ tools, ttl_ms }) => {
@@ -63,10 +63,10 @@ export function openToolList(
   return {
     read: (is_wanted) =>
       upstream.use((client, { reports_tools }) => {
-        if (kept === null || kept.client !== client) return ask(client);
+        if (kept === null || kept.client !== client) return listTools(client);
         const age_ms = now_ms() - kept.read_ms;
         const holds = age_ms < kept.ttl_ms || (!is_wanted && (reports_tools || age_ms < UNTOLD_MS));
-        return holds ? Promise.resolve(kept.tools) : ask(client);
+        return holds ? Promise.resolve(kept.tools) : listTools(client);
       }),
     invalidate: () => {
       changes += 1;

@@ -25,7 +25,7 @@ export interface UpstreamServer {
 export interface UpstreamServerParts {
   readonly guard: PolicyGuard;
   /** Called when the server reports a change. */
-  readonly onChange: (behind: UpstreamServer, change: Parameters<ChangeListener>[0]) => void;
+  readonly onChange: (target: UpstreamServer, change: Parameters<ChangeListener>[0]) => void;
 }
 
 /** A program that is started for this caller only. Its names are not prefixed. */

@@ -53,12 +53,12 @@ const PARTS = 10;
 /**
  * Opens a circuit breaker with all circuits closed.
  * @param now_ms a monotonic clock
- * @param tell receives the state of a provider whenever it changes
+ * @param onTransition receives the state of a provider whenever it changes
  */
 export function openCircuitBreaker(
   settings: CircuitBreakerSettings,
   now_ms: () => number,
-  tell: (provider: string, state: BreakerState) => void = () => {},
+  onTransition: (provider: string, state: BreakerState) => void = () => {},
 ): CircuitBreaker {
   const states = new Map<string, State>();
   const stateOf = (provider: string): State => {
@@ -66,7 +66,7 @@ export function openCircuitBreaker(
     if (known !== undefined) return known;
     const state: State = { failed_ms: [], counts: [], open_until_ms: null, is_probed: false };
     states.set(provider, state);
-    tell(provider, 'closed');
+    onTransition(provider, 'closed');
     return state;
   };
   const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
@@ -79,7 +79,7 @@ export function openCircuitBreaker(
       const is_probe = state.open_until_ms !== null;
       if (is_probe) {
         state.is_probed = true;
-        tell(provider, 'half_open');
+        onTransition(provider, 'half_open');
       }
       let is_under_way = true;
       const leave = () => {
@@ -89,18 +89,18 @@ export function openCircuitBreaker(
       return {
         abandoned: () => {
           leave();
-          if (is_probe) tell(provider, 'open');
+          if (is_probe) onTransition(provider, 'open');
         },
         succeeded: () => {
           leave();
           findCurrentCount(state, settings, now_ms()).succeeded += 1;
           if (!is_probe) return;
           Object.assign(state, { failed_ms: [], counts: [], open_until_ms: null });
-          tell(provider, 'closed');
+          onTransition(provider, 'closed');
         },
         failed: () => {
           leave();
-          if (recordFailure(state, is_probe, settings, now_ms())) tell(provider, 'open');
+          if (recordFailure(state, is_probe, settings, now_ms())) onTransition(provider, 'open');
         },
       };
     },

@@ -57,8 +57,8 @@ export function computeRetryDelay(
   backoff_factor: number,
   random: () => number,
 ): number | null {
-  const asked_ms = 'status' in outcome ? parseRetryAfter(outcome.headers) : null;
-  if (asked_ms !== null) return asked_ms <= RETRY_AFTER_MS_MAX ? asked_ms : null;
+  const retry_after_ms = 'status' in outcome ? parseRetryAfter(outcome.headers) : null;
+  if (retry_after_ms !== null) return retry_after_ms <= RETRY_AFTER_MS_MAX ? retry_after_ms : null;
   return random() * Math.min(BACKOFF_MS_MAX, backoff_factor * 1_000 * 2 ** round);
 }
 

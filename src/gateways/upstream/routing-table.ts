@@ -107,8 +107,8 @@ function buildModelCatalogue(
     providers: (family) => {
       const own = providers.filter((one) => one.family === family);
       const serves_all = own.some((one) => one.models.includes('*'));
-      const is_asked = last !== null && (last.family ?? family) === family && !serves_all;
-      return [...own, ...(is_asked ? [last] : [])].map(({ name }) => name);
+      const needs_fallback = last !== null && (last.family ?? family) === family && !serves_all;
+      return [...own, ...(needs_fallback ? [last] : [])].map(({ name }) => name);
     },
     routes: (model, provider, family) =>
       resolved(model, family).some((target) => target.provider.name === provider),

@@ -194,8 +194,8 @@ function buildAnswer(
   const { status, headers } = answer;
   // A stream has no time limit except `idle_ms`.
   const is_stream = /^\s*text\/event-stream\b/i.test(findHeader(headers, 'content-type') ?? '');
-  const rest_ms = Math.max(1, call.ends_ms - ports.now_ms());
-  const quiet = is_stream ? () => {} : ports.alarm(rest_ms, () => answer.cut(buildTimeoutFailure()));
+  const cooldown_ms = Math.max(1, call.ends_ms - ports.now_ms());
+  const quiet = is_stream ? () => {} : ports.alarm(cooldown_ms, () => answer.cut(buildTimeoutFailure()));
   const body = watchBody(answer.body, {
     ended: quiet,
     failed: (failure) => {

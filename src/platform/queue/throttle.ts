@@ -21,7 +21,7 @@ export interface ThrottleClocks {
 /** The share of the CPU time that file waits and clock resolution may add without other work on the machine. */
 const OWN_WAIT = 0.1;
 /** The factor between the time that other work held the CPU and the pause. */
-const REST_FACTOR = 20;
+const PAUSE_FACTOR = 20;
 /** The maximum pause, in milliseconds, regardless of the load. */
 export const PAUSE_MS_MAX = 2_000;
 
@@ -30,24 +30,24 @@ export const PAUSE_MS_MAX = 2_000;
  * throttle pauses for a multiple of that time. Background work thus gets all of an idle machine and a twentieth of a
  * busy one. Unlike a process priority, this affects one part of a process, is not inherited, and can be revoked.
  *
- * @param restMsMax - returns the maximum pause, in milliseconds; called before each pause
+ * @param getPauseMsMax - returns the maximum pause, in milliseconds; called before each pause
  */
 export function openThrottle(
   clocks: ThrottleClocks = PROCESS,
-  restMsMax: () => number = () => PAUSE_MS_MAX,
+  getPauseMsMax: () => number = () => PAUSE_MS_MAX,
 ): Throttle {
-  const resting = new Set<() => void>();
+  const paused = new Set<() => void>();
   let hurried = 0;
 
   function pauseFor(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
-        resting.delete(wake);
+        paused.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      resting.add(wake);
+      paused.add(wake);
     });
   }
 
@@ -56,16 +56,16 @@ export function openThrottle(
       let since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       return async () => {
         const used_ms = clocks.cpu_ms() - since.cpu_ms;
-        const stood_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
-        const rest_ms = Math.min(restMsMax(), Math.floor(REST_FACTOR * stood_ms));
-        if (hurried === 0 && rest_ms > 0) await pauseFor(rest_ms);
+        const blocked_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
+        const pause_ms = Math.min(getPauseMsMax(), Math.floor(PAUSE_FACTOR * blocked_ms));
+        if (hurried === 0 && pause_ms > 0) await pauseFor(pause_ms);
         else await nextTurn();
         since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       };
     },
     hurry: async (task) => {
       hurried += 1;
-      for (const wake of resting) wake();
+      for (const wake of paused) wake();
       try {
         return await task();
       } finally {

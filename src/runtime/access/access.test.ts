@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { PERSON_PERMISSIONS } from '../config/permissions.ts';
+import { OPERATOR_PERMISSIONS } from '../config/permissions.ts';
 import { type AuthenticatorSettings, needsAgentToken, openAuthenticator } from './index.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { CREDENTIAL_PERMISSIONS } from './testing/credential-permissions.ts';
@@ -312,7 +312,7 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   assert.ok('kind' in caller);
   assert.equal(caller.kind, 'agent');
   assert.ok(caller.permissions.includes('check'));
-  for (const decides of PERSON_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
+  for (const decides of OPERATOR_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
   const keyed = buildSettings({ state_dir, auth: { api_keys: [createTestKey().entry] } });
   assert.equal(await getId(keyed, headers, '203.0.113.9'), 'unauthenticated');
 });

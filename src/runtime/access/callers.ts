@@ -1,4 +1,4 @@
-import { PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../config/permissions.ts';
+import { OPERATOR_PERMISSIONS, PERMISSIONS, type Permission } from '../config/permissions.ts';
 import type { Caller } from './types.ts';
 
 /** The permissions to check and to read one's own results. */
@@ -82,7 +82,9 @@ export function buildAgentCaller(
   agents: Caller['agents'],
 ): Caller {
   const granted = request.flatMap((one) => [one, ...(IMPLIED.get(one) ?? [])]);
-  const permissions = PERMISSIONS.filter((one) => granted.includes(one) && !PERSON_PERMISSIONS.includes(one));
+  const permissions = PERMISSIONS.filter(
+    (one) => granted.includes(one) && !OPERATOR_PERMISSIONS.includes(one),
+  );
   return { id, kind: 'agent', permissions, tenants, agents };
 }
 

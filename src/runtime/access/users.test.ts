@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PERSON_PERMISSIONS, type Permission, ROLES } from '../config/permissions.ts';
+import { OPERATOR_PERMISSIONS, type Permission, ROLES } from '../config/permissions.ts';
 import {
   AGENT_TOKEN_CALLER,
   ANONYMOUS_CALLER,
@@ -107,7 +107,7 @@ test('unknown names, and names that every object has, are no permissions', () =>
 test('every row ran', () => assert.equal(ROWS.length, 26));
 
 test('no user may decide or change by a name alone', () => {
-  const deciding: readonly Permission[] = [...PERSON_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
+  const deciding: readonly Permission[] = [...OPERATOR_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
   let looked = 0;
   for (const role of ROLES) {
     const user = identifyUser(LOOPBACK_CALLER, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);

@@ -1,5 +1,5 @@
 import {
-  PERSON_PERMISSIONS,
+  OPERATOR_PERMISSIONS,
   type Permission,
   ROLE_PERMISSIONS,
   type Role,
@@ -20,7 +20,7 @@ export function findRolePermissions(
 /** Returns the permissions of a user whom a header names: to read, and nothing else. */
 function findReadPermissions(role: Role, tenants: Caller['tenants']): readonly Permission[] {
   return findRolePermissions([role], tenants).filter(
-    (one) => one !== 'check' && !PERSON_PERMISSIONS.includes(one),
+    (one) => one !== 'check' && !OPERATOR_PERMISSIONS.includes(one),
   );
 }
 

@@ -53,17 +53,17 @@ export async function startPasskeyRegistration(
 export async function addPasskey(
   parts: AccountParts,
   session: SignInSession,
-  asked: { readonly name: string; readonly response: RegistrationResponseJSON },
+  registration: { readonly name: string; readonly response: RegistrationResponseJSON },
   { origin }: PasskeyOrigin,
 ): Promise<RotatedSession> {
   const { user_id } = session;
-  const challenge = readChallenge(asked.response);
+  const challenge = readChallenge(registration.response);
   const begun = await takeChallenge(parts, 'passkey_registration', challenge);
   if (begun?.user_id !== user_id) return { outcome: 'refused' };
   if ((await listRows(parts, user_id)).length >= PASSKEYS_MAX) return { outcome: 'refused' };
   const { verifyRegistrationResponse } = await loadLibrary();
   const verified = await verifyRegistrationResponse({
-    response: asked.response,
+    response: registration.response,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: new URL(origin).hostname,
@@ -78,7 +78,7 @@ export async function addPasskey(
     .values({
       credential_id: credential.id,
       user_id,
-      name: asked.name,
+      name: registration.name,
       public_key: Buffer.from(credential.publicKey).toString('base64url'),
       counter: credential.counter,
       transports: JSON.stringify(credential.transports ?? []),

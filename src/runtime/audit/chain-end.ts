@@ -96,17 +96,17 @@ export async function createSegment(
 /** Describes the bytes to cut from the end of the file. Keeps a copy if they are more than one torn line. */
 async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
   if (tail.loose_bytes === 0 || tail.segment === null) return null;
-  const set_aside = tail.unreadable ? await setAside(tail.segment.path) : null;
+  const moved_to = tail.unreadable ? await moveUnreadable(tail.segment.path) : null;
   return {
     timestamp: new Date(now_ms).toISOString(),
     reason: tail.unreadable ? 'unreadable_tail' : 'torn_line',
     bytes: tail.loose_bytes,
     events_rejected: 0,
-    set_aside,
+    set_aside: moved_to,
   };
 }
 
-async function setAside(path: string): Promise<string> {
+async function moveUnreadable(path: string): Promise<string> {
   const copy = `${path}.${randomBytes(4).toString('hex')}.set-aside`;
   await writeFileDurably(copy, await readFile(path));
   return basename(copy);

@@ -254,7 +254,7 @@ function startWriting(chain: Chain): void {
 /** Writes one group. Never throws; it rejects the waiting callers instead. */
 async function writeBatch(chain: Chain): Promise<void> {
   const batch = takeBatch(chain);
-  const watch = setTimeout(() => tellHanging(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
+  const watch = setTimeout(() => reportSlowWrite(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
   try {
     if (chain.loose) await cutLoose(chain);
     if (chain.segment.bytes >= chain.options.max_size_bytes) await rotateSegment(chain);
@@ -269,7 +269,7 @@ async function writeBatch(chain: Chain): Promise<void> {
 }
 
 /** Rejects all waiting callers while the write is still running. `giveUp` truncates its bytes when it has ended. */
-function tellHanging(chain: Chain, batch: readonly PendingWrite[]): void {
+function reportSlowWrite(chain: Chain, batch: readonly PendingWrite[]): void {
   chain.hanging = chain.pending.length;
   for (const waiting of [...batch, ...chain.pending]) waiting.reject(buildFailure('journal_hangs'));
   chain.pending = [];

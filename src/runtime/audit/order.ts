@@ -52,7 +52,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
   let bytes = text?.length ?? 0;
   // The next line would be appended to an unfinished one.
   let is_whole = text === null || text === '' || text.endsWith('\n');
-  const beginAnew = (): void => {
+  const restart = (): void => {
     bytes = writeWhole(
       path,
       [...last].map(([writer, seq]) => getLine({ writer, seq, ordered: false })).join(''),
@@ -64,7 +64,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
     note: (step) => {
       last.set(step.writer, step.seq);
       try {
-        if (!is_whole || bytes > bytes_max) return beginAnew();
+        if (!is_whole || bytes > bytes_max) return restart();
         const line = getLine(step);
         appendFileSync(path, line, { mode: FILE_MODE });
         bytes += line.length;

@@ -17,7 +17,8 @@ export async function findStepsToRead(
   positions: ReadonlyMap<string, ChainPosition>,
 ): Promise<readonly ArrivalStep[]> {
   const { kept } = order;
-  if (kept === null) return positions.size > 0 ? beginBehind(order, positions) : readAnew(order, journal_dir);
+  if (kept === null)
+    return positions.size > 0 ? startAfterIndex(order, positions) : readFromStart(order, journal_dir);
   const noted = new Map(kept.map(({ writer, seq }) => [writer, seq]));
   for (const [writer, { seq }] of positions)
     if (seq > (noted.get(writer) ?? 0)) order.note({ writer, seq, ordered: true });
@@ -25,7 +26,7 @@ export async function findStepsToRead(
 }
 
 /** Starts an order file for an index that was filled before the order file existed. The index keeps its own order. */
-function beginBehind(
+function startAfterIndex(
   order: ArrivalOrder,
   positions: ReadonlyMap<string, ChainPosition>,
 ): readonly ArrivalStep[] {
@@ -34,7 +35,7 @@ function beginBehind(
 }
 
 /** Starts without index and order file. Then the order is known only if the journal has a single chain. */
-async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<readonly ArrivalStep[]> {
+async function readFromStart(order: ArrivalOrder, journal_dir: string): Promise<readonly ArrivalStep[]> {
   const writers = await listWriters(journal_dir);
   const steps: ArrivalStep[] = [];
   for (const writer of writers) {

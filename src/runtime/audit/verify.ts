@@ -280,7 +280,7 @@ async function startWalk(
     const { last_seq, head_hash: last_hash, timestamp } = retired;
     walk.retired_seq = last_seq;
     walk.retired = { last_seq, last_hash, timestamp, event_id: null };
-    startBehind(walk, retired.last_seq, retired.head_hash);
+    startAfter(walk, retired.last_seq, retired.head_hash);
   }
   return walk;
 }
@@ -288,7 +288,7 @@ async function startWalk(
 const RETIRED_UNSIGNED = 'The record of deleted files is not signed by a key that is believed.';
 
 /** Starts after the records that age has deleted. A stop in the middle of deleting may have left the last file. */
-function startBehind(walk: Walk, last_seq: number, head_hash: string): void {
+function startAfter(walk: Walk, last_seq: number, head_hash: string): void {
   if (walk.first_seq === 0 || walk.first_seq > last_seq) {
     walk.head = { seq: last_seq, record_hash: head_hash };
     const known = [...walk.waypoints.keys()].filter((seq) => seq <= last_seq);
@@ -318,21 +318,21 @@ async function walkSegment(
   walk.segments += 1;
   const { size } = await stat(segment.path).catch(() => ({ size: 0 }));
   let line_number = 0;
-  let told = 0;
+  let reported = 0;
   try {
     for await (const line of readJournalLines(segment)) {
       line_number += 1;
       if (line_number % CHECK_LINES === 0) {
         signal?.throwIfAborted();
         // The bytes of a compressed file are counted at its end.
-        if (!segment.gzip) onRead(line.end - told);
-        told = line.end;
+        if (!segment.gzip) onRead(line.end - reported);
+        reported = line.end;
       }
       if (line.whole) checkLine(walk, file, line_number, line.bytes);
       else checkTorn(walk, file, line_number, line.bytes.length, newest && !segment.gzip);
       if (walk.broken !== null) return;
     }
-    onRead(segment.gzip ? size : Math.max(0, size - told));
+    onRead(segment.gzip ? size : Math.max(0, size - reported));
   } catch {
     signal?.throwIfAborted();
     breakAt(walk, file, line_number + 1, 'The file cannot be read to its end.');

@@ -73,8 +73,8 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
 
 /** Returns whether a pattern is a default. A default pattern may match no file without a warning. */
 function isDefault(key: PathKey, pattern: string): boolean {
-  const standing: readonly string[] = configSchema.properties.paths.properties[key].default;
-  return standing.includes(pattern);
+  const default_patterns: readonly string[] = configSchema.properties.paths.properties[key].default;
+  return default_patterns.includes(pattern);
 }
 
 async function addFile(files: Map<string, DocumentFile>, path: string, base_dir: string): Promise<void> {

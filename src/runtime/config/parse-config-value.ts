@@ -298,9 +298,9 @@ type Limit = 'maxItems' | 'maxLength' | 'maxProperties' | 'minItems' | 'minLengt
 function suggestDuration(value: string, pattern: string): string {
   const [, count, unit] =
     /^(\d{1,5}) ?([smhdw])(?:ec|econd|in|inute|our|ay|eek)?s?$/i.exec(value.trim()) ?? [];
-  const meant = `${Number(count)}${unit?.toLowerCase()}`;
-  if (count === undefined || !new RegExp(pattern).test(meant)) return '';
-  return `; it is ${describeValue(value)}; did you mean \`${meant}\`?`;
+  const suggestion = `${Number(count)}${unit?.toLowerCase()}`;
+  if (count === undefined || !new RegExp(pattern).test(suggestion)) return '';
+  return `; it is ${describeValue(value)}; did you mean \`${suggestion}\`?`;
 }
 
 type Mapping = Readonly<Record<string, unknown>>;

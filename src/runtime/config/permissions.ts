@@ -1,4 +1,4 @@
-/** The permissions of callers. An agent's credential never carries those in `PERSON_PERMISSIONS`. */
+/** The permissions of callers. An agent's credential never carries those in `OPERATOR_PERMISSIONS`. */
 export const PERMISSIONS = [
   'check',
   'memory:use',
@@ -40,7 +40,7 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** The permissions that change state, decide, or take evidence out of the service; only a person's credential carries them. */
-export const PERSON_PERMISSIONS: readonly Permission[] = [
+export const OPERATOR_PERMISSIONS: readonly Permission[] = [
   'audit:export',
   'audit:manage',
   'policy:reload',
@@ -102,7 +102,7 @@ const AGENT_ONLY: readonly Permission[] = ['audit:import', 'memory:use', 'secret
 
 /**
  * The permissions of the roles. A user who signed in has all of them. A name in `x-service-user` from this machine only
- * reads: it has none of `PERSON_PERMISSIONS`.
+ * reads: it has none of `OPERATOR_PERMISSIONS`.
  */
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEW,

@@ -62,9 +62,9 @@ const NAME = new RegExp(skillNameSchema.pattern);
  * @throws SkillFailure `lock_invalid`
  */
 export async function readLock(base_dir: string): Promise<SkillsLock> {
-  const standing = await readPathState(base_dir, LOCK_FILE);
-  if (standing === 'nothing') return EMPTY_LOCK;
-  if (standing === 'other') throw buildInvalidLockFailure(`\`${LOCK_FILE}\` is no regular file`);
+  const existing = await readPathState(base_dir, LOCK_FILE);
+  if (existing === 'nothing') return EMPTY_LOCK;
+  if (existing === 'other') throw buildInvalidLockFailure(`\`${LOCK_FILE}\` is no regular file`);
   const read = await readText(join(base_dir, LOCK_FILE));
   if (!read.ok) throw buildInvalidLockFailure(`\`${LOCK_FILE}\` ${read.message}`);
   const value = parseLockText(read.text);

@@ -45,22 +45,26 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
     return begun;
   }
 
-  async function ask(question: 'get' | 'check', key: string, signal: AbortSignal): Promise<string | null> {
+  async function requestSecret(
+    question: 'get' | 'check',
+    key: string,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     if (is_closed) throw buildDriverFailure('secrets_unavailable');
     if (running === null && ended !== null && performance.now() < ended.again_ms) throw ended.failed;
     const begun = getThread();
-    const askThread = await limitTime(begun.opened, signal, () =>
+    const queryThread = await limitTime(begun.opened, signal, () =>
       begun.end(buildDriverFailure('secrets_timeout')),
     );
-    return askThread(question, key, signal);
+    return queryThread(question, key, signal);
   }
 
   return {
     get: async (key, signal) => {
-      const value = await ask('get', key, signal);
+      const value = await requestSecret('get', key, signal);
       return value === null ? null : limitValue(value);
     },
-    check: async (signal) => void (await ask('check', '', signal)),
+    check: async (signal) => void (await requestSecret('check', '', signal)),
     close: () => {
       is_closed = true;
       running?.end(buildDriverFailure('secrets_unavailable'));
@@ -68,11 +72,11 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
   };
 }
 
-type AskThread = (question: 'get' | 'check', key: string, signal: AbortSignal) => Promise<string | null>;
+type QueryThread = (question: 'get' | 'check', key: string, signal: AbortSignal) => Promise<string | null>;
 
 interface Begun {
   /** Resolves when the driver is open. Rejects with a `SecretFailure`. */
-  readonly opened: Promise<AskThread>;
+  readonly opened: Promise<QueryThread>;
   /** Ends the thread once, and rejects all pending requests with the failure. */
   readonly end: (failed: SecretFailure) => void;
 }
@@ -86,22 +90,22 @@ function spawnThread(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void)
   const waiting = new Map<number, PendingSecret>();
   let worker: Worker | null = null;
   let over: SecretFailure | null = null;
-  let tellOpened: (failed: SecretFailure) => void = () => {};
+  let rejectOpening: (failed: SecretFailure) => void = () => {};
   const end = (failed: SecretFailure): void => {
     if (over !== null) return;
     over = failed;
     onEnd(failed);
-    tellOpened(failed);
+    rejectOpening(failed);
     for (const { reject } of waiting.values()) reject(failed);
     waiting.clear();
     void worker?.terminate();
   };
-  const open = async (): Promise<AskThread> => {
+  const open = async (): Promise<QueryThread> => {
     await assertUnchanged(wanted.file);
     if (over !== null) throw over;
     worker = startThread(wanted);
     await new Promise<void>((resolve, reject) => {
-      tellOpened = reject;
+      rejectOpening = reject;
       worker?.on('message', (answer: DriverResponse) => {
         if (!('opened' in answer)) return;
         if (answer.opened === true) resolve();
@@ -111,7 +115,7 @@ function spawnThread(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void)
       worker?.once('error', () => end(buildDriverFailure('secrets_unavailable')));
       worker?.once('exit', () => end(buildDriverFailure('secrets_unavailable')));
     });
-    return createAskThread(worker, waiting, end);
+    return createQueryThread(worker, waiting, end);
   };
   const opened = open().catch((error: SecretFailure) => {
     end(error);
@@ -137,11 +141,15 @@ function startThread({ file, name, settings }: DriverSpec): Worker {
   return worker;
 }
 
-function createAskThread(worker: Worker, waiting: Map<number, PendingSecret>, end: Begun['end']): AskThread {
+function createQueryThread(
+  worker: Worker,
+  waiting: Map<number, PendingSecret>,
+  end: Begun['end'],
+): QueryThread {
   let request = 0;
-  let heard = 0;
+  let received = 0;
   worker.on('message', (answer: DriverResponse) => {
-    heard += 1;
+    received += 1;
     if ('opened' in answer || 'left' in answer) return;
     const who = waiting.get(answer.id);
     waiting.delete(answer.id);
@@ -150,17 +158,17 @@ function createAskThread(worker: Worker, waiting: Map<number, PendingSecret>, en
     else if (answer.value === null || typeof answer.value === 'string') who.resolve(answer.value);
     else who.reject(buildDriverFailure('secrets_answer'));
   });
-  return (ask, key, signal) => {
+  return (requestSecret, key, signal) => {
     request += 1;
     const id = request;
     const answered = new Promise<string | null>((resolve, reject) => waiting.set(id, { resolve, reject }));
-    sendQuestion(worker, { id, ask, key });
+    sendQuestion(worker, { id, ask: requestSecret, key });
     return limitTime(answered, signal, () => {
       waiting.delete(id);
       sendQuestion(worker, { id, ask: 'leave' });
-      const heard_before = heard;
+      const received_before = received;
       setTimeout(() => {
-        if (heard === heard_before) end(buildDriverFailure('secrets_timeout'));
+        if (received === received_before) end(buildDriverFailure('secrets_timeout'));
       }, STUCK_MS).unref();
     });
   };
@@ -173,13 +181,13 @@ function sendQuestion(worker: Worker, question: DriverRequest): void {
 /** Returns the same promise, but rejects as soon as the signal aborts. */
 function limitTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () => void): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const tooLate = (): void => {
+    const onTimeout = (): void => {
       late();
       reject(buildDriverFailure('secrets_timeout'));
     };
-    if (signal.aborted) return tooLate();
-    signal.addEventListener('abort', tooLate, { once: true });
-    const settle = () => signal.removeEventListener('abort', tooLate);
+    if (signal.aborted) return onTimeout();
+    signal.addEventListener('abort', onTimeout, { once: true });
+    const settle = () => signal.removeEventListener('abort', onTimeout);
     answered.then(resolve, reject).finally(settle);
   });
 }

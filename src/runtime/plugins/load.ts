@@ -87,11 +87,11 @@ async function runAll(
   const over_ms = performance.now() + timeout_ms * TIMES_MAX;
   const runs: PluginLoad[] = [];
   for (const source of sources)
-    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms, locked) : TOO_LATE);
+    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms, locked) : TIMED_OUT);
   return runs;
 }
 
-const TOO_LATE: PluginLoad = {
+const TIMED_OUT: PluginLoad = {
   ok: false,
   reason: 'was not loaded, for those before it took all the time there is',
   sha256: null,

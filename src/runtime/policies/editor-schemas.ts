@@ -95,10 +95,10 @@ function convertProperties(properties: Readonly<Record<string, ConfigSchema>>): 
   );
 }
 
-function allowReference({ description, default: standing, ...rest }: Written): Written {
+function allowReference({ description, default: default_value, ...rest }: Written): Written {
   return {
     ...(description === undefined ? {} : { description }),
-    ...(standing === undefined ? {} : { default: standing }),
+    ...(default_value === undefined ? {} : { default: default_value }),
     anyOf: [rest, REFERENCE],
   };
 }

@@ -31,7 +31,7 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
     ...list,
     rules: list.rules.map((rule) => settle('policy', rule, list.tenant_id)),
   }));
-  const standing = input.documents.map(({ file, value }) => ({
+  const kept = input.documents.map(({ file, value }) => ({
     file,
     value: mapDocumentRecords(value, settle),
   }));
@@ -39,7 +39,7 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
     file,
     value: { [kind.one]: value },
   }));
-  return { ...input, inline_rules, documents: [...standing, ...added] };
+  return { ...input, inline_rules, documents: [...kept, ...added] };
 }
 
 type Kind = (typeof DOCUMENT_KINDS)[number];
@@ -47,12 +47,12 @@ type Kind = (typeof DOCUMENT_KINDS)[number];
 function listRecords(value: unknown): { readonly kind: Kind; readonly record: unknown }[] {
   if (!isMapping(value)) return [];
   // A record keeps the mode of its own document wherever it is placed.
-  const standing = { enforcement: value.enforcement ?? 'enforce' };
+  const kept = { enforcement: value.enforcement ?? 'enforce' };
   return DOCUMENT_KINDS.flatMap((kind) =>
     [value[kind.one], value[kind.many]]
       .flat()
       .filter(isMapping)
-      .map((record) => ({ kind, record: kind.kind === 'memory' ? record : { ...standing, ...record } })),
+      .map((record) => ({ kind, record: kind.kind === 'memory' ? record : { ...kept, ...record } })),
   );
 }
 

@@ -23,12 +23,12 @@ const NAME = /^[0-9a-f]{64}\.json$/;
 export async function savePolicy(dir: string, policy: Policy): Promise<string> {
   const file = getFile(dir, policy.hash);
   makeFolder(dir);
-  const aside = `${file}.${randomUUID()}.tmp`;
+  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    await writeFlushed(aside, JSON.stringify(policy));
-    await rename(aside, file);
+    await writeFlushed(temporary, JSON.stringify(policy));
+    await rename(temporary, file);
   } catch (error) {
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
   await flushFolder(dir);

@@ -82,7 +82,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
     entries.set(key, { value, until_ms: began_ms + ttl_ms });
   }
 
-  async function ask(key: string): Promise<string | null> {
+  async function fetchSecret(key: string): Promise<string | null> {
     if (request.size >= QUESTIONS_MAX)
       throw new SecretReadError('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
     const began_ms = now_ms();
@@ -99,7 +99,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
       if (entry !== null) return Promise.resolve(entry.value);
       const before = request.get(key);
       if (before !== undefined) return before;
-      const question = ask(key).finally(() => request.delete(key));
+      const question = fetchSecret(key).finally(() => request.delete(key));
       request.set(key, question);
       return question;
     },

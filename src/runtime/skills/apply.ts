@@ -172,9 +172,9 @@ async function makeReady(base_dir: string, changes: readonly FileChange[], plan:
 /** Only files that are unchanged since the change was planned are replaced or removed. */
 async function moveFile(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
   const target = join(base_dir, path);
-  const standing = await readPathState(base_dir, path);
+  const existing = await readPathState(base_dir, path);
   const is_as_planned =
-    before === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === before;
+    before === null ? existing === 'nothing' : typeof existing === 'object' && existing.sha256 === before;
   if (!is_as_planned) throw buildConflictFailure(path);
   if (action === 'delete') await rm(target);
   else if (action === 'replace') await rename(staged(base_dir, at), target);
@@ -232,9 +232,9 @@ function getPlan(text: string): Plan {
 async function revertChanges(base_dir: string, plan: Plan): Promise<void> {
   for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
     const target = join(base_dir, path);
-    const standing = await readPathState(base_dir, path);
+    const existing = await readPathState(base_dir, path);
     const is_ours =
-      after === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === after;
+      after === null ? existing === 'nothing' : typeof existing === 'object' && existing.sha256 === after;
     if (!is_ours) continue;
     if (before === null) await rm(target);
     else await rename(saved(base_dir, at), target);
@@ -295,6 +295,6 @@ async function syncFolders(base_dir: string, changes: readonly Pick<FileChange, 
 }
 
 async function lockHash(base_dir: string): Promise<string | null> {
-  const standing = await readPathState(base_dir, LOCK_FILE);
-  return typeof standing === 'object' ? standing.sha256 : null;
+  const existing = await readPathState(base_dir, LOCK_FILE);
+  return typeof existing === 'object' ? existing.sha256 : null;
 }

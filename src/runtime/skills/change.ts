@@ -36,17 +36,17 @@ export async function buildAddition(base_dir: string, lock: SkillsLock, skill: S
   const problems: DocumentProblem[] = [];
   for (const { path, text, sha256 } of skill.files) {
     await assertInside(base_dir, path);
-    const standing = await readPathState(base_dir, path);
+    const existing = await readPathState(base_dir, path);
     const owner = getOwner(lock, path);
     if (owner !== null && owner !== skill.name)
       problems.push(buildConfigProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
-    else if (standing === 'nothing')
+    else if (existing === 'nothing')
       changes.push({ path, action: 'create', before: null, after: sha256, text });
     else if (owner === null) problems.push(buildConfigProblem(path, [], IN_THE_WAY));
-    else if (standing === 'other') problems.push(buildConfigProblem(path, [], 'is no regular file any more'));
-    else if (standing.sha256 === sha256) unchanged.push(path);
-    else if (standing.sha256 === owned[path])
-      changes.push({ path, action: 'replace', before: standing.sha256, after: sha256, text });
+    else if (existing === 'other') problems.push(buildConfigProblem(path, [], 'is no regular file any more'));
+    else if (existing.sha256 === sha256) unchanged.push(path);
+    else if (existing.sha256 === owned[path])
+      changes.push({ path, action: 'replace', before: existing.sha256, after: sha256, text });
     else problems.push(buildConfigProblem(path, [], CHANGED));
   }
   if (problems.length > 0)
@@ -91,10 +91,10 @@ async function changeToLeave(
   const kept: string[] = [];
   for (const [path, sha256] of files) {
     await assertInside(base_dir, path);
-    const standing = await readPathState(base_dir, path);
-    if (standing === 'nothing') continue;
-    if (standing !== 'other' && (force || standing.sha256 === sha256))
-      changes.push({ path, action: 'delete', before: standing.sha256, after: null, text: null });
+    const existing = await readPathState(base_dir, path);
+    if (existing === 'nothing') continue;
+    if (existing !== 'other' && (force || existing.sha256 === sha256))
+      changes.push({ path, action: 'delete', before: existing.sha256, after: null, text: null });
     else kept.push(path);
   }
   return { changes, kept };
@@ -123,7 +123,7 @@ export async function compareSkillFiles(base_dir: string, { files }: LockedSkill
   return { state, changed, missing };
 }
 
-function compareState(standing: PathState, sha256: string): 'intact' | 'changed' | 'missing' {
-  if (standing === 'nothing') return 'missing';
-  return standing !== 'other' && standing.sha256 === sha256 ? 'intact' : 'changed';
+function compareState(existing: PathState, sha256: string): 'intact' | 'changed' | 'missing' {
+  if (existing === 'nothing') return 'missing';
+  return existing !== 'other' && existing.sha256 === sha256 ? 'intact' : 'changed';
 }

@@ -252,10 +252,11 @@ function indexConditions({ rules }: Policy): ReadonlyMap<string, readonly number
 }
 
 function getLoosening(before: Policy, after: Policy): string[] {
-  const marks = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
+  const known_rules = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
   const forgetting = after.taint_rules.filter(
     (mark) =>
-      (mark.change.remove === 'all' || mark.change.remove.length > 0) && !marks.has(JSON.stringify(mark)),
+      (mark.change.remove === 'all' || mark.change.remove.length > 0) &&
+      !known_rules.has(JSON.stringify(mark)),
   );
   const tools = new Set(before.contracts.map(({ tool_name }) => tool_name));
   const declared = after.contracts.filter(({ tool_name }) => !tools.has(tool_name));

@@ -14,16 +14,16 @@ export interface AdapterOptions {
  *
  * @throws BlockedError if the adapter raises, and every error of the tool itself
  */
-export async function runOrTell<Value, Told>(
+export async function runOrReportBlock<Value, Replacement>(
   { on_block = 'tell' }: AdapterOptions,
   work: () => Promise<Value>,
-  tell: (reason: string) => Told,
-): Promise<Value | Told> {
+  buildResult: (reason: string) => Replacement,
+): Promise<Value | Replacement> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof BlockedError) || on_block === 'raise') throw error;
-    return tell(describeBlock(error));
+    return buildResult(describeBlock(error));
   }
 }
 

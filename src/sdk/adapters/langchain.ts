@@ -4,7 +4,7 @@
  */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
-import { type AdapterOptions, runOrTell } from './blocked-call.ts';
+import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
 import { guardChatModel } from './langchain-model.ts';
 import {
   protectAnswer,
@@ -54,7 +54,7 @@ export function createLangChainMiddleware<Middleware>(
   guard: Guard,
   options: AdapterOptions = {},
 ): Middleware {
-  const tell = ({ toolCall }: ToolCallRequest, content: string) =>
+  const buildToolMessage = ({ toolCall }: ToolCallRequest, content: string) =>
     new ToolMessage({
       content,
       tool_call_id: toolCall.id ?? '',
@@ -73,10 +73,10 @@ export function createLangChainMiddleware<Middleware>(
       return protectUnchecked(await handler({ ...request, model, messages }), guard, checked);
     },
     wrapToolCall: (request: ToolCallRequest, handler: (request: ToolCallRequest) => Promise<object>) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () => runToolCall(request, handler, guard),
-        (reason) => tell(request, reason),
+        (reason) => buildToolMessage(request, reason),
       ),
   };
   return createMiddleware(config as never);
@@ -104,7 +104,7 @@ export function guardLangChainTools<Tool extends object>(
     const { name, _call, responseFormat } = tool as LangChainTool;
     if (name === undefined || _call === undefined) return tool;
     return replaceCall(tool, (input, ...rest) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         async () => {
           const allowed = await guard.protect.tool(name, input);

@@ -2,7 +2,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardVerdict } from '../types.ts';
-import { type AdapterOptions, describeBlock, overrideMembers, runOrTell } from './blocked-call.ts';
+import { type AdapterOptions, describeBlock, overrideMembers, runOrReportBlock } from './blocked-call.ts';
 
 /** Returns the same tools behind the guard. A blocked call does not run. */
 export function guardLlamaIndexTools<Tool extends object>(
@@ -15,7 +15,7 @@ export function guardLlamaIndexTools<Tool extends object>(
     const { name } = metadata ?? {};
     if (name === undefined || call === undefined) return tool;
     const judged = (input: unknown) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () => guard.run(name, input, (allowed) => call.call(tool, allowed)),
         (reason) => reason,
@@ -47,7 +47,7 @@ export function guardLlamaIndexModel<Llm extends object>(
   const { chat, complete, exec, streamExec } = llm as LlamaIndexModel;
   const guarded: Llm = overrideMembers(llm, {
     chat: (params: ChatParams) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         async () => {
           const messages = await Promise.all(params.messages.map((message) => protectPrompt(guard, message)));
@@ -61,7 +61,7 @@ export function guardLlamaIndexModel<Llm extends object>(
             : { message: { role: 'assistant', content: reason }, raw: null },
       ),
     complete: (params: CompletionParams) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         async () => {
           const prompt = await mapTexts(params.prompt, (text) => guard.protect.input(text));
@@ -76,7 +76,7 @@ export function guardLlamaIndexModel<Llm extends object>(
       ),
     // These call `chat`, so they must call the guarded one.
     exec: (params: unknown) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         async () => protectObject(guard, await exec.call(guarded, params)),
         (reason) => ({ newMessages: [{ role: 'assistant', content: reason }], toolCalls: [] }),

@@ -2,7 +2,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream, StreamPiece } from '../types.ts';
-import { type AdapterOptions, runOrTell } from './blocked-call.ts';
+import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
 
 interface MessagePart {
   readonly type: string;
@@ -64,7 +64,7 @@ export function guardMastraTools<Tools extends object>(
     const { id = key, execute } = tool;
     if (execute === undefined) return [key, tool] as const;
     const judged: ExecuteFunction = (call, ...rest) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () => guard.run(id, call.context, (context) => execute.call(tool, { ...call, context }, ...rest)),
         (reason) => reason,

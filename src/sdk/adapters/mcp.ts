@@ -1,6 +1,6 @@
 /** Guards a client of the MCP TypeScript SDK: calls of tools, their results, resources and prompts. */
 import type { Guard } from '../guard.ts';
-import { type AdapterOptions, overrideMembers, runOrTell } from './blocked-call.ts';
+import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
 
 interface CallParams {
   readonly name: string;
@@ -28,7 +28,7 @@ export function guardMcpClient<Client extends McpClient>(
   const plain = client as unknown as { callTool: Method; readResource: Method; getPrompt: Method };
   return overrideMembers(client, {
     callTool: (params: CallParams, ...rest: unknown[]) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () =>
           guard.run(params.name, params.arguments ?? {}, (allowed) =>

@@ -2,7 +2,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream } from '../types.ts';
-import { type AdapterOptions, overrideMembers, runOrTell } from './blocked-call.ts';
+import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -49,7 +49,7 @@ export function guardOpenAITools<Tool extends object>(
     const { name, invoke } = tool as { name?: string; invoke?: InvokeFunction };
     if (name === undefined || invoke === undefined) return tool;
     const judged: InvokeFunction = (context, input, details) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () =>
           guard.run(name, parseArguments(input), (allowed) =>

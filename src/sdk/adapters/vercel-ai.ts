@@ -5,7 +5,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream } from '../types.ts';
-import { type AdapterOptions, runOrTell, waitForWhole } from './blocked-call.ts';
+import { type AdapterOptions, runOrReportBlock, waitForWhole } from './blocked-call.ts';
 
 interface TextPart {
   readonly type: string;
@@ -74,7 +74,7 @@ export function guardVercelTools<Tools extends object>(
     const { execute } = tool;
     if (execute === undefined) return [name, tool] as const;
     const judged = (input: unknown, context: unknown) =>
-      runOrTell(
+      runOrReportBlock(
         options,
         () => guard.run(name, input, (allowed) => waitForWhole(execute.call(tool, allowed, context))),
         (reason) => reason,

@@ -45,7 +45,7 @@ export function openClientBackend(options: ClientOptions): GuardBackend {
       if (approval === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
       return approval;
     },
-    advise: (advisor, body) => askAdvisor(address, advisor, body),
+    advise: (advisor, body) => callAdvisor(address, advisor, body),
     close: async () => {},
   };
 }
@@ -131,7 +131,7 @@ const MODEL_ANSWERS_MAX = 2;
 /** Time for the retries and the checks of the service in addition to the answers of the model, in milliseconds. */
 const ADVISOR_EXTRA_MS = 30_000;
 
-async function askAdvisor(
+async function callAdvisor(
   address: ServiceAddress,
   advisor: AdvisorName,
   body: Readonly<Record<string, unknown>>,

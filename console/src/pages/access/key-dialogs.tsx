@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
+import { PERMISSIONS, OPERATOR_PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
 import { ChoiceField } from '../../components/choice-field.tsx';
@@ -13,7 +13,7 @@ interface KeyDialogProps {
 }
 
 /** The permissions that an agent's key may have. */
-const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !PERSON_PERMISSIONS.includes(one));
+const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !OPERATOR_PERMISSIONS.includes(one));
 
 const LIFETIMES = [
   ['30d', '30 days'],

@@ -94,9 +94,9 @@ export function removeFromJson(text: string, format: JsonFormat, path: DocumentP
  * Returns the offset at which a removal begins: before the blanks, unless the rest of the line would then join a
  * comment.
  */
-function findRemovalStart(text: string, before: number, offset: number, behind: string): number {
+function findRemovalStart(text: string, before: number, offset: number, following: string): number {
   const line = text.slice(text.lastIndexOf('\n', before - 1) + 1, before);
-  return line.includes('//') && !/^[^\S\n]*\n/.test(behind) ? offset : before;
+  return line.includes('//') && !/^[^\S\n]*\n/.test(following) ? offset : before;
 }
 
 /** Removes the only child with the blanks around it. A comment stays. */

@@ -84,7 +84,7 @@ interface PayloadReaderState {
   /** The meaning of values that are not members of an object. */
   readonly root: KeyMeaning;
   /** Rules with the leaves in which they matched, so that each is reported once. */
-  readonly told: Set<string>;
+  readonly reported: Set<string>;
 }
 
 /**
@@ -97,7 +97,7 @@ export function createPayloadReader(
   nesting = 0,
   root = getKeyMeaning(KEY_OF_ROOT),
 ): PayloadReader {
-  const reader: PayloadReaderState = { guard, give, open: [], nesting, root, told: new Set() };
+  const reader: PayloadReaderState = { guard, give, open: [], nesting, root, reported: new Set() };
   return {
     visit: (leaf) => {
       synchronizeFrames(reader, leaf.frames);
@@ -321,7 +321,7 @@ function reportMatches(
   judgement: PayloadJudgement,
   { is_whole, is_cut = false }: { readonly is_whole: boolean; readonly is_cut?: boolean },
 ): void {
-  const { told: reported } = reader;
+  const { reported } = reader;
   const isNew = (id: string) => !reported.has(`${id} ${place.index}`) && !reported.has(`${id} ${of?.index}`);
   const found = is_whole
     ? removeDuplicateRules(judgement.matches)

@@ -305,8 +305,8 @@ export function isCredentialPath(written: string): boolean {
     if (isCredential(lower)) return true;
     if (lower.includes('$') && isCredential(lower.replace(/\$(?:\w+|\{\w+\})/g, ''))) return true;
     // `host:.env`, `file=@.env`
-    const behind = /[:@=]([^:@=]*)$/.exec(lower)?.[1];
-    return behind !== undefined && isCredential(behind);
+    const tail = /[:@=]([^:@=]*)$/.exec(lower)?.[1];
+    return tail !== undefined && isCredential(tail);
   });
 }
 

@@ -36,10 +36,10 @@ export function findUrls(text: string): readonly NamedAddress[] {
 
 /** Returns the host in `ada@[::1]:8080` as a browser resolves it; `null` if there is none. */
 export function parseHost(authority: string): string | null {
-  const behind = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
-  const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(behind)?.[1];
+  const after_userinfo = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
+  const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(after_userinfo)?.[1];
   if (inner !== undefined) return inner;
-  const host = behind.replace(/:[^:]*$/, '').replace(/\.$/, '');
+  const host = after_userinfo.replace(/:[^:]*$/, '').replace(/\.$/, '');
   return HOST.test(host) ? host : null;
 }
 

@@ -82,6 +82,6 @@ export function isSqlSign(token: SqlToken | undefined, text: string): boolean {
 
 /** Returns whether the call of a function begins here. */
 export function isSqlCall(tokens: readonly SqlToken[], at: number): boolean {
-  const behind = findNameEnd(tokens, at);
-  return behind > at && isSqlSign(tokens[behind], '(');
+  const name_end = findNameEnd(tokens, at);
+  return name_end > at && isSqlSign(tokens[name_end], '(');
 }

@@ -265,10 +265,13 @@ function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   if (isSqlWord(tokens[next], 'overwrite')) return ['insert', 'delete'];
   if (isSqlWord(tokens[next], 'into'))
     return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['insert'] : NONE;
-  const behind = findNameEnd(tokens, next);
+  const name_end = findNameEnd(tokens, next);
   const has_values =
-    isSqlSign(tokens[behind], '(') || /^(?:values?|set|select|default|exec)$/.test(getWord(tokens, behind));
-  return behind > next && has_values && hasAhead(tokens, behind - 1, /^(?:values?|set|select|default|exec)$/)
+    isSqlSign(tokens[name_end], '(') ||
+    /^(?:values?|set|select|default|exec)$/.test(getWord(tokens, name_end));
+  return name_end > next &&
+    has_values &&
+    hasAhead(tokens, name_end - 1, /^(?:values?|set|select|default|exec)$/)
     ? ['insert']
     : NONE;
 }
@@ -282,13 +285,13 @@ function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     /^(?:low_priority|ignore|only|or|abort|fail|replace|rollback|top)$/,
     /^[()\d]/,
   );
-  const behind = findNameEnd(tokens, name);
-  if (behind === name) return NONE;
-  for (let place = behind; place < Math.min(tokens.length, behind + LOOKAHEAD_MAX); place += 1) {
+  const name_end = findNameEnd(tokens, name);
+  if (name_end === name) return NONE;
+  for (let place = name_end; place < Math.min(tokens.length, name_end + LOOKAHEAD_MAX); place += 1) {
     if (!isSqlWord(tokens[place], 'set')) continue;
-    const is_near = place <= behind + 2;
+    const is_near = place <= name_end + 2;
     const is_joined = tokens
-      .slice(behind, place)
+      .slice(name_end, place)
       .some((token) => isSqlSign(token, ',') || /^(?:join|with)$/.test(token.text));
     const target = findNameEnd(tokens, place + 1);
     const assigns =
@@ -305,15 +308,15 @@ function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const next = skipWords(tokens, at, /^(?:low_priority|quick|ignore|top|only)$/, /^[()\d]/);
   if (isSqlWord(tokens[next], 'from'))
     return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['delete'] : NONE;
-  const behind = findNameEnd(tokens, next);
-  if (behind === next) return NONE;
+  const name_end = findNameEnd(tokens, next);
+  if (name_end === next) return NONE;
   // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: in a sentence no such words follow
   // the name.
-  if (isSqlWord(tokens[behind], 'where'))
-    return hasSign(tokens, behind, '=') || hasAhead(tokens, behind, /^(?:in|like|is|between|exists)$/)
+  if (isSqlWord(tokens[name_end], 'where'))
+    return hasSign(tokens, name_end, '=') || hasAhead(tokens, name_end, /^(?:in|like|is|between|exists)$/)
       ? ['delete']
       : NONE;
-  const from = findWord(tokens, behind, behind + 24, 'from');
+  const from = findWord(tokens, name_end, name_end + 24, 'from');
   if (from < 0) return NONE;
   const table = findNameEnd(tokens, from + 1);
   const tail = tokens.slice(table, table + 3);
@@ -329,11 +332,11 @@ function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
 function readTruncate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   if (/^(?:table|partition|cluster|database)$/.test(getWord(tokens, at)))
     return isSqlName(tokens[at + 1]) ? ['truncate'] : NONE;
-  const behind = findNameEnd(tokens, isSqlWord(tokens[at], 'only') ? at + 1 : at);
-  const next = tokens[behind];
+  const name_end = findNameEnd(tokens, isSqlWord(tokens[at], 'only') ? at + 1 : at);
+  const next = tokens[name_end];
   const ends =
     next === undefined || isSqlSign(next, ',') || /^(?:cascade|restrict|restart|continue)$/.test(next.text);
-  return behind > at && ends ? ['truncate'] : NONE;
+  return name_end > at && ends ? ['truncate'] : NONE;
 }
 
 function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
@@ -360,9 +363,9 @@ function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     return ['call'];
   if (/^(?:function|procedure)$/.test(getWord(tokens, at)))
     return isSqlName(tokens[at + 1]) ? ['call'] : NONE;
-  const behind = findNameEnd(tokens, at);
-  if (behind === at) return NONE;
-  const next = tokens[behind];
+  const name_end = findNameEnd(tokens, at);
+  if (name_end === at) return NONE;
+  const next = tokens[name_end];
   const has_arguments =
     next === undefined ||
     next.kind === 'string' ||

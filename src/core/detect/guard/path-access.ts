@@ -168,9 +168,9 @@ function listPathWords({ name, words }: Command): readonly string[] {
 /** Returns a word itself, the value of `--output=x` and `of=x`, `@x`, and the file in `host:x`. */
 function findWordPaths(word: string): readonly string[] {
   const value = /^(?:--?[\w-]+|[a-z]{1,8})=(.+)$/s.exec(word)?.[1] ?? /^@(.+)$/s.exec(word)?.[1];
-  const behind = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
+  const remote_path = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
   const attached = /^-[oOtdf]([./~].+)$/s.exec(word)?.[1];
-  return [word, value, behind, attached].filter((path): path is string => path !== undefined);
+  return [word, value, remote_path, attached].filter((path): path is string => path !== undefined);
 }
 
 /**

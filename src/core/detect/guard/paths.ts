@@ -230,8 +230,8 @@ export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'fo
 function hasFolderName(path: string): boolean {
   const wild = path.search(/[*?[{]/);
   const at = path.lastIndexOf('/', wild);
-  const behind = path.slice(at + 1, Math.max(path.lastIndexOf('/'), at + 1));
-  return /[a-z\d]/.test(behind);
+  const parent = path.slice(at + 1, Math.max(path.lastIndexOf('/'), at + 1));
+  return /[a-z\d]/.test(parent);
 }
 
 /** Returns the folder of a file; for a pattern, the folder of its literal part. */

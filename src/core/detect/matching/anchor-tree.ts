@@ -41,14 +41,14 @@ export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EM
     set_of.set(getKey(set), sets.length);
     return sets.push(set) - 1;
   };
-  const nodeBehind = (parent: number, set: number): number => {
+  const getNodeAfter = (parent: number, set: number): number => {
     const known = node_of.get(parent * SETS_MAX + set);
     if (known !== undefined) return known;
     node_of.set(parent * SETS_MAX + set, parents.length);
     node_sets.push(set);
     return parents.push(parent) - 1;
   };
-  const ends = anchors.map((anchor) => anchor.sets.map(setAt).reduce(nodeBehind, ROOT));
+  const ends = anchors.map((anchor) => anchor.sets.map(setAt).reduce(getNodeAfter, ROOT));
   const lengths = anchors.map(({ length }) => length);
   return {
     sets,

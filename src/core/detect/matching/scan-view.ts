@@ -64,11 +64,11 @@ function findAnchorHits(
   from: number,
   to: number,
   meter: WorkMeter,
-  tell: (end: number, state: number) => void,
+  onMatch: (end: number, state: number) => void,
 ): void {
   let place = getStartPosition(automaton);
   for (let at = from; at < to; at += PART_UNITS) {
     place = walkAutomaton(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits, meter);
-    for (let hit = 0; hit < hits.count; hit++) tell(hits.ends[hit]!, hits.states[hit]!);
+    for (let hit = 0; hit < hits.count; hit++) onMatch(hits.ends[hit]!, hits.states[hit]!);
   }
 }

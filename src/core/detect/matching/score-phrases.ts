@@ -109,8 +109,8 @@ function selectHeaviest(near: readonly Match[]): readonly Match[] {
   const taken = new Map<Detector, Match>();
   for (const phrase of [...near].sort((a, b) => getWeight(b.detector) - getWeight(a.detector))) {
     if (taken.has(phrase.detector)) continue;
-    const is_told = [...taken.values()].some(({ start, end }) => start < phrase.end && phrase.start < end);
-    if (!is_told) taken.set(phrase.detector, phrase);
+    const overlaps = [...taken.values()].some(({ start, end }) => start < phrase.end && phrase.start < end);
+    if (!overlaps) taken.set(phrase.detector, phrase);
   }
   return [...taken.values()].sort((a, b) => a.start - b.start);
 }

@@ -42,9 +42,9 @@ export function compileShapeMatcher({ source }: { readonly source: string }): Sh
     const ends: number[] = [];
     for (let end = 1; end < kinds.length; end++)
       if ((places >> BigInt(end)) & 1n && kinds[end] !== DIGIT) ends.push(end);
-    const is_behind = ((places >> BigInt(kinds.length)) & 1n) === 1n && kinds.length > 0;
-    if (is_behind && is_whole) ends.push(kinds.length);
-    return { ends, is_open: !is_whole && (walk.is_open || is_behind) };
+    const is_after = ((places >> BigInt(kinds.length)) & 1n) === 1n && kinds.length > 0;
+    if (is_after && is_whole) ends.push(kinds.length);
+    return { ends, is_open: !is_whole && (walk.is_open || is_after) };
   };
 }
 

@@ -47,12 +47,12 @@ export function createTrie(
 /** Builds the trie of a tree. */
 export function buildTrie(tree: AnchorTree, classes: UnitClasses = classifyUnits(tree.sets)): Trie {
   const { parents, node_sets, ends, depth } = tree;
-  const behind = buildChains(parents, parents.length, 1);
+  const next_nodes = buildChains(parents, parents.length, 1);
   const ending = buildChains(ends, parents.length, 0);
   return createTrie(
     classes,
     { node_count: parents.length, depth },
-    { childrenAt: behind, anchorsAt: ending, setAt: (node) => node_sets[node]! },
+    { childrenAt: next_nodes, anchorsAt: ending, setAt: (node) => node_sets[node]! },
   );
 }
 

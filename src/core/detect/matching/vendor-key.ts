@@ -84,7 +84,7 @@ export function buildNamedKeyDetector(
     },
     try_work: TRY_WORK,
     precheck: mayNameKey,
-    validate: isKeyBesideName,
+    validate: isKeyNextToName,
     get examples() {
       return examples();
     },
@@ -140,7 +140,7 @@ function expandNotation(notation: string): string {
   return notation.replace(/^\\b|\w\?|\[[^\]]*\]\??|\\/g, '');
 }
 
-function isKeyBesideName(text: string): boolean {
+function isKeyNextToName(text: string): boolean {
   return (
     isUnmasked(text) &&
     !isReference(text) &&

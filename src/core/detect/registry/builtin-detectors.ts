@@ -1,5 +1,5 @@
 import { detectorFiles } from '../detectors/index.ts';
-import { listCommandDetectorsLazily } from '../lazy.ts';
+import { listCommandDetectorsOnDemand } from '../lazy.ts';
 import type { DetectorIdentity } from '../matching/detector.ts';
 import {
   createDetectorTable,
@@ -20,7 +20,7 @@ const serialized: string | null = typeof DETECTOR_TABLE === 'undefined' ? null :
 export const is_prebuilt: boolean = serialized !== null;
 
 /** The files of all built-in detectors of text. The order decides the numbers of the detectors. */
-export const builtinFiles: readonly DetectorFile[] = [...detectorFiles, listCommandDetectorsLazily];
+export const builtinFiles: readonly DetectorFile[] = [...detectorFiles, listCommandDetectorsOnDemand];
 
 /** All built-in detectors of text. */
 export const builtinDetectors: DetectorTable =

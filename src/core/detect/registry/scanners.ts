@@ -1,5 +1,5 @@
 import type { Detection } from '../../types/index.ts';
-import { buildCustomDetectorLazily } from '../lazy.ts';
+import { buildCustomDetectorOnDemand } from '../lazy.ts';
 import {
   buildScanner,
   collectNotations,
@@ -27,7 +27,7 @@ export function getScanner(detection: Detection): Scanner {
   const scanner = deriveScanner(
     full_scanner,
     (identity) => resolveDetectorSettings(detection, identity).is_enabled,
-    detection.patterns.map(buildCustomDetectorLazily),
+    detection.patterns.map(buildCustomDetectorOnDemand),
     detection.injection_thresholds,
   );
   scanners.set(detection, scanner);

@@ -139,11 +139,11 @@ function trimValue(value: string, how: string): string {
     return is_front ? value.slice(pattern.length) : value.slice(0, value.length - pattern.length);
   }
   if (is_front) {
-    const behind = pattern.slice(star + 1);
-    const at = is_long ? value.lastIndexOf(behind) : value.indexOf(behind, star);
+    const suffix = pattern.slice(star + 1);
+    const at = is_long ? value.lastIndexOf(suffix) : value.indexOf(suffix, star);
     return at < 0 || !matchesPattern(value.slice(0, star), pattern.slice(0, star))
       ? value
-      : value.slice(at + behind.length);
+      : value.slice(at + suffix.length);
   }
   const before = pattern.slice(0, star);
   const at = is_long ? value.indexOf(before) : value.lastIndexOf(before);

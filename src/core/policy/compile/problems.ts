@@ -72,11 +72,11 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
 export function suggestName(written: string, known: readonly string[]): string {
   if (known.length === 0 || written.length > 64) return '';
   const name = written.toLowerCase();
-  const meant = Object.hasOwn(SYNONYMS, name)
+  const suggestion = Object.hasOwn(SYNONYMS, name)
     ? SYNONYMS[name]!.find((each) => known.includes(each))
     : undefined;
   const longer = name.length > 2 ? known.find((each) => each.startsWith(`${name}_`)) : undefined;
-  const found = meant ?? longer ?? findNearest(written, known);
+  const found = suggestion ?? longer ?? findNearest(written, known);
   return found === null ? '' : `; did you mean \`${found}\`?`;
 }
 

@@ -106,8 +106,8 @@ function describeKeywordError(
   if (keyword === 'type') return describeWrongType([rule.type].flat() as readonly string[], value, key);
   if (keyword === 'anyOf' || keyword === 'pattern') {
     const expects = rule['x-expects'] ?? NOT_AS_EXPECTED;
-    const meant = typeof value === 'string' ? suggestName(value, extractQuoted(expects)) : '';
-    return meant === '' ? expects : `${expects}; it is ${describeValue(value)}${meant}`;
+    const suggestion = typeof value === 'string' ? suggestName(value, extractQuoted(expects)) : '';
+    return suggestion === '' ? expects : `${expects}; it is ${describeValue(value)}${suggestion}`;
   }
   return describeLimit(keyword, Number((rule as Readonly<Record<string, unknown>>)[keyword]));
 }

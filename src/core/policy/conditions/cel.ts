@@ -150,8 +150,8 @@ function getEvaluator(when: string) {
 /** Evaluates CEL conditions for which `findConditionProblem` returned `null`; throws for any other. */
 export const celEvaluator: ConditionEvaluator = {
   evaluate: (when, { now_ms, findings, ...facts }) => {
-    const come = getEvaluator(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
-    if (typeof come !== 'boolean') throw new Error('The condition must evaluate to true or false.');
-    return come;
+    const result = getEvaluator(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
+    if (typeof result !== 'boolean') throw new Error('The condition must evaluate to true or false.');
+    return result;
   },
 };

@@ -147,13 +147,13 @@ function listFacts(one: ApprovalRecord): [name: string, value: string | null][] 
     ['needs', one.min_approvals === 1 ? null : `${one.min_approvals} people`],
     ...one.votes.map((vote): [string, string] => [
       vote.vote === 'approve' ? 'approved' : 'denied',
-      getVoice(vote),
+      formatVote(vote),
     ]),
     ['used', one.consumed_at],
   ];
 }
 
-function getVoice({ caller_id, approver, comment, voted_at }: ApprovalRecord['votes'][number]): string {
+function formatVote({ caller_id, approver, comment, voted_at }: ApprovalRecord['votes'][number]): string {
   const who = approver === null ? caller_id : `${caller_id} as ${approver}`;
   return `${who} at ${voted_at}${comment === null ? '' : `: ${comment}`}`;
 }

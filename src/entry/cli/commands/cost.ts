@@ -80,7 +80,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
         getWhich(options),
       )) as Summary;
       if (options.json) printJson(terminal, answer);
-      else tellSummary(answer, terminal);
+      else printSummary(answer, terminal);
     });
   addExamples(summary, [
     ['service cost summary', 'the last 30 days'],
@@ -92,7 +92,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
 /** Maximum number of lines of each list in the output for people. */
 const TOP = 10;
 
-function tellSummary(answer: Summary, terminal: Terminal): void {
+function printSummary(answer: Summary, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
   const head = `${formatMoney(answer.total_cost)} from ${answer.since} to ${answer.until}`;
   printLine(terminal, paintText(terminal, 'bold', head));

@@ -39,15 +39,15 @@ async function runInit(options: InitOptions, terminal: Terminal): Promise<void> 
   const { buildScaffoldFiles } = await import('../scaffold/files.ts');
   const folder = resolve(terminal.cwd, options.path);
   const configuration = join(folder, 'service.yaml');
-  const asks =
+  const is_interactive =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
-  const choice = asks ? await chooseSetup(options, terminal) : null;
-  const intelligence = asks && options.intelligence ? await askAboutIntelligence() : null;
+  const choice = is_interactive ? await chooseSetup(options, terminal) : null;
+  const intelligence = is_interactive && options.intelligence ? await askAboutIntelligence() : null;
   const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
   if (options.json) printJson(terminal, { folder, ...written });
   else printFiles(written, folder, terminal);
-  if (intelligence !== null) tellAboutKey(intelligence, folder, terminal);
-  if (!asks && options.intelligence)
+  if (intelligence !== null) printKeyHint(intelligence, folder, terminal);
+  if (!is_interactive && options.intelligence)
     printNotice(
       terminal,
       'The advisory layer was not configured, because there is no terminal to ask questions at, or the configuration exists. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
@@ -90,7 +90,7 @@ function printFiles({ created, kept }: WrittenFiles, folder: string, terminal: T
 }
 
 /** Says how to try the advisory layer, and which variable is still missing. */
-function tellAboutKey({ api_key_env }: IntelligenceAnswer, folder: string, terminal: Terminal): void {
+function printKeyHint({ api_key_env }: IntelligenceAnswer, folder: string, terminal: Terminal): void {
   const place = relative(terminal.cwd, folder) || '.';
   const config = place === '.' ? '' : ` --config ${escapeControls(join(place, 'service.yaml'))}`;
   if (api_key_env !== null && (terminal.env[api_key_env] ?? '') === '')

@@ -44,7 +44,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
         {},
       )) as PluginList;
       if (options.json) printJson(terminal, reply);
-      else tellList(reply, terminal);
+      else printPlugins(reply, terminal);
     });
   addExamples(list, [['service plugins list --json', '']]);
   const check = command
@@ -67,7 +67,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function tellList({ plugins }: PluginList, terminal: Terminal): void {
+function printPlugins({ plugins }: PluginList, terminal: Terminal): void {
   if (plugins.length === 0) {
     printLine(terminal, 'There are no plug-ins.');
     return;
@@ -108,10 +108,10 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
   const { report, plugin } = await loadPlugin(source, buildPolicySettings(config), config.plugins.timeout_ms);
   if (report.status === 'rejected') terminal.exit_code = EXIT.no;
   if (options.json) printJson(terminal, report);
-  else tellChecked(report, plugin, terminal);
+  else printReport(report, plugin, terminal);
 }
 
-function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Terminal): void {
+function printReport(report: PluginReport, plugin: Plugin | null, terminal: Terminal): void {
   for (const { message } of report.problems) printNotice(terminal, `problem  ${escapeControls(message)}`);
   if (plugin === null) {
     printLine(terminal, `${paintText(terminal, 'red', 'left out')}  ${escapeControls(report.from)}`);

@@ -98,8 +98,8 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
   const { readMachine } = await import('../setup/agent-plan.ts');
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
   const found = await findAgents(codingAgents, await readMachine(options, terminal));
-  const asks = terminal.interactive && !options.yes && !options.json && !options.dryRun;
-  const choice = asks
+  const is_interactive = terminal.interactive && !options.yes && !options.json && !options.dryRun;
+  const choice = is_interactive
     ? await (await import('../setup/questions.ts')).askSetup(found)
     : {
         agents: found,
@@ -135,8 +135,8 @@ function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, is_h
     : { '--scope': scope, '--mcp': mcp, '--shared': shared, '--pack': pack };
   const misplaced = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (misplaced === undefined) return;
-  const whom = is_host ? 'frameworks' : 'coding agents';
-  throw new CommandFailure(EXIT.usage, 'usage', `${misplaced} is for ${whom} only.`, {
+  const kind = is_host ? 'frameworks' : 'coding agents';
+  throw new CommandFailure(EXIT.usage, 'usage', `${misplaced} is for ${kind} only.`, {
     hint: 'Leave it out; `service setup --list` says which is what.',
   });
 }

@@ -28,8 +28,8 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 async function runStatus(options: StatusOptions, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   const { connectService } = await import('../../../server/socket-client.ts');
-  const door = await connectService(config.state_dir);
-  const found = door === null ? null : await door.status().finally(door.close);
+  const service = await connectService(config.state_dir);
+  const found = service === null ? null : await service.status().finally(service.close);
   if (found === null) terminal.exit_code = EXIT.no;
   const { origin, state_dir, server, audit } = config;
   if (options.json) {

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { TokenKind } from '../../../runtime/access/tokens.ts';
-import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
@@ -99,7 +99,7 @@ function defineCreate(command: Command, terminal: Terminal): void {
   ]);
 }
 
-const AGENT_PERMISSIONS = PERMISSIONS.filter((name) => !PERSON_PERMISSIONS.includes(name));
+const AGENT_PERMISSIONS = PERMISSIONS.filter((name) => !OPERATOR_PERMISSIONS.includes(name));
 
 function parseKeyId(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(text)) return text;

@@ -137,17 +137,17 @@ function printReplay({ tally, since_ms }: ReplayReport, terminal: Terminal): voi
   printLine(terminal, `  ${number(total.unknown)} unknown`);
   for (const [because, count] of tally.unknown)
     printLine(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
-  tellMoves(tally, terminal);
-  tellTable('agent', tally.by_agent, terminal);
-  tellTable('tool', tally.by_tool, terminal);
-  tellTable('tag', tally.by_tag, terminal);
-  tellExamples('stricter', tally.stricter, terminal);
-  tellExamples('less strict', tally.less_strict, terminal);
+  printTransitions(tally, terminal);
+  printCounts('agent', tally.by_agent, terminal);
+  printCounts('tool', tally.by_tool, terminal);
+  printCounts('tag', tally.by_tag, terminal);
+  printExamples('stricter', tally.stricter, terminal);
+  printExamples('less strict', tally.less_strict, terminal);
   if (total.stricter + total.less_strict > 0)
     printNotice(terminal, '\n`policy explain <event>` says why one is as it is now.');
 }
 
-function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
+function printTransitions({ transitions }: ReplayTally, terminal: Terminal): void {
   if (transitions.size === 0) return;
   const rows = [...transitions]
     .sort(([, a], [, b]) => b - a)
@@ -159,7 +159,7 @@ function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
 const ROWS_SHOWN = 20;
 
 /** Prints the rows with a decision that would change or cannot be replayed. */
-function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, terminal: Terminal): void {
+function printCounts(what: string, counts: ReadonlyMap<string, ReplayCounts>, terminal: Terminal): void {
   const rows = [...counts]
     .map(([name, each]) => ({ name, ...each }))
     .filter(({ stricter, less_strict, unknown }) => stricter + less_strict + unknown > 0)
@@ -174,7 +174,7 @@ function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, term
   if (rows.length > ROWS_SHOWN) printLine(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
 }
 
-function tellExamples(heading: string, decisions: readonly ChangedDecision[], terminal: Terminal): void {
+function printExamples(heading: string, decisions: readonly ChangedDecision[], terminal: Terminal): void {
   if (decisions.length === 0) return;
   printLine(terminal, `\n${heading}, for instance:`);
   for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of decisions.slice(0, 5)) {

@@ -86,7 +86,7 @@ function printResults(
 ): void {
   for (const { message } of warnings)
     printNotice(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${escapeControls(message)}`);
-  for (const result of results) tellCase(result, terminal);
+  for (const result of results) printCase(result, terminal);
   const passed = `${results.length - failed} passed`;
   const counts =
     failed === 0
@@ -98,7 +98,7 @@ function printResults(
   );
 }
 
-function tellCase({ file, line, name, differences }: CaseResult, terminal: Terminal): void {
+function printCase({ file, line, name, differences }: CaseResult, terminal: Terminal): void {
   const passed = differences.length === 0;
   const word = passed ? paintText(terminal, 'green', 'pass') : paintText(terminal, ['bold', 'red'], 'FAIL');
   printLine(terminal, `${word}  ${escapeControls(`${file}:${line}`)}  ${escapeControls(name)}`);

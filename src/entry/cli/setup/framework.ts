@@ -29,15 +29,15 @@ export async function setUpFramework(
   terminal: Terminal,
 ): Promise<void> {
   const path = join(await resolveFolder(options.path, terminal), framework.file);
-  const standing = await addPathToError(path, () => readSettingsFile(path));
+  const existing = await addPathToError(path, () => readSettingsFile(path));
   const text = await readFrameworkGuard(framework);
   const after = options.uninstall ? null : text;
-  const is_kept = standing.text !== null && standing.text !== text && !options.force;
-  const does = standing.text !== after && !options.dryRun;
+  const is_kept = existing.text !== null && existing.text !== text && !options.force;
+  const does = existing.text !== after && !options.dryRun;
   if (is_kept) throw buildKeptFailure(path, options, terminal);
-  if (does && after === null) await addPathToError(path, () => deleteSettingsFile(standing));
-  if (does && after !== null) await addPathToError(path, () => writeSettingsFile(standing, after));
-  const { real_path, text: before } = standing;
+  if (does && after === null) await addPathToError(path, () => deleteSettingsFile(existing));
+  if (does && after !== null) await addPathToError(path, () => writeSettingsFile(existing, after));
+  const { real_path, text: before } = existing;
   printChange(framework, { path, real_path, before, after }, does, options, terminal);
 }
 

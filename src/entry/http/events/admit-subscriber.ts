@@ -66,12 +66,12 @@ export async function admitSubscriber(
   };
   const scope = await getScope(peer, ports);
   const { heartbeat, ...requested } = request.query as Readonly<Record<string, unknown>>;
-  const wish = getWish(requested, headers['last-event-id']);
-  assertWithinScope(wish.filter, scope);
+  const follow_request = buildFollowRequest(requested, headers['last-event-id']);
+  assertWithinScope(follow_request.filter, scope);
   return {
     stream: await runtime.events(),
     scope,
-    request: wish,
+    request: follow_request,
     text_heartbeat: wantsTextHeartbeat(heartbeat),
     hasAccess: () =>
       getScope(peer, ports).then(
@@ -95,7 +95,7 @@ async function getScope(peer: Peer, { runtime, authenticate }: EventPorts): Prom
  * Returns the reader's request. On a reconnect the `EventSource` of a browser names the last event in a header, which
  * is newer than the one in the URL.
  */
-function getWish(
+function buildFollowRequest(
   requested: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
 ): EventStreamRequest {

@@ -32,7 +32,7 @@ export interface EventSubscriber {
  */
 export async function openSubscriber(
   line: EventConnection,
-  { stream, scope, request: wish, hasAccess: stillMay }: AdmittedSubscriber,
+  { stream, scope, request: follow_request, hasAccess: stillMay }: AdmittedSubscriber,
   { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
 ): Promise<EventSubscriber> {
   let early: Buffer[] | null = [];
@@ -54,7 +54,7 @@ export async function openSubscriber(
     unwatch?.();
     subscription?.close();
   };
-  const subscription = await stream.subscribe({ ...wish, scope, sink });
+  const subscription = await stream.subscribe({ ...follow_request, scope, sink });
   if (subscription === null) throw buildUnknownEventRefusal();
   return {
     subscription,

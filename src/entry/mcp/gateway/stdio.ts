@@ -28,7 +28,7 @@ import { readSubscriptionChange, type SubscriptionChange } from './subscription-
 
 export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
   /** The program to wrap; or the configured servers, of which the agent gets those that it may use. */
-  readonly behind: WrappedProgram | readonly McpServerSettings[];
+  readonly target: WrappedProgram | readonly McpServerSettings[];
   readonly env: NodeJS.ProcessEnv;
   readonly agent_id: string;
   readonly user_id: string;
@@ -45,15 +45,15 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
   const runner = openLocalOperations({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
-  const guard = openPolicyGuard(runner.ask, { agent_id, session_id, user_id });
+  const guard = openPolicyGuard(runner.run, { agent_id, session_id, user_id });
   const clients = new Set<Server>();
-  const tell = (notice: ClientNotice) => {
+  const notify = (notice: ClientNotice) => {
     for (const client of clients)
       void client
         .notification(notice as never)
         .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
-  const notifier = openChangeNotifier(tell, failed);
+  const notifier = openChangeNotifier(notify, failed);
   const servers = openUpstreamServers(options, {
     guard,
     version,
@@ -62,13 +62,13 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
     onChange: notifier.report,
   });
   const watcher = openResourceWatcher(servers);
-  const onLateList = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
+  const onListFailure = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
     notifier.report(one, { list });
   const input = openStdioInput(process.stdin);
   const transport = getReadSources(new StdioServerTransport(input.stream, process.stdout), MESSAGE_BYTES_MAX);
   const handle = serveStdio(
     async () => {
-      const instructions = await collectInstructions({ servers, logFailure: failed, onLateList });
+      const instructions = await collectInstructions({ servers, logFailure: failed, onListFailure });
       const title = getTitle(servers);
       const server = openGatewayServer({
         servers,
@@ -76,7 +76,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
         version,
         title,
         instructions,
-        onLateList,
+        onListFailure,
         logFailure: failed,
       });
       clients.add(server);
@@ -97,7 +97,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
 const SUBSCRIPTIONS_MAX = 100;
 
 function openUpstreamServers(
-  { behind, agent_id }: GatewayOptions,
+  { target: behind, agent_id }: GatewayOptions,
   parts: UpstreamServerParts & ConnectionParts,
 ): readonly UpstreamServer[] {
   if (!isList(behind)) return [openWrappedServer(behind, parts)];
@@ -112,16 +112,16 @@ function openUpstreamServers(
     );
 }
 
-function isList(behind: GatewayOptions['behind']): behind is readonly McpServerSettings[] {
-  return Array.isArray(behind);
+function isList(target: GatewayOptions['target']): target is readonly McpServerSettings[] {
+  return Array.isArray(target);
 }
 
 /**
  * Returns the title of the proxy: the name of a single server. With several servers, the names of the tools distinguish
  * them.
  */
-function getTitle(behinds: readonly UpstreamServer[]): string {
-  const [only, other] = behinds;
+function getTitle(targets: readonly UpstreamServer[]): string {
+  const [only, other] = targets;
   return only === undefined || other !== undefined ? 'service gateway' : `service gateway: ${only.name}`;
 }
 

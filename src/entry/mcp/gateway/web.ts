@@ -25,7 +25,7 @@ export interface GatewayWebParts {
  * Opens the MCP proxy for the configured servers in one worker. It connects to a server only when a request needs it.
  */
 export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpRequestHandler {
-  const rooms = openSessionPool({
+  const pool = openSessionPool({
     runtime,
     servers: mcp.servers,
     sessions_max: mcp.sessions_max,
@@ -39,7 +39,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
           'not_configured',
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
-      const { session, release } = rooms.acquire(getGuest(request, requested, runtime));
+      const { session, release } = pool.acquire(buildClientIdentity(request, requested, runtime));
       // The client chooses the IDs of requests; this ID identifies the subscription.
       const holder = randomUUID();
       const end = () => {
@@ -57,7 +57,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
         throw error;
       }
     },
-    close: rooms.close,
+    close: pool.close,
   };
 }
 
@@ -83,7 +83,7 @@ async function answerRequest(
  * Returns the caller and the agent from the headers, within the credential's scope. In gateway mode the agent must be
  * known.
  */
-function getGuest(
+function buildClientIdentity(
   request: FastifyRequest,
   { caller, request_id, tenant_id, user_id }: McpCallContext,
   runtime: Runtime,

@@ -6,13 +6,13 @@ import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import { hashToken, readToken } from '../../../runtime/access/tokens.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 
 /** Access to the operations from a program on this machine, for as long as the program runs. */
 export interface LocalOperations {
-  readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
+  readonly run: (operation: AnyOperation, input: unknown) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -63,12 +63,12 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
   }
 
   return {
-    ask: async (operation, input) => {
+    run: async (operation, input) => {
       const caller = getCaller(operation, options.state_dir, options.operator_token);
-      const door = await connectService(options.state_dir);
-      if (door !== null) {
+      const service = await connectService(options.state_dir);
+      if (service !== null) {
         const as = caller.kind === 'person' ? 'operator' : 'mcp';
-        return door.call(operation.name, input, as).finally(door.close);
+        return service.call(operation.name, input, as).finally(service.close);
       }
       if (operation.needs === 'live')
         throw new Refusal(
@@ -88,7 +88,8 @@ function getCaller(operation: AnyOperation, state_dir: string, token: string | u
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
   if (is_operator) return buildOperatorCaller('operator');
   const { permission } = operation;
-  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return buildMcpCaller(getOsUserName());
+  if (permission === null || !OPERATOR_PERMISSIONS.includes(permission))
+    return buildMcpCaller(getOsUserName());
   throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
 }
 

@@ -12,7 +12,7 @@ import { findTool, listOperationTools } from './tools.ts';
 export interface ToolServerPorts {
   readonly version: string;
   /** Runs an operation for the client. Rejects with an error that `expected` recognizes, or with a fault. */
-  readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
+  readonly run: (operation: AnyOperation, input: unknown) => Promise<unknown>;
   /** Returns the refusal for an expected error; `null` for an internal error. */
   readonly expected: (error: unknown) => ExpectedRefusal | null;
   /** Reports an internal error to the log. */
@@ -43,7 +43,7 @@ export function createToolServer(asking: ToolServerPorts): Server {
     if (operation === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool: see `tools/list`.');
     try {
-      return buildToolResult((await asking.ask(operation, params.arguments ?? {})) as object);
+      return buildToolResult((await asking.run(operation, params.arguments ?? {})) as object);
     } catch (error) {
       const stated = asking.expected(error);
       if (stated !== null) return buildRefusalResult(stated);

@@ -21,7 +21,7 @@ export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
     maxBufferSize: MESSAGE_BYTES_MAX,
   });
   const { version, expected, fault } = options;
-  const handle = serveStdio(() => createToolServer({ version, ask: runner.ask, expected, fault }), {
+  const handle = serveStdio(() => createToolServer({ version, run: runner.run, expected, fault }), {
     transport,
   });
   input.watch(transport);

@@ -39,7 +39,7 @@ export function openMcpHandler({
     const requested = authInfo?.extra?.asked as McpCallContext;
     return createToolServer({
       version: runtime.version,
-      ask: (operation, input) => callOperation(operation, input, { runtime, ...requested }),
+      run: (operation, input) => callOperation(operation, input, { runtime, ...requested }),
       expected: readRefusal,
       fault: (error, { name }) =>
         log.error('a tool met a fault', {

@@ -75,9 +75,9 @@ export function applyJudgedArguments(call: CallChannel, judged: string): void {
 
 /** Returns whether an event repeats the call, as text or as a value. */
 export function isRepeatedCall(call: CallChannel, again: string): boolean {
-  const came = joinArguments(call);
-  if (came === again) return true;
-  const form = canonicalizeArguments(came);
+  const received = joinArguments(call);
+  if (received === again) return true;
+  const form = canonicalizeArguments(received);
   return form !== null && form === canonicalizeArguments(again);
 }
 

@@ -48,7 +48,7 @@ export interface GuardState extends EventGuardParts {
   /** Words that the reader put into events, if they passed the check. */
   readonly put_words: Set<string>;
   /** The last whole text of each name, as received and as sent. */
-  readonly wholes: Map<string, { readonly came: string; readonly shown: string }>;
+  readonly wholes: Map<string, { readonly received: string; readonly shown: string }>;
   /** The output that may be sent now. */
   out: string[];
   /** The held events, in order, until a tool call is judged or the event on the texts is durable. */
@@ -119,7 +119,7 @@ export function releaseHeldEvents(state: GuardState): void {
   for (const outgoing of state.held) {
     outgoing.is_waiting = false;
     sendEvent(state, outgoing);
-    for (const behind of outgoing.followers) sendEvent(state, behind);
+    for (const follower of outgoing.followers) sendEvent(state, follower);
   }
   state.first = [];
   state.held = [];

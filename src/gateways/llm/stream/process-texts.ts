@@ -115,7 +115,7 @@ function findChannel(
     const join = joins.get(each);
     const last = join === undefined ? undefined : channels.get(join.current);
     if (last !== undefined && !flushText(state, last)) return 'blocked';
-    const before = ((join?.before ?? '') + (last?.came() ?? '')).slice(-CONTEXT_UNITS);
+    const before = ((join?.before ?? '') + (last?.received() ?? '')).slice(-CONTEXT_UNITS);
     joins.set(each, { current: name, before });
     if (before !== '') contexts.push(before);
   }
@@ -136,9 +136,9 @@ function processRepeat(
   if (node.kind !== 'string') return 'broken';
   const channel = state.channels.get(name);
   if (channel !== undefined && !flushText(state, channel)) return 'blocked';
-  if (channel !== undefined && channel.came() !== node.value && joins.length > 0) return 'broken';
+  if (channel !== undefined && channel.received() !== node.value && joins.length > 0) return 'broken';
   let shown: string | null;
-  if (channel?.came() === node.value) shown = channel.shown();
+  if (channel?.received() === node.value) shown = channel.shown();
   else if (joins.length > 0) shown = judgeWholeText(state, piece, node.value);
   else shown = judgeOnce(state, name, node.value);
   if (shown === null) return 'blocked';
@@ -189,18 +189,18 @@ export function isVerifiedWord({ put_words, context }: GuardState, word: string)
 const WORDS_MAX = 10_000;
 
 /** Judges a text that came as a whole. The last one of each name is remembered, because some come with every event. */
-function judgeOnce({ wholes, texts, context }: GuardState, name: string, came: string): string | null {
+function judgeOnce({ wholes, texts, context }: GuardState, name: string, received: string): string | null {
   const known = wholes.get(name);
-  if (known?.came === came) return known.shown;
-  const judged = texts.judge(came);
+  if (known?.received === received) return known.shown;
+  const judged = texts.judge(received);
   if (judged === null) return null;
   const shown = context.tokens?.restore(judged) ?? judged;
-  wholes.set(name, { came, shown });
+  wholes.set(name, { received, shown });
   return shown;
 }
 
 /** Returns whether a text was sent changed, or not completely yet. */
 function isAltered({ channels, wholes }: GuardState, name: string): boolean {
   const whole = wholes.get(name);
-  return channels.get(name)?.isWhole() === false || (whole !== undefined && whole.came !== whole.shown);
+  return channels.get(name)?.isWhole() === false || (whole !== undefined && whole.received !== whole.shown);
 }

@@ -15,7 +15,7 @@ export interface TextChannel {
   /** Returns whether the sent text so far equals the received text. */
   readonly isWhole: () => boolean;
   /** All received text (`came`), and all sent text once the channel has ended (`shown`). */
-  readonly came: () => string;
+  readonly received: () => string;
   readonly shown: () => string;
   /** The last event with a piece of this text, reused to send held text. */
   template: Template | null;
@@ -39,7 +39,7 @@ export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): Te
   let is_stopped = false;
   let is_altered = false;
   let pending = '';
-  const letGo = ({ text, decision, verdict: ended }: StreamRelease, is_last: boolean): string | null => {
+  const release = ({ text, decision, verdict: ended }: StreamRelease, is_last: boolean): string | null => {
     verdict ??= ended;
     is_stopped ||= decision === 'block';
     if (is_stopped) return null;
@@ -52,15 +52,15 @@ export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): Te
     template: null,
     push: (text) => {
       if (!is_altered) pending += text;
-      return letGo(guard.push(text), false);
+      return release(guard.push(text), false);
     },
     end: () => {
       if (is_stopped) return null;
-      return verdict === null ? letGo(guard.end(), true) : '';
+      return verdict === null ? release(guard.end(), true) : '';
     },
     hasEnded: () => verdict !== null,
     isWhole: () => !is_altered && pending === '',
-    came: guard.text,
+    received: guard.text,
     shown: () => {
       const judged = verdict?.content?.kind === 'text' ? verdict.content.text : guard.text();
       return tokens === null ? judged : tokens.restore(judged);

@@ -10,7 +10,7 @@ export interface EventFeed extends IndexWatcher {
   readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
   readonly leave: (worker: string, turn: number) => void;
   /** Calls `come` after each insert, until the returned function is called. */
-  readonly watch: (come: () => void) => () => void;
+  readonly watch: (onEvents: () => void) => () => void;
 }
 
 /**
@@ -29,7 +29,7 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
   return {
     isActive: () => workers.size + watchers.size > 0,
     onIndexed: (block) => {
-      for (const come of watchers) come();
+      for (const onEvents of watchers) onEvents();
       if (workers.size === 0) return;
       const events = block.events.map(({ event }) => getText(event));
       for (const { queue } of workers.values()) queue.add(block, events);
@@ -42,9 +42,9 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
       workers.set(worker, { turn, queue });
     },
     leave: remove,
-    watch: (come) => {
+    watch: (onEvents) => {
       // Wraps the callback, so that a callback that is registered twice counts twice.
-      const own = (): void => come();
+      const own = (): void => onEvents();
       watchers.add(own);
       return () => void watchers.delete(own);
     },

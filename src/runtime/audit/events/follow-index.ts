@@ -60,7 +60,7 @@ export interface AuditLogPorts {
   /** Resolves when the index has every event that was durable before. */
   readonly sync: () => Promise<void>;
   /** Calls back after each insert into the index, until the returned function is called. */
-  readonly watch: (come: () => void) => () => void;
+  readonly watch: (onEvents: () => void) => () => void;
 }
 
 /**
@@ -91,14 +91,14 @@ async function* streamPages(
   { index, watch }: AuditLogPorts,
   signal: AbortSignal,
 ): AsyncGenerator<FollowedPage> {
-  let has_come = Promise.withResolvers<void>();
-  const stop = (): void => has_come.resolve();
+  let arrival = Promise.withResolvers<void>();
+  const stop = (): void => arrival.resolve();
   const leave = watch(stop);
   signal.addEventListener('abort', stop);
   try {
     yield { events: [], place: null };
     for (let at = from; !signal.aborted; ) {
-      has_come = Promise.withResolvers();
+      arrival = Promise.withResolvers();
       const { position, ...place } = await readAuditEnd(index);
       at = Math.min(at, position);
       while (at < position && !signal.aborted) {
@@ -107,7 +107,7 @@ async function* streamPages(
         yield { events: page.events, place: at === position ? place : null };
         await nextTurn();
       }
-      if (!signal.aborted) await has_come.promise;
+      if (!signal.aborted) await arrival.promise;
     }
   } finally {
     leave();

@@ -48,12 +48,12 @@ const READ_AHEAD_BYTES = 262_144;
 const PATIENCE_MS = 30_000;
 
 interface Member {
-  readonly asked: SubscriptionRequest;
+  readonly request: SubscriptionRequest;
   filter: StreamFilter;
   /** The readers with the same filter, scope and format; `null` while it catches up. */
   group: Group | null;
   /** The hub's position when the reader subscribed. */
-  readonly came_at: number;
+  readonly joined_at: number;
   ended: boolean;
 }
 
@@ -116,7 +116,7 @@ async function subscribeMember(state: State, request: SubscriptionRequest): Prom
     }
     if (state.closed) throw new Unavailable('The service stops.', null);
     const { filter } = request;
-    const member: Member = { asked: request, filter, group: null, came_at: state.position, ended: false };
+    const member: Member = { request, filter, group: null, joined_at: state.position, ended: false };
     state.members.add(member);
     if (after === null) goLive(state, member);
     else void catchUp(state, member, after);
@@ -169,7 +169,7 @@ async function narrowMember(
   filter: StreamFilter,
   after: string | null,
 ): Promise<boolean> {
-  const from = after === null ? null : await getPlace(state, member.asked, after);
+  const from = after === null ? null : await getPlace(state, member.request, after);
   if (from === 'unknown') return false;
   if (member.ended) return true;
   member.filter = filter;
@@ -237,8 +237,8 @@ function getFrame(streamed: StreamedEvent, frame: EventFrame, frames: Map<Stream
 /** Writes to a reader. Drops a reader that has too much buffered, which bounds the memory it uses. */
 function writeToMember(state: State, member: Member, bytes: Buffer): void {
   if (member.ended) return;
-  if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finishMember(state, member, 'slow');
-  else member.asked.sink.write(bytes);
+  if (member.request.sink.waitingBytes() > WAITING_BYTES_MAX) finishMember(state, member, 'slow');
+  else member.request.sink.write(bytes);
 }
 
 /**
@@ -248,7 +248,7 @@ function writeToMember(state: State, member: Member, bytes: Buffer): void {
 async function catchUp(state: State, member: Member, missed: number): Promise<void> {
   const left_at = state.position;
   try {
-    await readOut(state, member, missed, () => member.came_at);
+    await readOut(state, member, missed, () => member.joined_at);
     await readOut(state, member, left_at, () => state.position);
     if (!member.ended) goLive(state, member);
   } catch (fault) {
@@ -258,12 +258,12 @@ async function catchUp(state: State, member: Member, missed: number): Promise<vo
 }
 
 async function readOut(state: State, member: Member, from: number, to: () => number): Promise<void> {
-  const { sink } = member.asked;
+  const { sink } = member.request;
   for (let at = from; at < to() && !member.ended; ) {
     const page = await state.ports.read(at, to());
     if (member.ended) return;
     at = page.to;
-    const wanted = page.events.filter(getWants(member.asked.scope, member.filter));
+    const wanted = page.events.filter(getWants(member.request.scope, member.filter));
     if (wanted.length > 0) sink.write(Buffer.concat(wanted.map(sink.frame.bytes)));
     await nextTurn();
     if (sink.waitingBytes() <= READ_AHEAD_BYTES) continue;
@@ -280,7 +280,7 @@ function getWants(scope: StreamScope, filter: StreamFilter): (streamed: Streamed
 }
 
 function goLive(state: State, member: Member): void {
-  const { scope, sink } = member.asked;
+  const { scope, sink } = member.request;
   const { frame } = sink;
   const { filter } = member;
   const key = JSON.stringify([frame.name, scope, filter]);
@@ -306,7 +306,7 @@ function leaveGroup(state: State, member: Member): void {
 function finishMember(state: State, member: Member, why: StreamEndReason): void {
   if (member.ended) return;
   dropMember(state, member);
-  member.asked.sink.end(why);
+  member.request.sink.end(why);
 }
 
 function dropMember(state: State, member: Member): void {

@@ -21,7 +21,7 @@ interface HubParts {
 export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
   const opened = createLazyValue(load);
   let is_closed = false;
-  const ask = (turn: number, wanted: boolean): Promise<number> => {
+  const requestFeed = (turn: number, wanted: boolean): Promise<number> => {
     if (coordinator.events === null) throw new Error('this process has no readers');
     return coordinator.events(turn, wanted).catch((fault) => {
       log.warn('the event stream of the service is not available', describeFault(fault));
@@ -42,8 +42,8 @@ export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise
       import('./replay.ts'),
     ]);
     const hub = openEventHub({
-      join: (turn) => ask(turn, true),
-      leave: (turn) => ask(turn, false),
+      join: (turn) => requestFeed(turn, true),
+      leave: (turn) => requestFeed(turn, false),
       read: async (from, to) => readStreamPage(await index(), from, to),
       find: async (event_id) => {
         const found = await findStreamPosition(await index(), event_id);

@@ -80,7 +80,7 @@ export function findBindingDifference(one: ApprovalBinding, other: ApprovalBindi
 export function buildPendingKey(
   binding: ApprovalBinding,
   rules: readonly string[],
-  person: string | null,
+  approver: string | null,
 ): string {
-  return hash('sha256', canonicalizeJson({ ...binding, rules: rules.toSorted(), person }), 'hex');
+  return hash('sha256', canonicalizeJson({ ...binding, rules: rules.toSorted(), approver }), 'hex');
 }

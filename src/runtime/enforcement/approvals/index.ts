@@ -115,11 +115,11 @@ async function countVote(
     approver: maskComment(approver, parts.policy()),
     comment: maskComment(comment, parts.policy()),
   };
-  const voice = { ...by, vote, voted_ms: parts.now_ms() };
+  const row_values = { ...by, vote, voted_ms: parts.now_ms() };
   await trx
     .insertInto('approval_votes')
-    .values({ request_id: row.request_id, ...voice })
-    .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(voice))
+    .values({ request_id: row.request_id, ...row_values })
+    .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(row_values))
     .execute();
   if (vote === 'deny') return transitionRequest(trx, row, 'denied', by, parts);
   if (others.length + 1 >= row.min_approvals) return transitionRequest(trx, row, 'approved', by, parts);

@@ -11,8 +11,8 @@ import type { ApprovalCaller } from './types.ts';
 
 /** The pending request for a crossing, or the limit that prevents a new one. */
 export type ApprovalRequestResult =
-  | { readonly asked: true; readonly row: ApprovalRequestRow }
-  | { readonly asked: false; readonly limit: 'pending_max' | 'pending_per_agent_max' };
+  | { readonly is_stored: true; readonly row: ApprovalRequestRow }
+  | { readonly is_stored: false; readonly limit: 'pending_max' | 'pending_per_agent_max' };
 
 /** Requests approval for a verdict. The same question returns the same request while it is pending. */
 export async function requestApproval(
@@ -25,16 +25,16 @@ export async function requestApproval(
   const row = createRow(wanted, judged, crossing, caller, parts);
   const store = await parts.store();
   const waiting = await findWaitingRequest(store.db, row);
-  if (waiting !== null && !hasExpired(waiting, row.requested_ms)) return { asked: true, row: waiting };
+  if (waiting !== null && !hasExpired(waiting, row.requested_ms)) return { is_stored: true, row: waiting };
   return store.transaction(async (trx) => {
     const same = await findWaitingRequest(trx, row);
-    if (same !== null && !hasExpired(same, row.requested_ms)) return { asked: true, row: same };
+    if (same !== null && !hasExpired(same, row.requested_ms)) return { is_stored: true, row: same };
     if (same !== null) {
       const old = await lockRequestRow(trx, same.request_id);
       if (old?.status === 'pending') await transitionRequest(trx, old, 'expired', CLOCK_ACTOR, parts);
     }
     const limit = await findReachedLimit(trx, row, parts);
-    if (limit !== null) return { asked: false, limit };
+    if (limit !== null) return { is_stored: false, limit };
     const inserted = await trx
       .insertInto('approval_requests')
       .values(row)
@@ -48,12 +48,12 @@ export async function requestApproval(
         { caller_id: caller.id, approver: null, comment: null },
         parts,
       );
-      return { asked: true, row };
+      return { is_stored: true, row };
     }
     // Another process inserted the same request a moment earlier.
     const theirs = await findWaitingRequest(trx, row);
     if (theirs === null) throw new Error('a request that was there is gone');
-    return { asked: true, row: theirs };
+    return { is_stored: true, row: theirs };
   });
 }
 
@@ -112,7 +112,7 @@ async function findReachedLimit(
   db: Store['db'],
   { tenant_id, agent_id, requested_ms }: ApprovalRequestRow,
   { limits }: ApprovalsParts,
-): Promise<Extract<ApprovalRequestResult, { asked: false }>['limit'] | null> {
+): Promise<Extract<ApprovalRequestResult, { is_stored: false }>['limit'] | null> {
   const pending = db
     .selectFrom('approval_requests')
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -30,7 +30,7 @@ export async function resolveApproval(
   try {
     const approval_request_id = await findRequestId(wanted, settling, parts);
     return approval_request_id === null
-      ? await askForApproval(wanted, settling, parts)
+      ? await createRequest(wanted, settling, parts)
       : await useApproval(approval_request_id, wanted, settling, parts);
   } catch (fault) {
     parts.reportFault('approvals cannot be settled, and what needs them is blocked', fault);
@@ -52,13 +52,13 @@ async function findRequestId(
   return findAnsweredRequest(wanted, crossing, parts);
 }
 
-async function askForApproval(
+async function createRequest(
   wanted: ApprovalRequirement,
   { judged, crossing, caller }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<ResolvedVerdict> {
   const requested = await requestApproval(wanted, judged, crossing, caller, parts);
-  if (requested.asked) return { verdict: judged, approval: getState(requested.row) };
+  if (requested.is_stored) return { verdict: judged, approval: getState(requested.row) };
   return buildBlockedVerdict(judged, LIMITS[requested.limit], null);
 }
 

@@ -53,7 +53,7 @@ export async function emitApprovalEvent(
   parts: ApprovalsParts,
 ): Promise<void> {
   const now_ms = parts.now_ms();
-  if (parts.has_webhook) await putAside(trx, row, happening, now_ms, parts);
+  if (parts.has_webhook) await enqueueNotice(trx, row, happening, now_ms, parts);
   try {
     await parts.record(buildApprovalEvent(row, happening, by, now_ms));
   } catch (fault) {
@@ -61,7 +61,7 @@ export async function emitApprovalEvent(
   }
 }
 
-async function putAside(
+async function enqueueNotice(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,

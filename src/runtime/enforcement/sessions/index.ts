@@ -50,13 +50,13 @@ export async function decideInSession<Outcome>(
   { decide, verdictOf }: SessionDecider<Outcome>,
 ): Promise<SessionDecision<Outcome>> {
   const store = await open();
-  const asks = usesSessionTags(policy, given.tenant_id);
+  const uses_tags = usesSessionTags(policy, given.tenant_id);
   const limit = getCallsLimit(given, policy);
   const now_ms = timeOf(given.now_ms);
-  const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
+  const session = uses_tags ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
   const crossing: Crossing = {
     ...given,
-    ...(asks && { session_tags: session.tags }),
+    ...(uses_tags && { session_tags: session.tags }),
     ...(limit !== null && {
       calls_last_minute: await readRecentCalls(store, { ...given, tool: limit.tool }),
     }),

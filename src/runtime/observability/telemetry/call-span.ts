@@ -25,7 +25,7 @@ export function buildCallAttributes(requested: CallStart): Attributes {
 
 /** Records one call from start to end, with a monotonic clock. */
 export interface CallRecord {
-  readonly asks: (model: string | null) => void;
+  readonly setModel: (model: string | null) => void;
   readonly answered: (answer: CallResponse) => void;
   readonly chunk: () => void;
   readonly end: (end: CallEnd) => void;
@@ -53,7 +53,7 @@ export function openCallRecord(
   let first_chunk_seconds: number | null = null;
   let is_over = false;
   return {
-    asks: (model) => {
+    setModel: (model) => {
       if (is_over || model === null) return;
       const label = model_label(model);
       labels['gen_ai.request.model'] = label;

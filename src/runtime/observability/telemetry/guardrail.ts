@@ -69,12 +69,12 @@ export function buildGuardrailAttributes(
 
 /** Builds the attributes for the agent, session and tenant of a check or call. */
 export function buildIdentityAttributes(
-  whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>,
+  subject: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>,
 ): Attributes {
   return {
-    'gen_ai.agent.id': truncateName(whose.agent_id),
-    'gen_ai.conversation.id': truncateName(whose.session_id),
-    'agent_safety.tenant.id': truncateName(whose.tenant_id),
+    'gen_ai.agent.id': truncateName(subject.agent_id),
+    'gen_ai.conversation.id': truncateName(subject.session_id),
+    'agent_safety.tenant.id': truncateName(subject.tenant_id),
   };
 }
 

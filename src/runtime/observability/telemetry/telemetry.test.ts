@@ -208,7 +208,7 @@ test('a call is a client span above its checks, and its provider gets it as the 
     const call = telemetry.startCall(ASKED);
     await call.within(() => enforce(buildExampleCrossing('hello'), caller, 'scan_input', watched));
     const headers = call.headersFor(['Accept', 'x', 'TraceParent', TRACEPARENT, 'tracestate', 'vendor=1']);
-    call.asks('gpt-5-nano');
+    call.setModel('gpt-5-nano');
     call.answered({ provider: 'main', model: 'gpt-5-mini', status: 200, attempts: 2 });
     call.chunk();
     call.chunk();

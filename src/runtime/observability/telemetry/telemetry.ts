@@ -138,7 +138,7 @@ function createTelemetry(watch: Watch): Telemetry {
       const span = parseCallerSpan(headers, api.createTraceState);
       return span === null ? run() : current.run(api.trace.setSpanContext(api.ROOT_CONTEXT, span), run);
     },
-    recordCheck: (check) => ignoreErrors(() => tellCheck(check, here(), watch)),
+    recordCheck: (check) => ignoreErrors(() => recordCheck(check, here(), watch)),
     startCall: (request) => {
       const begun = ignoreErrors(() => beginCall(request, here(), watch, model_label));
       return begun === undefined ? UNHEARD : callSpan(begun, current);
@@ -148,15 +148,15 @@ function createTelemetry(watch: Watch): Telemetry {
 }
 
 /** Suppresses errors of telemetry, which must not affect a decision. */
-function ignoreErrors<Result>(tell: () => Result): Result | undefined {
+function ignoreErrors<Result>(action: () => Result): Result | undefined {
   try {
-    return tell();
+    return action();
   } catch {
     return undefined;
   }
 }
 
-function tellCheck(
+function recordCheck(
   check: CheckRecord,
   parent: Context,
   { packages, tracer, instruments, hash_key }: Watch,
@@ -210,7 +210,7 @@ function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<C
   return {
     within: (run) => current.run(context, run),
     headersFor: (headers) => replaceTraceHeaders(headers, span.spanContext()),
-    asks: (model) => ignoreErrors(() => record.asks(model)),
+    setModel: (model) => ignoreErrors(() => record.setModel(model)),
     answered: (answer) => ignoreErrors(() => record.answered(answer)),
     chunk: () => ignoreErrors(record.chunk),
     end: (end) => ignoreErrors(() => record.end(end)),
@@ -220,7 +220,7 @@ function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<C
 const UNHEARD: CallSpan = {
   within: (run) => run(),
   headersFor: (headers) => headers,
-  asks: () => {},
+  setModel: () => {},
   answered: () => {},
   chunk: () => {},
   end: () => {},

@@ -76,7 +76,7 @@ export interface CallSpan {
   /** Returns the caller's headers (alternating names and values) for the provider, with this span as the parent. */
   readonly headersFor: (headers: readonly string[]) => readonly string[];
   /** Sets the requested model: a validated name, or `null` if it must not be reported. */
-  readonly asks: (model: string | null) => void;
+  readonly setModel: (model: string | null) => void;
   readonly answered: (answer: CallResponse) => void;
   /** Records the first chunk of a response from the provider; ignores later ones. */
   readonly chunk: () => void;

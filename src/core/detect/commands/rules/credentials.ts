@@ -319,8 +319,8 @@ function getFiles(command: Command): readonly string[] {
   const words = SEARCHES.test(command.name) ? dropPattern(command.words) : dropTarget(command);
   return words.flatMap(({ text }) => {
     if (text.length > 400 || (command.name === 'find' && /config(?:\.php)?$/.test(text))) return [];
-    const behind = /(?:^|[=@:<])@?([~/.$\w][^=@<>|]*)$/.exec(text)?.[1];
-    return behind === undefined || behind === text ? [text] : [text, behind];
+    const path = /(?:^|[=@:<])@?([~/.$\w][^=@<>|]*)$/.exec(text)?.[1];
+    return path === undefined || path === text ? [text] : [text, path];
   });
 }
 

@@ -282,8 +282,8 @@ function isRecursive(command: Command): boolean {
 
 function isForced(command: Command): boolean {
   if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
-  const is_asked = hasFlag(command, '-i', '-I', '--interactive');
-  return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
+  const is_interactive = hasFlag(command, '-i', '-I', '--interactive');
+  return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_interactive;
 }
 
 /** Returns whether a pipe carries all files below a folder. */
@@ -393,11 +393,10 @@ function runsRm(command: Command): boolean {
   const { words } = command;
   const at = words.findIndex(({ text }) => /^-(?:exec|execdir|x|X)$/.test(text));
   if (at < 0) return false;
-  const behind = words.slice(at + 1).map(({ text }) => text);
-  const rm = behind.findIndex((text) => /^(?:.*\/)?(?:rm|unlink|shred)$/.test(text));
+  const rest = words.slice(at + 1).map(({ text }) => text);
+  const rm = rest.findIndex((text) => /^(?:.*\/)?(?:rm|unlink|shred)$/.test(text));
   if (rm < 0 || rm > 2) return false;
-  const is_forced =
-    behind.some((text) => /^-\w*f/.test(text)) && behind.some((text) => /^-\w*[rR]/.test(text));
+  const is_forced = rest.some((text) => /^-\w*f/.test(text)) && rest.some((text) => /^-\w*[rR]/.test(text));
   const is_narrow = words.some(
     ({ text }, index) =>
       /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text) &&

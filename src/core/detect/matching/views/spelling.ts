@@ -79,7 +79,7 @@ export function correctSpelling(text: string, start: number, end: number, meter:
     if (start + word.start < plain_from) continue;
     addPlain(builder, text, plain_from, start + word.start);
     plain_from = start + word.start + word.length;
-    addDecoded(builder, word.meant, start + word.start, plain_from);
+    addDecoded(builder, word.intended, start + word.start, plain_from);
   }
   addPlain(builder, text, plain_from, end);
   return finishView(builder);
@@ -89,7 +89,7 @@ export function correctSpelling(text: string, start: number, end: number, meter:
 interface Word {
   readonly start: number;
   readonly length: number;
-  readonly meant: string;
+  readonly intended: string;
 }
 
 /** Finds a pattern in a part, as long as the meter allows. */
@@ -107,15 +107,15 @@ function findLeetWords(part: string, meter: WorkMeter): readonly Word[] {
   return [...words, ...findWords(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
     start: index,
     length: word.length,
-    meant: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
+    intended: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
   }));
 }
 
 function findMisspelledWords(part: string, meter: WorkMeter): readonly Word[] {
   const words: Word[] = [];
   for (const { 0: word, index } of findWords(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
-    const meant = spellings().get(word.toLowerCase());
-    if (meant !== undefined) words.push({ start: index, length: word.length, meant });
+    const intended = spellings().get(word.toLowerCase());
+    if (intended !== undefined) words.push({ start: index, length: word.length, intended });
   }
   return words;
 }
