@@ -180,7 +180,7 @@ const BROKEN: readonly Broken[] = [
     coding_agent: 'codex',
     entry: (entry, machine) =>
       getCommand(entry, () => `${stub(machine, 'cat >/dev/null')} ${words(machine)}`),
-    found: ['fail hook.blocks', 'fail coding_agent.trusted', 'warn coding_agent.trusted'],
+    found: ['fail coding_agent.trusted', 'fail hook.blocks', 'warn coding_agent.trusted'],
     says: /NOT block: it allowed the call/,
   },
   {
@@ -188,7 +188,7 @@ const BROKEN: readonly Broken[] = [
     coding_agent: 'codex',
     entry: (entry, machine) =>
       getCommand(entry, () => `${stub(machine, 'echo never >&2; exit 2')} ${words(machine)}`),
-    found: ['fail hook.passes', 'fail coding_agent.trusted', 'warn hook.blocks', 'warn coding_agent.trusted'],
+    found: ['fail coding_agent.trusted', 'fail hook.passes', 'warn coding_agent.trusted', 'warn hook.blocks'],
     says: /does not allow a harmless call/,
   },
   {
