@@ -66,7 +66,7 @@ async function checks({ url }: TestService, agent_id: string): Promise<readonly 
 const decisions = (answers: readonly Answer[]) => [...new Set(answers.map(({ decision }) => decision))];
 const rules = (answers: readonly Answer[]) => [...new Set(answers.map(({ rule }) => rule))];
 
-test('blocking an agent stops it in all workers and in hooks, in any case, and unblocking lets it go on', async () => {
+test('blocking an agent stops it in all workers and in hooks, in any case, and unblocking allows it again', async () => {
   const service = await startTestService({ workers: 2 });
   const { dir } = service;
   try {
@@ -93,7 +93,7 @@ test('blocking an agent stops it in all workers and in hooks, in any case, and u
   }
 });
 
-test('the route needs a person, and the switch holds without a service too', async () => {
+test('the route requires an operator, and the block applies without a service too', async () => {
   const service = await startTestService({ workers: 1, keep: true });
   const { dir, url, state_dir } = service;
   const post = (headers: Record<string, string>) =>

@@ -48,7 +48,7 @@ async function reload(service: TestService, keys: readonly string[]): Promise<vo
   assert.ok(!report.warnings.some((warning) => warning.includes('api_keys')), 'no restart is needed');
 }
 
-test('a key that is added works after a reload, and one that is taken away ends at once', async () => {
+test('a key that is added works after a reload, and one that is removed ends at once', async () => {
   const [first, second] = [newKey(), newKey()];
   const service = await startTestService({
     workers: 2,

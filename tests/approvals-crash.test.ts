@@ -115,7 +115,7 @@ test('no answered transition is lost to SIGKILL, and none exists without its eve
   }
 });
 
-test('while the store is away, what needs it is blocked, and all goes on when it is back', async () => {
+test('while the store is away, what needs it is blocked, and everything continues when it is back', async () => {
   const service = await startTestService({ config, workers: 2 });
   try {
     const token = getToken(service);

@@ -27,7 +27,7 @@ const config = {
       boundary: 'action',
       condition: { tools: ['refund'] },
       action: 'require_approval',
-      reason: 'A refund needs a person.',
+      reason: 'A refund needs an approval.',
     },
     {
       name: 'wires',
@@ -142,7 +142,7 @@ async function requested(call: object, headers: Headers = LOOPBACK): Promise<str
 const decide = (id: string, verb: string, headers: Headers, body?: object) =>
   ask('POST', `/v1/approvals/${id}/${verb}`, headers, body);
 
-test('a call waits, is approved by a person, goes through once', async () => {
+test('a call waits, is approved by an operator, and passes once', async () => {
   const call = refund();
   const id = await requested(call);
   assert.equal(await requested(call), id);
@@ -175,7 +175,7 @@ test('a call waits, is approved by a person, goes through once', async () => {
   assert.ok(!JSON.stringify(trail.json).includes('jane.doe'));
 });
 
-test('an output that needs a person is held back until one agrees', async () => {
+test('an output that needs approval is held back until it is approved', async () => {
   const body = { text: 'Mail her at jane.doe@corp-mail.io', agent_id: 'writer' };
   const held = await ask('POST', '/v1/guard/output', LOOPBACK, body);
   assert.equal(held.json.decision, 'block');

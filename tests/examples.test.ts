@@ -24,7 +24,7 @@ const REFUNDS = {
   boundary: 'action',
   condition: { tools: ['issue_refund'] },
   action: 'require_approval',
-  reason: 'A refund needs a person.',
+  reason: 'A refund needs an approval.',
 };
 const REFUND = {
   tool: 'issue_refund',

@@ -17,7 +17,7 @@ async function check(service: TestService): Promise<{ status: number; decision: 
 
 const getStatus = async (service: TestService, path: string) => (await fetch(`${service.url}${path}`)).status;
 
-test('while the parent hangs, decisions go on, and questions to the whole service are 503', async () => {
+test('while the parent hangs, decisions continue, and questions to the whole service are 503', async () => {
   const service = await startTestService({ workers: 2 });
   process.kill(service.pid, 'SIGSTOP');
   try {

@@ -143,7 +143,7 @@ test('the command line lists them as the service has them, and validate says no'
   assert.match(validated.stderr, /no luck/);
 });
 
-test('one that breaks while the service runs is kept as it was, and one that is taken away is gone', async () => {
+test('one that breaks while the service runs is kept as it was, and one that is removed is gone', async () => {
   writeFileSync(join(service.dir, 'plugins/orders.mjs'), 'throw new Error("broken now");');
   const refused = await ask('/v1/policies/reload', {});
   assert.match(JSON.stringify(refused), /broken now/);

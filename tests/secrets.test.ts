@@ -71,7 +71,7 @@ async function reload(): Promise<{ status: number; text: string }> {
   return { status: answer.status, text: await answer.text() };
 }
 
-test('secrets are read at the start and at each reload, and each time it is written down', async () => {
+test('secrets are read at the start and at each reload, and each time it is recorded', async () => {
   assert.deepEqual(await readings(), [['allow', 'service:start', 'paging_key', 'allow']]);
   wire.put('service', { paging_key: ROTATED });
   const rotated = await reload();

@@ -40,7 +40,7 @@ class ReportOptions:
     `url` and `key` are by default `SERVICE_URL` and `SERVICE_KEY`. Decisions that the service has not confirmed are
     kept in `spool_folder`, by default a folder for this service, agent and tenant below `XDG_STATE_HOME` or
     `~/.local/state`, so that the next start of the program sends what is left. It has up to `spool_bytes_max` bytes. If
-    it is full, a check blocks; with `on_spool_full="drop"` the check goes on, and its decision is lost and counted.
+    it is full, a check blocks; with `on_spool_full="drop"` the check continues, and its decision is lost and counted.
     Decisions wait for others for at most `interval_seconds`. `close` and the end of the program wait for the service
     for at most `flush_timeout_seconds`.
     """

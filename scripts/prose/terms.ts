@@ -275,4 +275,47 @@ export const terms: readonly RefusedTerm[] = [
     refuses: 'Something is wrong in this program.',
     accepts: 'Internal error (this is a bug).',
   },
+  {
+    pattern: 'audit trails?',
+    use: 'audit log',
+    refuses: 'The event is in the audit trail.',
+    accepts: 'The event is in the audit log.',
+  },
+  {
+    pattern: '(is|are|was|were|be|been|being|not|gets?) written down',
+    use: 'recorded',
+    refuses: 'The decision is written down first.',
+    accepts: 'The decision is recorded first.',
+  },
+  {
+    pattern: 'go(es|ing)? on|went on|gone on',
+    use: 'continue',
+    refuses: 'The stream goes on after the error.',
+    accepts: 'The stream continues after the error.',
+  },
+  {
+    pattern: 'for good',
+    use: 'permanently',
+    refuses: 'The token is revoked for good.',
+    accepts: 'The token is revoked permanently.',
+  },
+  {
+    pattern: 'tak(e|es|ing) (\\S+ ){0,2}away|taken away',
+    use: 'remove',
+    refuses: 'The command takes the hook away.',
+    accepts: 'The command removes the hook.',
+  },
+  {
+    pattern:
+      '(service|program|protocol|format|parser|detector|hook|agent|guard|policy|rule|worker|parent|client|server|schema)s? (does not |do not )?knows?',
+    use: 'supports, defines, contains',
+    refuses: 'A member that the protocol does not know is refused.',
+    accepts: 'A member that the protocol does not define is refused.',
+  },
+  {
+    pattern: '(needs?|requires?|asks?|by|from) a person',
+    use: 'operator, approver, administrator',
+    refuses: 'The change needs a person.',
+    accepts: 'The change requires an operator.',
+  },
 ];

@@ -102,7 +102,7 @@ export const approvalExample = {
   phase: 'request',
   rule: 'refunds-need-a-person',
   rules: ['refunds-need-a-person'],
-  reason: 'A refund needs a person.',
+  reason: 'A refund needs an approval.',
   data_tags: ['personal.pii.email'],
   arguments: '{"order":"A-17","amount":120,"notify":"[REDACTED]"}',
   arguments_bytes: 51,

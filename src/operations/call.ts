@@ -116,7 +116,7 @@ function formatMissingPermission(needed: Permission, caller: Caller): string {
   if (isSignedIn(caller)) return `Your roles do not have the permission \`${needed}\`.`;
   if (needed === 'account:own') return 'This is for users who signed in: sign in first.';
   if (OPERATOR_PERMISSIONS.includes(needed))
-    return 'This needs a person: sign in, or send the operator token as `Authorization: Bearer`.';
+    return 'This requires an operator: sign in, or send the operator token as `Authorization: Bearer`.';
   if (id.startsWith('user:')) return `The user’s role does not have the permission \`${needed}\`.`;
   if (kind === 'anonymous')
     return `This needs a credential with the permission \`${needed}\`: make one with \`service token create\`, and send it as \`x-service-key\`.`;

@@ -225,7 +225,7 @@ export const capabilitiesRevoke = defineOperation({
   name: 'capabilities_revoke',
   summary: 'Revoke a capability token',
   description:
-    'Revokes a token for good. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
+    'Revokes a token permanently. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
   cli: {
     verb: 'capabilities revoke',
@@ -257,7 +257,7 @@ export const capabilitiesValidate = defineOperation({
   name: 'capabilities_validate',
   summary: 'Validate a capability token',
   description:
-    'For a tool that was given a token: whether it allows this. Counts as a use, and is written down.',
+    'For a tool that was given a token: whether it allows this. Counts as a use, and is recorded in the audit log.',
   http: { method: 'POST', path: '/v1/capabilities/validate' },
   permission: 'check',
   needs: 'store',

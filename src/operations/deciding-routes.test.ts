@@ -19,7 +19,7 @@ const DECIDING: readonly string[] = [
   'users:manage',
 ];
 
-test('the guard knows each route that decides, and no other one', () => {
+test('the guard covers each route that decides, and no other one', () => {
   let count = 0;
   for (const { name, permission, http } of Object.values(operations)) {
     if (http === undefined || http === null || http.method === 'GET') continue;

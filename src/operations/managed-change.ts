@@ -7,7 +7,7 @@ import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy
 import { countRevision } from '../runtime/managed-policy/revisions.ts';
 import { type Context, Refusal } from './operation.ts';
 
-/** The audit event of a change by a person. */
+/** The audit event of a change by an operator. */
 export type OperatorChange = Pick<ServiceChange, 'phase' | 'reason' | 'metadata' | 'about'>;
 
 /** A change of the managed policy. `save` and `undo` change only the store, because a conflict runs them again. */
@@ -85,7 +85,7 @@ export function readActive({ runtime }: Context): ManagedPolicy {
   return active;
 }
 
-/** Writes the audit event of a change by a person. Rejects if the audit log cannot be written. */
+/** Writes the audit event of a change by an operator. Rejects if the audit log cannot be written. */
 export async function recordOperatorChange(
   event: OperatorChange,
   { runtime, caller }: Context,

@@ -78,7 +78,7 @@ export const authOidcCallback = defineOperation({
   name: 'auth_oidc_callback',
   summary: 'Finish a sign-in at the OpenID provider',
   description:
-    'The provider sends the browser here. Begins a session and goes on to the console, or back to the sign-in page with `?error=`.',
+    'The provider sends the browser here. Begins a session and continues to the console, or back to the sign-in page with `?error=`.',
   http: { method: 'GET', path: '/v1/auth/oidc/callback', redirects: true },
   permission: null,
   browser: true,

@@ -42,7 +42,7 @@ export interface Guard {
   ) => AsyncGenerator<string, GuardVerdict>;
   /** Opens a guarded stream whose pieces are pushed one by one. */
   readonly openStream: (subject?: StreamSubject) => GuardStream;
-  /** The same checks for programs that only want to go on: they return what may be used, and throw if nothing may. */
+  /** The same checks for programs that only need the content to use: they return what may be used, and throw if nothing may. */
   readonly protect: GuardProtection;
   /**
    * Runs a tool behind the guard: checks the call, runs it with the checked arguments, and returns the checked result.

@@ -53,13 +53,13 @@ export function makeStateDir(state_dir: string): string[] {
     if (mode & 0o002)
       throw buildUnusableFailure(
         state_dir,
-        'everyone may write in it. Choose another, or take that right away',
+        'everyone may write in it. Choose another, or remove that permission',
       );
     const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tightenMode(state_dir, mode);
     if (mode & 0o020 && !isTightened)
       throw buildUnusableFailure(
         state_dir,
-        'its group may write in it. Choose another, or take that right away (chmod g-w)',
+        'its group may write in it. Choose another, or remove that permission (chmod g-w)',
       );
     ignoreInGit(state_dir);
     const probe = join(state_dir, `.probe-${process.pid}`);

@@ -145,7 +145,7 @@ test('hostile names of agents and tools and reasons stay text', { skip }, async 
   await context.close();
 });
 
-test('the keyboard alone approves a request, and the waiting call goes on', { skip }, async () => {
+test('the keyboard alone approves a request, and the waiting call continues', { skip }, async () => {
   const call = { tool: 'issue_refund', input: { order: 'K-1' }, agent_id: 'keyboard-bot', tenant_id: 'acme' };
   const waiting = await post('/v1/intercept/tool', call);
   const id = waiting.approval!.request_id;

@@ -168,7 +168,7 @@ test('hooks at once decide by themselves, and what they wrote down is one chain 
   rmSync(dir, { recursive: true });
 });
 
-test('what cannot be written down is not allowed', async () => {
+test('a call that cannot be recorded is not allowed', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
   const env = { SERVICE_HOOK_DAEMON: 'off' };
   await hook(dir, BLOCKED, [], env);

@@ -118,7 +118,7 @@ test('a decision that comes too late leaves an event, behind the answer', async 
   assert.deepEqual([other?.policy_name, other?.boundary], ['fault.timeout', 'input']);
 });
 
-test('where nothing is to be written down nothing is, and where it cannot be it still is a no', async (t) => {
+test('nothing is recorded if audit is off, and a failure to record still denies', async (t) => {
   const off = getFolder(t);
   writeFileSync(join(off, 'service.yaml'), 'audit: { enabled: false }\n');
   assert.equal((await hook(off, 'garbage', [], ALONE)).code, 2);

@@ -268,7 +268,7 @@ test('resources and prompts are untrusted too', () =>
     },
   ));
 
-test('a call that needs a person names the request, and goes through once when it is approved', () =>
+test('a call that needs approval names the request, and goes through once when it is approved', () =>
   wrapped({ tools: [tool('pay')] }, async (client) => {
     const told = await callTool(client, 'pay', { path: 'invoice-1' });
     const request_id = /apr_[0-9a-f]+/.exec(String(told.said.text))?.[0];

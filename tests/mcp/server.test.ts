@@ -28,7 +28,7 @@ const ASKS = {
   boundary: 'action',
   condition: { tools: ['issue_refund'] },
   action: 'require_approval',
-  reason: 'A refund needs a person.',
+  reason: 'A refund needs an approval.',
 };
 
 let service: TestService;
@@ -158,7 +158,7 @@ for (const transport of ['stdio', 'http'] as const)
       assert.equal(count, 10);
     });
 
-    test(`over ${transport}, ${era}: an agent is refused what needs a person, and has the rest`, async () => {
+    test(`over ${transport}, ${era}: an agent is refused operator tools, and has the rest`, async () => {
       const refused = await withClient(transport, era, 'agent', async (client) => {
         const words: string[] = [];
         for (const { tool, args, person } of CASES) {

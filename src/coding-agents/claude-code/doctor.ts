@@ -95,5 +95,5 @@ function readCall(
   if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPPING_OUTPUT;
   if (decision === 'ask') return ASKING_OUTPUT;
   const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
-  return is_known ? PASSING_OUTPUT : continueWith('it names a decision that the agent does not know');
+  return is_known ? PASSING_OUTPUT : continueWith('it names a decision that the agent does not support');
 }

@@ -91,7 +91,7 @@ function readOutput(event: string, answer: HookOutput): OutputReading {
   const is_known =
     Object.keys(output).every((key) => words.includes(key)) &&
     Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
-  if (!is_known) return continueWith('its answer has a word that the agent does not know');
+  if (!is_known) return continueWith('its answer has a word that the agent does not support');
   return event === 'PreToolUse' || event === 'PermissionRequest'
     ? readCall(event, output, specific)
     : readRest(output);

@@ -257,7 +257,7 @@ test('a secret in the words of an operator is withheld', () => {
 const WORDS =
   /^(?:any\.(?:bic|person_name_part|plate)|cli\.|netrc\.|pgpass\.|password\.(?:curl_option|option|oracle|sql|sql_unquoted)$)/;
 
-test('the outline of a project holds no value that a detector knows by its shape', () => {
+test('the outline of a project holds no value that a detector matches by its shape', () => {
   const shaped = samples
     .filter(({ strength, id }) => strength !== 'cue' && !WORDS.test(id))
     .flatMap((sample) => sample.values);

@@ -113,7 +113,7 @@ function isCovered({ start, end }: JudgedFinding, masked: readonly JudgedFinding
   return masked.some((mask) => mask.start <= start && mask.end >= end);
 }
 
-const REASON = 'Texts that clients put together hold something that must not go on as a whole.';
+const REASON = 'Texts that clients combine hold something that must not pass as a whole.';
 
 function toBlockingVerdict(verdict: Verdict | null): Verdict {
   if (verdict === null) throw new Error('a stream that has ended gives its verdict');

@@ -446,7 +446,7 @@ function judgeSoFar(
 }
 
 function buildLateVerdict(verdict: Verdict): Verdict {
-  const reason = 'Something was found that had to be masked, in a part of the text that had gone on.';
+  const reason = 'Something was found that had to be masked, in a part of the text that was already sent.';
   return { ...verdict, decision: 'block', action: 'block', reason, content: null };
 }
 

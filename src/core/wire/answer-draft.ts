@@ -167,7 +167,7 @@ export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: MemberMean
   visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), null, createWordVisitor(draft));
 }
 
-/** Adds the texts of a member as `addTexts` does, with its key if the protocol does not know it. */
+/** Adds the texts of a member as `addTexts` does, with its key if the protocol does not define it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
   visitMemberTexts(
     member,
@@ -306,7 +306,7 @@ function groupJoined(pieces: readonly EventPiece[]): readonly (readonly StringNo
 }
 
 /**
- * Returns a visitor that adds independent texts. Each member that the protocol knows has one channel, so a member
+ * Returns a visitor that adds independent texts. Each member that the protocol defines has one channel, so a member
  * that is part of every event keeps its channel, and the number of names is bounded.
  */
 function addOnOwnChannel(draft: AnswerDraft, key: string): TextVisitor {

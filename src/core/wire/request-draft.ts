@@ -49,7 +49,7 @@ export function addRequestText(
   });
 }
 
-/** Adds all texts of a member for this role, with its key if the protocol does not know it. */
+/** Adds all texts of a member for this role, with its key if the protocol does not define it. */
 export function addRequestMember(
   draft: RequestDraft,
   role: WireText['role'],
@@ -90,7 +90,7 @@ export function replaceNodeText({ start, end }: JsonNode, text: string): Splice 
   return { start, end, text };
 }
 
-/** Returns the request, completed with the members that only its format knows. */
+/** Returns the request, completed with the members that only its format defines. */
 export function finishRequest(
   draft: RequestDraft,
   body: JsonNode,

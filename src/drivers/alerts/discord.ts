@@ -49,7 +49,7 @@ function buildMessage(message: AlertMessage): object {
   };
 }
 
-/** A backslash before a sign takes away its meaning: formatting, mentions, emoji and links. */
+/** A backslash before a sign removes its meaning: formatting, mentions, emoji and links. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }

@@ -88,7 +88,7 @@ async function writeLine(path: string, line: Buffer): Promise<void> {
   }
 }
 
-/** Refuses what is not a regular file, and takes away rights of others that an existing file has. */
+/** Refuses what is not a regular file, and removes the rights of others from an existing file. */
 async function restrictFile(handle: FileHandle): Promise<void> {
   const status = await handle.stat();
   if (!status.isFile()) throw new NoRegularFile();

@@ -31,7 +31,7 @@ test('what is committed is on the disk, and the file is for its owner alone', as
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test('while another process writes, this one goes on with other things, and then has its turn', async (t) => {
+test('while another process writes, this one continues with other work, and then has its turn', async (t) => {
   const { db, path } = await open(t);
   const other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');

@@ -11,7 +11,7 @@ const EVENTS = 50_000;
 const getTime = (at: number): string =>
   new Date(Date.UTC(2026, 9, 1) + Math.floor(at / 10) * 1_000).toISOString();
 
-test('any number of events is exported, page by page, and an export goes on where one stopped', async (t) => {
+test('any number of events is exported, page by page, and an export continues where one stopped', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const fields = (at: number): Partial<AuditEvent> => ({

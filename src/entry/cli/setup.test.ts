@@ -26,7 +26,7 @@ function withProject(use: (project: Project) => Promise<void>): Promise<void> {
   });
 }
 
-test('every agent is set up, found in place, shown and taken away again, in every scope', async () => {
+test('every agent is set up, found in place, shown and removed again, in every scope', async () => {
   let ran = 0;
   for (const coding_agent of codingAgents) {
     await withProject(async ({ cwd, home, run }) => {

@@ -19,7 +19,10 @@ export const dispatch: Dispatch = async (name, input, context) => {
   const { Refusal } = await import('../../operations/operation.ts');
   const operation = operations.find((one) => one.name === name);
   if (operation === undefined) {
-    throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
+    throw new Refusal(
+      'not_found',
+      'The running service has another version without this operation. Restart the service.',
+    );
   }
   return callOperation(operation, input, context);
 };

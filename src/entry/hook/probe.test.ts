@@ -91,7 +91,7 @@ test('a probe is refused without the policy, and records one event that counts f
   });
 });
 
-test('a probe that cannot be written down is no yes', async () => {
+test('a probe that cannot be recorded is not allowed', async () => {
   const runtime = createTestRuntime([], () => Promise.reject(new Error('the disk is full')));
   await assert.rejects(judgeChecks(request(SESSION, [call(PROBE_TEXTS.block)]), runtime, CALLER), /disk/);
 });

@@ -363,7 +363,7 @@ function formatReason({ rule, reason, event_id, approval }: HookAnswer): string 
 class HookTimeout extends Error {
   constructor(ms: number) {
     super(
-      `No decision came within ${ms} ms, so it is refused. If this goes on, end the process that \`.service/owner.json\` names.`,
+      `No decision came within ${ms} ms, so it is refused. If this continues, end the process that \`.service/owner.json\` names.`,
     );
     this.name = 'HookTimeout';
   }

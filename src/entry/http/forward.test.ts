@@ -50,7 +50,7 @@ async function startWorld(
   };
 }
 
-test('a request goes out as it is written down, and the answer comes back guarded and recorded', async (t) => {
+test('a request is sent as it is recorded, and the answer comes back guarded and recorded', async (t) => {
   const cookie = { 'set-cookie': 'a=b', server: 'x', 'x-request-id': 'r1', date: 'now' };
   const { service, upstream, forward } = await startWorld(t, says('hello', cookie));
   const answer = await forward({
@@ -157,7 +157,7 @@ test('personal data anywhere is removed from the forwarded request', async (t) =
   assert.equal(findHeader(got!.headers, 'authorization'), 'Bearer t');
 });
 
-test('what needs a person does not go out', async (t) => {
+test('a request that needs approval is not sent', async (t) => {
   const rules = [
     {
       name: 'ask',

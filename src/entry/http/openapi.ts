@@ -104,7 +104,7 @@ const EVENT = {
     timestamp: { type: 'string' },
     action: { enum: ACTIONS },
     rule: { type: 'string', description: 'The rule that decided.' },
-    event_id: { type: 'string', description: 'The audit event, and where to go on behind.' },
+    event_id: { type: 'string', description: 'The audit event, and the position to continue after.' },
     boundary: { enum: [...BOUNDARIES, 'memory'] },
     decision: { enum: DECISIONS },
     agent_id: { type: 'string' },

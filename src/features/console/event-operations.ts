@@ -33,7 +33,7 @@ export const dashboardEventsQuery = defineOperation({
   name: 'dashboard_events_query',
   summary: 'Query events for the console',
   description:
-    'Finds audit events of all tenants that the user sees, with the filters of `/v1/audit/query`, page by page. `last` begins at a multiple of five minutes. A page that takes long ends early: it may hold fewer events than `limit`, or none, and `next_cursor` goes on.',
+    'Finds audit events of all tenants that the user sees, with the filters of `/v1/audit/query`, page by page. `last` begins at a multiple of five minutes. A page that takes long ends early: it may hold fewer events than `limit`, or none, and `next_cursor` continues.',
   http: { method: 'POST', path: '/v1/dashboard/events/query' },
   permission: 'audit:read',
   for_users: true,

@@ -50,7 +50,7 @@ export function openSpendingBuffer(store: () => Promise<Store>, log: Pick<Log, '
         await open.transaction((trx) => addSpending(trx, part));
       } catch (fault) {
         for (const line of taken.slice(at)) put(line);
-        log.error('what was spent cannot be written down yet', {
+        log.error('spending cannot be recorded yet', {
           lines: lines.size,
           lost,
           ...describeStoreFault(fault),

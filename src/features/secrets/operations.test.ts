@@ -94,7 +94,7 @@ test('a token that ends during the backend call yields no secret', async () => {
   assert.deepEqual(results(outcome), ['denied']);
 });
 
-test('what cannot be written down is not given', async () => {
+test('a secret is not returned if the event cannot be recorded', async () => {
   for (const phase of ['request', 'secret_resolve']) {
     const record = async (event: AuditEvent) => {
       if (event.metadata.phase === phase) throw new Error('the disk is full');
@@ -168,7 +168,7 @@ test('rules, contracts and identities know the resolution as a call of `secrets.
   assert.equal(cases.length, 7);
 });
 
-test('a name that is a secret itself is not written down', async () => {
+test('a name that is a secret itself is not recorded', async () => {
   const pasted = ['sk', 'ABCDEF1234567890'].join('-');
   const outcome = await resolve(
     { instead: { capabilities: createCapabilities(GOOD).capabilities } },

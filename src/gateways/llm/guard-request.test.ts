@@ -111,7 +111,7 @@ test('a contract keeps fields of a result that is a document in a text', async (
   assert.equal(JSON.parse(sent).messages[3].content, '{"name":"Acme"}');
 });
 
-test('an event that cannot be written keeps the call from going on', async () => {
+test('an event that cannot be written stops the call', async () => {
   const ports = { record: () => Promise.reject(new Error('no space')) };
   const { written } = await guard({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }, { ports });
   assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);

@@ -211,7 +211,7 @@ function cutBefore(events: readonly string[]): string[] {
   return events.slice(0, at + 1);
 }
 
-test('a client that leaves stops the upstream, and what came is written down', async () => {
+test('a client that leaves stops the upstream, and the received part is recorded', async () => {
   const { call_context, events } = buildCallContext();
   const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two ', 'three ']));
   const news: unknown[] = [];
@@ -227,7 +227,7 @@ test('a client that leaves stops the upstream, and what came is written down', a
   assert.deepEqual([news, events.length, answer.ends], [['aborted'], 1, ['left']]);
 });
 
-test('the end does not go out before it is written down', async () => {
+test('the end is not sent before it is recorded', async () => {
   let makeDurable = (): void => {};
   const durable = new Promise<void>((resolve) => {
     makeDurable = resolve;
@@ -247,7 +247,7 @@ test('the end does not go out before it is written down', async () => {
   assert.ok(out.join('').endsWith('data: [DONE]\n\n'));
 });
 
-test('an end that cannot be written down is an error in place of it', async () => {
+test('an end that cannot be recorded is an error in place of it', async () => {
   const fault = () => Promise.reject(new Error('no space'));
   const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two.']));
   const { text } = await guardAnswer(answer, { ports: { record: fault } });

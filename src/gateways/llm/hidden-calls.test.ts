@@ -324,7 +324,7 @@ const HONEST: readonly (readonly [Case, string[]])[] = [
   ],
 ];
 
-test('parallel calls of servers that give no places of their own go on, each in its place', async () => {
+test('parallel calls of servers that give no places of their own continue, each in its place', async () => {
   for (const [{ wire, name, chunks }, expected] of HONEST) {
     const { body } = await (await openAnswerHarness({ wire, policy: POLICY })).answer(chunks);
     const calls: { name: string; arguments: string }[] = [];

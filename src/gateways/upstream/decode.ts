@@ -25,7 +25,7 @@ export function decodeAnswer(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
   if (encoding === '' || encoding === 'identity') return incoming;
   const decoder = DECODERS.get(encoding);
   if (decoder === undefined) {
-    const failure = buildBrokenFailure('has an encoding that this service does not know');
+    const failure = buildBrokenFailure('has an encoding that this service does not support');
     incoming.cut(failure);
     throw failure;
   }

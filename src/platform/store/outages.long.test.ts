@@ -173,7 +173,7 @@ test('the file is moved away and back, and another that is put in its place is n
   assert.deepEqual(readFileSync(path), before);
 });
 
-test('a file that is taken away while a transaction thinks takes nothing of it along', async (t) => {
+test('a file that is removed during a transaction takes nothing of it along', async (t) => {
   const { path, settings } = makeFile(t);
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);

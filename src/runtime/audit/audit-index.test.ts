@@ -221,7 +221,7 @@ test('the index is made again from the journal: deleted, damaged, or behind', as
   }
 });
 
-test('a writer goes on after reopening, and events that are read twice are there once', async (t) => {
+test('a writer continues after reopening, and events that are read twice are there once', async (t) => {
   const { trail, indexer, ids, index } = await makeIndex(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);

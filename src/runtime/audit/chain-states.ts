@@ -11,7 +11,7 @@ const LATE_MS = 600_000;
 
 /**
  * Lists the chains that have records from before a time, each with the first checkpoint that signs all of its events
- * from before that time. A journal that goes on does not change the answer for a time in the past.
+ * from before that time. A journal that continues does not change the answer for a time in the past.
  */
 export async function listChainStates(journal_dir: string, until_ms: number): Promise<ChainState[]> {
   const states: ChainState[] = [];

@@ -268,7 +268,7 @@ export async function recountEvents(db: Database, since_ms: number | null): Prom
 }
 
 /**
- * Deletes the counts from a time on. Sessions that go on after it keep the part before it.
+ * Deletes the counts from a time on. Sessions that continue after it keep the part before it.
  */
 async function deleteCounts(db: Database, from_ms: number): Promise<void> {
   for (const width_ms of PERIODS_MS)

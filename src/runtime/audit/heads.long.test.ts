@@ -380,7 +380,7 @@ async function writeOldChain(trail: AuditLog, writer: string): Promise<void> {
   await writeFile(join(trail.dir, writer, buildSegmentName(1)), text);
 }
 
-test('intact: a journal of an earlier version, alone and gone on with', async (t) => {
+test('intact: a journal of an earlier version, alone and continued', async (t) => {
   const trail = await makeAuditLog(t);
   for (const writer of ['parent', 'worker-1', 'worker-2']) await writeOldChain(trail, writer);
   const { broken, writers } = await trail.verify();

@@ -56,7 +56,7 @@ test('a line has the hashes of its body and of its header, and holds the event a
   assert.equal((await trail.verify()).intact, true);
 });
 
-test('closing signs the end; opening goes on in the same file', async (t) => {
+test('closing signs the end; opening continues in the same file', async (t) => {
   const trail = await makeAuditLog(t);
   for (const round of [0, 1, 2]) {
     const journal = await trail.open();
@@ -113,7 +113,7 @@ test('the end is signed by itself: after many records, and after a while', async
   assert.ok(report.writers[0]!.checkpoints >= 2);
 });
 
-test('a file that has grown to its size is signed, closed and compressed, and the chain goes on', async (t) => {
+test('a file that has grown to its size is signed, closed and compressed, and the chain continues', async (t) => {
   const trail = await makeAuditLog(t, { max_size_bytes: 10_000, compress_rotated: true });
   const journal = await trail.open();
   for (let index = 0; index < 100; index++) await journal.append(sampleEvent(index));
@@ -282,7 +282,7 @@ test('an unreadable end after the last checkpoint is moved away whole, with a wa
   assert.match(await readFile(join(trail.dir, 'worker-1', kept), 'utf8'), /garbage\n\{"seq":8\}\nrest$/);
 });
 
-test('an end that was damaged before signed lines is not gone on with', async (t) => {
+test('an end that was damaged before signed lines is not continued', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);

@@ -328,7 +328,7 @@ test('what everyone can write is not run', async () => {
   assert.deepEqual(await statuses(), ['active']);
 });
 
-test('validate says no where one is left out, and a start says so and goes on', async () => {
+test('validate says no where one is left out, and a start reports it and continues', async () => {
   const dir = createFolder(
     { 'plugins/a.mjs': 'throw new Error("no luck");' },
     `${SETTINGS}detection: {detectors: {acme.ticket: {severity: high}}}\n`,
@@ -344,7 +344,7 @@ test('validate says no where one is left out, and a start says so and goes on', 
   assert.deepEqual([mended.valid, mended.counts?.plugins, mended.counts?.patterns], [true, 1, 1]);
 });
 
-test('a reload refuses to lose a plug-in that breaks, and takes away one that is not named any more', async () => {
+test('a reload refuses to lose a plug-in that breaks, and removes one that is no longer named', async () => {
   const dir = createFolder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
   const request = { path: null, cwd: dir, env: {} };
   const running = await loadConfiguredPolicy(request);

@@ -18,12 +18,13 @@ export async function findTrustProblem(path: string): Promise<string | null> {
   if (!file.isFile()) return 'is no regular file';
   if (file.uid !== user && file.uid !== 0)
     return 'belongs to another user than the one who runs the service; take it over with `chown`';
-  if (file.mode & WORLD_WRITABLE) return 'can be written by everyone; take that away with `chmod o-w`';
+  if (file.mode & WORLD_WRITABLE)
+    return 'can be written by everyone; remove that permission with `chmod o-w`';
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { uid, mode } = await stat(folder);
     const is_open = (mode & WORLD_WRITABLE) !== 0 && (mode & STICKY) === 0;
     if (is_open || (uid !== user && uid !== 0))
-      return 'lies in a folder that another user can write to; move it, or take that right away';
+      return 'lies in a folder that another user can write to; move it, or remove that permission';
     if (folder === dirname(folder)) return null;
   }
 }

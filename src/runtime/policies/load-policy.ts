@@ -207,7 +207,7 @@ function getAllowed({ fingerprint, reason, owner, expires_at }: WrittenAllowed):
 function findExpiredEntries({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
   return detection.allowlist.flatMap(({ expires_at }, i) => {
     if (now_ms < Date.parse(expires_at)) return [];
-    const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
+    const what = 'has expired: the value is a finding again; remove the entry, or review and renew it';
     return buildConfigProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });
 }

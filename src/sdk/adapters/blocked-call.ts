@@ -3,7 +3,7 @@ import { BlockedError } from '../errors.ts';
 /** Options that all adapters have. */
 export interface AdapterOptions {
   /**
-   * Behaviour if a tool call or its result is blocked. `tell`: the model reads the reason as the result and goes on.
+   * Behaviour if a tool call or its result is blocked. `tell`: the model reads the reason as the result and continues.
    * `raise`: the run of the agent ends with `BlockedError`. Default `tell`. Blocked prompts and answers always raise.
    */
   readonly on_block?: 'tell' | 'raise';

@@ -45,7 +45,7 @@ type ModelAnswer = Message | { readonly structuredResponse: unknown; readonly me
 
 /**
  * Returns the middleware for `createAgent`. Prompts are checked before the model sees them, tool calls before they run,
- * their results and the answers before the agent goes on; every kind of stream shows tokens as far as they are checked.
+ * their results and the answers before the agent continues; every kind of stream shows tokens as far as they are checked.
  * A blocked prompt or answer rejects with `BlockedError`. Make it the last of the list, so that it checks what other
  * middleware sends to the model.
  */

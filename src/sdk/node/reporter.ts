@@ -21,7 +21,7 @@ export interface ReportOptions extends AddressOptions {
   readonly spool_bytes_max?: number;
   /**
    * The result of a check if the folder is full. `block` (default): the check blocks, because its decision could not be
-   * recorded. `drop`: the check goes on, and its decision is lost and counted in `dropped`.
+   * recorded. `drop`: the check continues, and its decision is lost and counted in `dropped`.
    */
   readonly on_spool_full?: 'block' | 'drop';
   /** The longest time that a decision waits for others before it is sent, in milliseconds. Default 1,000. */

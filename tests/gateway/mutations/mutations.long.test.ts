@@ -1,6 +1,6 @@
 /**
  * Clients only receive content that was judged. Answers are changed in structure, guarded, and read by the vendors' own
- * SDKs and by plain clients. None of them may see masked content or a tool that the policy does not know.
+ * SDKs and by plain clients. None of them may see masked content or a tool that the policy does not allow.
  * `MUTATIONS=100000` sets the number of answers per format, `MUTATIONS_SEED` the first seed.
  */
 import assert from 'node:assert/strict';

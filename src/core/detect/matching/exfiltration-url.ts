@@ -30,7 +30,7 @@ const SIGNS = [
   String.raw`://[^/?#\n)]{0,250}?(?:webhook\.site|request\.?bin|ngrok|burpcoll|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytok|attacker|evil|exfil|malicious|hacker|steal)`,
 ].join('|');
 const SIGN = new RegExp(`${LINK_UNIT}{0,250}?(?:${SIGNS})`, 'iy');
-/** A link with parameters that goes on where the search for signs ends. */
+/** A link with parameters that continues where the search for signs ends. */
 const LONG_LINK = new RegExp(`(?=${LINK_UNIT}{250})${LINK_UNIT}{0,250}?[?&]`, 'iy');
 
 /** Returns whether a link that begins at an offset can have such a URL. Cheaper than the pattern of the link. */

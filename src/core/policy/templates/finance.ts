@@ -2,7 +2,7 @@ import type { PolicyPack } from './policy-pack.ts';
 
 export const finance: PolicyPack = {
   name: 'finance',
-  description: 'Keeps card and account numbers in, and asks a person before money moves.',
+  description: 'Keeps card and account numbers in, and requires approval before money moves.',
   document: {
     version: 'v1alpha1',
     policies: [

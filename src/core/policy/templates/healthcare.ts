@@ -2,7 +2,7 @@ import type { PolicyPack } from './policy-pack.ts';
 
 export const healthcare: PolicyPack = {
   name: 'healthcare',
-  description: 'Masks health and personal data, and asks a person before care or medication changes.',
+  description: 'Masks health and personal data, and requires approval before care or medication changes.',
   document: {
     version: 'v1alpha1',
     policies: [

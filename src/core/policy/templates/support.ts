@@ -3,7 +3,7 @@ import type { PolicyPack } from './policy-pack.ts';
 export const support: PolicyPack = {
   name: 'support',
   description:
-    'Keeps secrets and payment data out of answers, and asks a person before an account changes hands.',
+    'Keeps secrets and payment data out of answers, and requires approval before an account changes hands.',
   document: {
     version: 'v1alpha1',
     policies: [

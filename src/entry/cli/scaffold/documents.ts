@@ -66,7 +66,7 @@ tests:
     text: The key is ${KEY}.
     expect: { must_not_contain: [${KEY}], tags: [secret.credential] }
 
-  - name: ordinary work goes on
+  - name: ordinary work is allowed
     boundary: input
     text: Summarise the weekly report.
     expect: { decision: allow, no_tags: [secret] }

@@ -20,7 +20,7 @@ export const EVENTS_STREAM: EventRoute = {
   name: 'events_stream',
   summary: 'Events as they happen, as server-sent events',
   description:
-    'The same stream for clients without WebSockets: one `data` line of JSON for each decision, its `id` the `event_id`. `Last-Event-ID` or `after` goes on behind an event. A comment every 30 seconds.',
+    'The same stream for clients without WebSockets: one `data` line of JSON for each decision, its `id` the `event_id`. `Last-Event-ID` or `after` continues after an event. A comment every 30 seconds.',
 };
 
 /** Both routes. They are not operations, because a stream has no end and therefore no answer with a schema. */

@@ -22,7 +22,7 @@ export interface PostgresServer {
   readonly start: () => Promise<void>;
   /** Removes the file size limit from the server and its processes. */
   readonly makeRoom: () => void;
-  /** Stops the server for good and removes its folder. */
+  /** Stops the server permanently and removes its folder. */
   readonly remove: () => Promise<void>;
 }
 

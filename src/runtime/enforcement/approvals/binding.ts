@@ -74,7 +74,7 @@ export function findBindingDifference(one: ApprovalBinding, other: ApprovalBindi
 }
 
 /**
- * Returns the key that equal pending requests share. A call by a person never shares a request with an agent's
+ * Returns the key that equal pending requests share. A call by a user never shares a request with an agent's
  * call, because nothing could tell any more whose request it is.
  */
 export function buildPendingKey(

@@ -38,7 +38,7 @@ export function openInstruments(meter: Meter): Instruments {
     check_seconds: histogram(
       'agent_safety.guardrail.duration',
       's',
-      'Checks, until what was decided is written down.',
+      'Checks, until the decision is recorded.',
       CHECK_SECONDS,
     ),
   };

@@ -65,7 +65,7 @@ export const credentialRules: readonly CommandRule[] = [
     id: 'credentials.accounts',
     tag: 'dangerous.credentials',
     severity: 'low',
-    // A move takes the file away.
+    // A move removes the file.
     grade: ({ name }) => (name === 'mv' ? 'high' : 'low'),
     programs: READERS,
     description: 'Reads who may log in, or the rules for passwords.',

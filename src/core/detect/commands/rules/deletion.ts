@@ -185,7 +185,7 @@ export const deletionRules: readonly CommandRule[] = [
     misses: ['docker ps', 'docker logs web', 'docker run --rm alpine true', 'docker build .'],
   }),
   buildDeletionRule(FAMILIES[4]!, 'infrastructure.delete', {
-    description: 'Destroys infrastructure or takes secrets away from those that use them.',
+    description: 'Destroys infrastructure or removes secrets that others use.',
     safer: 'terraform plan',
     hits: [
       'terraform destroy',

@@ -125,7 +125,7 @@ export const networkRules: readonly CommandRule[] = [
     tag: 'dangerous.exfiltration',
     severity: 'medium',
     programs: 'tar zip 7z 7za gpg openssl ccencrypt rar ssh compress-archive',
-    description: 'Packs or encrypts a home or a system folder, as before taking it away.',
+    description: 'Packs or encrypts a home or a system folder, as before an exfiltration.',
     safer: 'tar czf out.tgz dist',
     saw: (command) => {
       const text = joinWords(command).trim();

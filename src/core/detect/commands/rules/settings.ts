@@ -2,7 +2,7 @@ import { isStartupPath } from '../../facts/command-paths.ts';
 import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Rules for settings of macOS and Linux that give a machine away for good, and for code in their places. */
+/** Rules for settings of macOS and Linux that give control of a machine away permanently, and for code in their places. */
 export const settingsRules: readonly CommandRule[] = [
   {
     id: 'persistence.mac_settings',

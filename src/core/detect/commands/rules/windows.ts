@@ -328,7 +328,7 @@ export const windowsRules: readonly CommandRule[] = [
     tag: 'dangerous.execution',
     severity: 'medium',
     programs: 'copy copy-item cpi cp xcopy move move-item',
-    description: 'Gives a program of the system another name or place, under which no guard knows it.',
+    description: 'Gives a program of the system another name or place, which guards do not recognize.',
     safer: 'copy C:\\tools\\a.exe C:\\tools\\b.exe',
     saw: (command) =>
       makesProgram(command) ||

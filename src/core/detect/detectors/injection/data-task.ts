@@ -273,7 +273,7 @@ export const dataTask = buildPhraseDetectors('override', [
   {
     name: 'task_condition',
     weight: 3,
-    description: 'A condition inside data for going on with the task.',
+    description: 'A condition inside data for continuing the task.',
     anchors: buildWordAnchorsBefore(
       ['complete', 'continue', 'proceed', 'finish', 'solve', 'completing', 'continuing', 'proceeding'],
       ['the', 'your', 'this', 'with'],

@@ -164,7 +164,7 @@ export const exfiltration = buildPhraseDetectors('exfiltration', [
   {
     name: 'remember_admin',
     weight: 4,
-    description: 'An order to remember a privilege of the user for good.',
+    description: 'An order to remember a privilege of the user permanently.',
     anchors: buildWordAnchors('remember', 'memori[sz]e', 'store ', 'note ', 'record ', 'save '),
     pattern: `(?:remember|memori[sz]e|store|note|record|save)${WORD_GAP}${buildAnyWordsPattern(5)}that${WORD_GAP}(?:this|the|the current|current|every)${WORD_GAP}user${WORD_GAP}(?:is|has|may)${WORD_GAP}(?:always${WORD_GAP})?(?:an?${WORD_GAP}|full${WORD_GAP}|all${WORD_GAP}|the${WORD_GAP})?(?:admin\\w{0,12}|root|trusted|owner|superuser|privileg\\w{0,4}|access(?!${WORD_GAP}rights)|authori[sz]ed|verified|developer)\\b`,
     try_work: 40,

@@ -140,7 +140,7 @@ export const extraction = buildPhraseDetectors('extraction', [
   {
     name: 'prefilled_answer',
     weight: 4,
-    description: 'The beginning of an answer that would go on with the instructions.',
+    description: 'The beginning of an answer that would continue with the instructions.',
     anchors: buildWordAnchorsBefore(
       ['start', 'begin', 'continue', 'complete'].flatMap((verb) => [verb, `${verb}ning`, `${verb}ing`]),
     ),

@@ -129,7 +129,7 @@ export const tokensInContext: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description:
-      'Keys of Grafana in the older form: base64 of JSON that begins with `{"k":"`. Public reports of Power BI begin so too, and go on with `","t"`.',
+      'Keys of Grafana in the older form: base64 of JSON that begins with `{"k":"`. Public reports of Power BI begin in the same way, and continue with `","t"`.',
     anchors: ['\\beyJrIjoi'],
     pattern: /eyJrIjoi(?![A-Za-z0-9+/]{0,80}IiwidCI)[A-Za-z0-9+/=_-]{60,400}/,
     validate: isUnmasked,

@@ -136,8 +136,8 @@ export function decodeCompressedBase64(text: string, start: number, end: number)
 }
 
 /**
- * Calls `accept` for each byte of the base64 from `start`, until it returns `false`. The run ends at `end`, and goes
- * on in the next line if it is wrapped. Returns the offset where it stopped.
+ * Calls `accept` for each byte of the base64 from `start`, until it returns `false`. The run ends at `end`, and
+ * continues in the next line if it is wrapped. Returns the offset where it stopped.
  */
 function walkBase64(
   text: string,
