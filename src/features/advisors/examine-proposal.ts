@@ -91,7 +91,7 @@ async function compareWithActive(before: Policy, after: Policy): Promise<Examine
       ...removed.map((record) => `- ${record.kind} ${record.name}: ${record.summary}`),
       ...consequences,
     ],
-    weakens: strictness.laxer > 0 || lets_through.length > 0,
+    weakens: strictness.less_strict > 0 || lets_through.length > 0,
     lets_through,
     remarks: await lintNewRecords(before, after),
   };

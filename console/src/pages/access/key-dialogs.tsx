@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { PERMISSIONS, OPERATOR_PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
 import { ChoiceField } from '../../components/choice-field.tsx';
