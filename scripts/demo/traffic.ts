@@ -107,10 +107,8 @@ async function queryModel(
   const costs = await runtime.costs();
   const reserved = await costs.reserve({ ...spender, model, input_tokens, max_output_tokens: 1_024 });
   if ('over' in reserved) return;
-  const extras = {
-    buildMetadata: () => ({ model, wire: provider === 'anthropic' ? 'anthropic' : 'openai' }),
-  };
-  const judge = (boundary: 'input' | 'output', text: string) =>
+  const wire = provider === 'anthropic' ? 'anthropic' : 'openai';
+  const judge = (boundary: 'input' | 'output', text: string, usage: object = {}) =>
     runtime.enforce(
       buildTextCrossing(
         boundary,
@@ -121,22 +119,23 @@ async function queryModel(
       caller,
       boundary === 'input' ? 'llm_request' : 'llm_response',
       null,
-      extras,
+      { buildMetadata: () => ({ model, wire, ...usage }) },
     );
   const input_verdict = await judge('input', prompt);
   if (input_verdict.verdict.decision === 'block') return void (await reserved.settle(null));
   clock.now_ms += random.whole(600, 9_000);
-  await judge('output', answer);
   const cached = Math.floor(input_tokens * random.next() * 0.7);
-  await reserved.settle({
+  const output_tokens = random.whole(60, 1_800);
+  const { micro_usd } = await reserved.settle({
     provider,
     model,
     is_estimated: false,
     input_tokens,
-    output_tokens: random.whole(60, 1_800),
+    output_tokens,
     cache_read_tokens: cached,
     cache_write_tokens: 0,
   });
+  await judge('output', answer, { input_tokens, output_tokens, micro_usd });
 }
 
 interface CheckReply {

@@ -338,6 +338,7 @@ test('the parts of the pages are accessible in both themes', { skip }, async () 
     '/access?part=tenants&tenant=acme',
     '/access?part=users',
     '/access?part=keys',
+    '/access?part=tokens',
     '/policies?rule=builtin.secret.input',
     '/policies?part=document',
     '/policies?part=templates&template=finance',
@@ -366,5 +367,5 @@ test('the parts of the pages are accessible in both themes', { skip }, async () 
     assert.deepEqual(faults, []);
     await context.close();
   }
-  assert.equal(examined, 28);
+  assert.equal(examined, 30);
 });

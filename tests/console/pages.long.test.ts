@@ -28,6 +28,8 @@ const PATHS = [
   '/compliance',
   '/audit',
   '/settings',
+  '/sessions/sess-1?tenant_id=acme',
+  '/agents/support-bot',
 ];
 const config = {
   policies: [

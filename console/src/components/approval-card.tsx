@@ -156,6 +156,11 @@ function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
         <SafeText text={request.tool} />
         {is_approval ? ', once, with exactly these arguments.' : ' and gets your denial.'}
       </p>
+      <MaskedArguments
+        text={request.arguments ?? ''}
+        is_cut={request.arguments_truncated === true}
+        bytes={request.arguments_bytes}
+      />
       <NoteField value={note} onChange={setNote} has_focus />
       <SecondFactorField factor={second_factor} />
     </ConfirmDialog>

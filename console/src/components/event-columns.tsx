@@ -21,20 +21,21 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
         <Time at={timestamp} form="clock" />
       </Link>
     ),
-    width: 95,
+    // Wide enough for the day, which is shown when it is not today.
+    width: 135,
   },
   {
     id: 'action',
     title: 'Action',
     value: ({ action }) => action,
     render: ({ action }) => <Badge value={action} />,
-    width: 163,
+    width: 150,
   },
   {
     id: 'agent',
     title: 'Agent',
-    value: ({ agent_id }) => agent_id,
-    render: ({ agent_id }) => <SafeText text={agent_id} />,
+    value: getActor,
+    render: (event) => <Actor event={event} />,
     width: 140,
   },
   {
@@ -58,7 +59,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Reason',
     value: ({ reason }) => reason,
     render: ({ reason }) => <SafeText text={reason} />,
-    width: 205,
+    width: 190,
     is_wide_only: true,
   },
   {
@@ -66,7 +67,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Data tags',
     value: ({ data_tags }) => data_tags.join(' '),
     render: ({ data_tags }) => <Tags tags={data_tags} max={1} />,
-    width: 195,
+    width: 185,
     is_wide_only: true,
   },
   {
@@ -104,6 +105,21 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     is_wide_only: true,
   },
 ];
+
+/** Returns who acted. An event of a user, such as a sign-in, has no agent. */
+function getActor({ agent_id, caller_id, policy_name }: ConsoleEvent): string {
+  return agent_id === 'unknown' && policy_name.startsWith('service.') ? (caller_id ?? agent_id) : agent_id;
+}
+
+function Actor({ event }: { readonly event: ConsoleEvent }) {
+  const actor = getActor(event);
+  if (actor === event.agent_id) return <SafeText text={actor} />;
+  return (
+    <span className="muted">
+      <SafeText text={actor.replace(/^user:/, 'user ')} />
+    </span>
+  );
+}
 
 /** The filters of every table of events, by the names of the query. */
 export const eventFilters: readonly FilterField[] = [

@@ -23,10 +23,12 @@ const date_format = new Intl.DateTimeFormat(undefined, {
 });
 const day_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
+type TimeForm = 'relative' | 'clock' | 'date' | 'time';
+
 interface TimeProps {
   readonly at: string | null | undefined;
-  /** `relative`: "5 min ago"; `clock`: 14:03:59, with the day if it is not today; `date`: always with the day and year. */
-  readonly form?: 'relative' | 'clock' | 'date';
+  /** `relative`: "5 min ago"; `clock`: 14:03:59, with the day if it is not today; `date`: always with the day and year; `time`: without the day. */
+  readonly form?: TimeForm;
 }
 
 /** Shows a moment in the zone of the viewer. The title has the whole date. */
@@ -57,7 +59,8 @@ export function TimeLeft({ until }: { readonly until: string }) {
   );
 }
 
-function formatTime(form: 'relative' | 'clock' | 'date', at_ms: number, now_ms: number): string {
+function formatTime(form: TimeForm, at_ms: number, now_ms: number): string {
+  if (form === 'time') return clock_format.format(at_ms);
   if (form === 'date') return date_format.format(at_ms);
   return form === 'clock' ? formatClockTime(at_ms, now_ms) : formatRelativeTime(at_ms, now_ms);
 }

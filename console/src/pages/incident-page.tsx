@@ -303,7 +303,7 @@ function Timeline({ incident }: { readonly incident: Incident }) {
             key={event.event_id}
             className={event.event_id === incident.event.event_id ? 'current' : undefined}
           >
-            <Time at={event.timestamp} form="clock" />
+            <Time at={event.timestamp} form="time" />
             <Badge value={event.action} />
             <Link
               to="/incidents/$event_id"

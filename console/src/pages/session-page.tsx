@@ -151,7 +151,7 @@ function SpanRow({ span, range }: { readonly span: Span; readonly range: SpanRan
         />
       </span>
       <span className="span-time">
-        <Time at={span.start} form="clock" />
+        <Time at={span.start} form="time" />
         {span.duration_ms === null ? null : (
           <span className="muted"> {formatDuration(span.duration_ms)}</span>
         )}
