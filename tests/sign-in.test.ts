@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { TOTP } from 'otpauth';
 import { startTestService, type TestService } from './support/service.ts';
 
 const PASSWORD = ['correct', 'horse', 'battery'].join(' ');
+/** An answer of a browser that belongs to no challenge. */
+const NO_PASSKEY = {
+  id: 'AQIDBA',
+  rawId: 'AQIDBA',
+  type: 'public-key',
+  response: { clientDataJSON: 'e30' },
+  clientExtensionResults: {},
+};
 let service: TestService;
 let link = '';
 
@@ -169,6 +179,53 @@ test('an authenticator app is a second factor, and each code counts once', async
   assert.notEqual(who.json.second_factor.verified_at, null);
 });
 
+/** Makes all proofs of a user's sessions an hour old. */
+function ageProofs(user_id: string): void {
+  const store = new DatabaseSync(join(service.state_dir, 'store.db'));
+  const aged = store
+    .prepare(
+      'update user_sessions set created_ms = created_ms - 3600000, second_factor_ms = second_factor_ms - 3600000 where user_id = ?',
+    )
+    .run(user_id);
+  store.close();
+  assert.notEqual(aged.changes, 0);
+}
+
+test('a session alone adds and removes no second factor', async () => {
+  // Passkeys belong to a name and not to an IP address.
+  const here = service.url.replace('127.0.0.1', 'localhost');
+  const named = { host: new URL(here).host, origin: here };
+  const changes = [
+    ['/v1/session/passkeys/options', {}],
+    ['/v1/session/passkeys', { name: 'x', response: NO_PASSKEY }],
+    ['/v1/session/passkeys/AQIDBA/remove', {}],
+    ['/v1/session/totp', {}],
+    ['/v1/session/totp/confirm', { code: '000000' }],
+  ] as const;
+  const newcomer = openBrowser();
+  const added = await admin.ask('POST', '/v1/users', { user_id: 'nina', role: ['viewer'] });
+  const token = added.json.link.split('#')[1];
+  await newcomer.ask('POST', '/v1/session/set-up', { token, password: PASSWORD });
+  await newcomer.refresh();
+  let refused = 0;
+  for (const [browser, user_id, has_factor] of [
+    [admin, 'root', true],
+    [newcomer, 'nina', false],
+  ] as const) {
+    for (const [path, body] of changes)
+      assert.notEqual((await browser.ask('POST', path, body, named)).status, 403, `${user_id} ${path}`);
+    ageProofs(user_id);
+    for (const [path, body] of changes) {
+      const { status, json } = await browser.ask('POST', path, body, named);
+      assert.deepEqual([status, json.second_factor_required], [403, has_factor || undefined], path);
+      refused += 1;
+    }
+  }
+  const use = await admin.ask('POST', '/v1/session/passkeys/options', { verify: true }, named);
+  assert.equal(use.status, 200, 'a proof is always possible');
+  assert.equal(refused, 10);
+});
+
 test('sessions can be listed, ended, and signed out of', async () => {
   const { json } = await admin.ask('GET', '/v1/session/list');
   assert.equal(json.sessions.length, 2);
@@ -189,7 +246,6 @@ test('attempts are limited, and the audit log holds each without a secret', asyn
     statuses.push((await openBrowser().ask('POST', '/v1/session/sign-in', guess)).status);
   assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
   const { readFileSync } = await import('node:fs');
-  const { join } = await import('node:path');
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const asked = await openBrowser().ask(
     'POST',

@@ -1,3 +1,4 @@
+import type { SignedInUser } from '../runtime/accounts/index.ts';
 import type { RotatedSession } from '../runtime/accounts/own-account.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import {
@@ -49,7 +50,8 @@ export const sessionPassword = defineOperation({
 export const sessionTotpStart = defineOperation({
   name: 'session_totp_start',
   summary: 'Begin to set up an authenticator app',
-  description: 'Returns the secret, once. `/v1/session/totp/confirm` ends the set-up with the first code.',
+  description:
+    'Returns the secret, once. `/v1/session/totp/confirm` ends the set-up with the first code. Needs a sign-in, or a second factor if there is one, of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/totp' },
   ...OWN_ACCOUNT,
   input: { type: 'object', properties: {} },
@@ -63,9 +65,9 @@ export const sessionTotpStart = defineOperation({
   },
   example: {},
   answer: { secret: 'A'.repeat(32), uri: `otpauth://totp/Agent%20Safety:ann?secret=${'A'.repeat(32)}` },
-  refusals: ['conflict'],
+  refusals: ['forbidden', 'conflict'],
   run: async (_input, context) => {
-    const { session } = await requireSession(context);
+    const { session } = await requireRecentProof(context);
     const made = await (await context.runtime.accounts()).startTotp(session.user_id);
     if (made === null)
       throw new Refusal('conflict', 'An authenticator app is set up already: remove it first.');
@@ -83,9 +85,9 @@ export const sessionTotpConfirm = defineOperation({
   output: changed,
   example: { code: '123456' },
   answer: { changed: true },
-  refusals: ['invalid_request', 'too_many_requests'],
+  refusals: ['forbidden', 'invalid_request', 'too_many_requests'],
   run: async ({ code }, context) => {
-    const { session } = await requireSession(context);
+    const { session } = await requireRecentProof(context);
     const accounts = await context.runtime.accounts();
     return rotateOwnSession(await accounts.confirmTotp(session, code), context, WRONG_CODE);
   },
@@ -134,6 +136,28 @@ export const sessionTotpRemove = defineOperation({
     );
   },
 });
+
+/** The age that a proof of identity may have when second factors are changed, in milliseconds. */
+const PROOF_MS_MAX = 10 * 60_000;
+
+/**
+ * Returns the user of the session, who proved the own identity minutes ago: with the second factor, or with the sign-in
+ * if the user has none yet. A session alone must not add a factor, because the new one would count as the proof that
+ * decisions ask for.
+ *
+ * @throws Refusal `unauthenticated`, or `forbidden` if the proof is too old
+ */
+export async function requireRecentProof(context: Context): Promise<SignedInUser> {
+  const user = await requireSession(context);
+  const { account, session } = user;
+  const has_factor = account.has_totp || account.passkey_count > 0;
+  const proved_ms = has_factor ? (session.second_factor_ms ?? 0) : session.created_ms;
+  if (context.runtime.now_ms() - proved_ms < PROOF_MS_MAX) return user;
+  if (!has_factor)
+    throw new Refusal('forbidden', 'The sign-in is too old to add a second factor. Sign out and in again.');
+  const message = 'Prove your second factor before you change it, or sign out and in again.';
+  throw new Refusal('forbidden', message, [], { second_factor_required: true });
+}
 
 const sessionId = { type: 'string', pattern: '^web_[0-9a-f]{24}$', maxLength: 28 } as const;
 

@@ -1,5 +1,5 @@
 import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
-import { OWN_ACCOUNT, rotateOwnSession } from './own-account.ts';
+import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account.ts';
 import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in.ts';
 
 const field = { type: 'string', maxLength: 16_384 } as const;
@@ -146,9 +146,9 @@ export const passkeyOptions = defineOperation({
   output: options,
   example: {},
   answer: null,
-  refusals: ['not_configured'],
+  refusals: ['forbidden', 'not_configured'],
   run: async ({ verify = false }, context) => {
-    const { session } = await requireSession(context);
+    const { session } = await (verify ? requireSession(context) : requireRecentProof(context));
     const browser = requirePasskeyOrigin(context);
     const accounts = await context.runtime.accounts();
     const { user_id } = session;
@@ -160,7 +160,8 @@ export const passkeyOptions = defineOperation({
 export const passkeyAdd = defineOperation({
   name: 'passkey_add',
   summary: 'Add a passkey of your own',
-  description: 'After that, a sign-in with the password requires a second factor.',
+  description:
+    'After that, a sign-in with the password requires a second factor. Needs a sign-in, or a second factor if there is one, of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/passkeys' },
   ...OWN_ACCOUNT,
   input: {
@@ -174,9 +175,9 @@ export const passkeyAdd = defineOperation({
   output: changed,
   example: { name: 'laptop', response: RESPONSE },
   answer: { changed: true },
-  refusals: ['invalid_request', 'not_configured'],
+  refusals: ['forbidden', 'invalid_request', 'not_configured'],
   run: async ({ name, response }, context) => {
-    const { session } = await requireSession(context);
+    const { session } = await requireRecentProof(context);
     const registration = { name, response: response as never };
     const accounts = await context.runtime.accounts();
     return rotateOwnSession(
@@ -210,7 +211,7 @@ export const passkeyProve = defineOperation({
 export const passkeyRemove = defineOperation({
   name: 'passkey_remove',
   summary: 'Remove one of your own passkeys',
-  description: 'It no longer signs in.',
+  description: 'It no longer signs in. Needs a second factor of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/passkeys/{passkey_id}/remove' },
   ...OWN_ACCOUNT,
   input: {
@@ -221,9 +222,9 @@ export const passkeyRemove = defineOperation({
   output: changed,
   example: { passkey_id: 'AQIDBA' },
   answer: { changed: true },
-  refusals: ['not_found'],
+  refusals: ['forbidden', 'not_found'],
   run: async ({ passkey_id }, context) => {
-    const { session } = await requireSession(context);
+    const { session } = await requireRecentProof(context);
     const accounts = await context.runtime.accounts();
     if (!(await accounts.removePasskey(session.user_id, passkey_id)))
       throw new Refusal('not_found', 'You have no such passkey.');

@@ -10,6 +10,7 @@ import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { SafeText } from '../components/safe-text.tsx';
+import { SecondFactorField, useSecondFactor } from '../components/second-factor.tsx';
 import { Time } from '../components/time.tsx';
 import { CodeField } from './code-field.tsx';
 import { PasswordField } from './password-field.tsx';
@@ -108,17 +109,18 @@ function AddAuthenticator() {
   const confirm = useOperationCall('sessionTotpConfirm', []);
   const refreshSession = useSessionRefresh();
   const [code, setCode] = useState('');
+  const proof = useSecondFactor(start.error);
   if (start.data === undefined)
     return (
       <div className="stack">
         <p>A code of an app on your phone protects your account after the password.</p>
-        {start.error === null ? null : <ErrorNote error={start.error} />}
+        <ErrorOrProof error={start.error} proof={proof} />
         <p>
           <button
             type="button"
             className="button"
             disabled={start.isPending}
-            onClick={() => start.mutate({})}
+            onClick={() => void proof.prove().then((is_proved) => is_proved && start.mutate({}))}
           >
             Set up an app
           </button>
@@ -203,11 +205,21 @@ function PasskeysPanel() {
       await client.invalidateQueries({ queryKey: ['passkeyList'] });
     },
   });
-  const failure = error ?? add.error ?? remove.error;
+  const proof = useSecondFactor(add.error ?? remove.error);
+  async function addPasskey() {
+    if (!(await proof.prove())) return;
+    remove.reset();
+    add.mutate();
+  }
+  async function removePasskey(passkey_id: string) {
+    if (!(await proof.prove())) return;
+    add.reset();
+    remove.mutate({ passkey_id }, { onSuccess: refreshSession });
+  }
   return (
     <Panel title="Passkeys">
       <div className="stack">
-        {failure === null ? null : <ErrorNote error={failure} />}
+        <ErrorOrProof error={error ?? add.error ?? remove.error} proof={proof} />
         <ul className="plain-list">
           {(data?.passkeys ?? []).map((passkey) => (
             <li key={passkey.passkey_id} className="row-buttons">
@@ -219,9 +231,7 @@ function PasskeysPanel() {
                 type="button"
                 className="button danger small"
                 disabled={remove.isPending}
-                onClick={() =>
-                  remove.mutate({ passkey_id: passkey.passkey_id }, { onSuccess: refreshSession })
-                }
+                onClick={() => void removePasskey(passkey.passkey_id)}
               >
                 Remove
               </button>
@@ -237,7 +247,7 @@ function PasskeysPanel() {
             className="field-row"
             onSubmit={(event) => {
               event.preventDefault();
-              add.mutate();
+              void addPasskey();
             }}
           >
             <label className="field grow">
@@ -257,6 +267,22 @@ function PasskeysPanel() {
         )}
       </div>
     </Panel>
+  );
+}
+
+interface ErrorOrProofProps {
+  readonly error: unknown;
+  readonly proof: ReturnType<typeof useSecondFactor>;
+}
+
+/** Shows the error of a change, or the field for the second factor if the service asks for one first. */
+function ErrorOrProof({ error, proof }: ErrorOrProofProps) {
+  const shown = proof.error ?? (proof.is_needed ? null : error);
+  return (
+    <>
+      {shown === null ? null : <ErrorNote error={shown} />}
+      <SecondFactorField factor={proof} />
+    </>
   );
 }
 

@@ -47,8 +47,8 @@ export function SecondFactorField({ factor }: { readonly factor: SecondFactor })
   if (!factor.is_needed) return null;
   if (second_factor.totp) return <CodeField value={factor.code} onChange={factor.setCode} />;
   return second_factor.passkeys > 0 ? (
-    <p>This decision needs your passkey: the browser asks for it when you continue.</p>
+    <p>This needs your passkey: the browser asks for it when you continue.</p>
   ) : (
-    <p className="note watch">This decision needs a second factor. Set one up under “Your account” first.</p>
+    <p className="note watch">This needs a second factor. Set one up under “Your account” first.</p>
   );
 }
