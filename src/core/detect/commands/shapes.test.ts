@@ -46,6 +46,8 @@ const getLine = (words: readonly (string | number)[]) => words.map(quoted).join(
 const SHAPES: Readonly<Record<string, (line: Line) => Json>> = {
   'a line': (line) => ({ command: getLine(line) }),
   'a line under another name': (line) => ({ shellCommand: getLine(line) }),
+  'a line typed into a terminal that is open': (line) => ({ session_id: 1, chars: `${getLine(line)}\n` }),
+  'keys for a terminal': (line) => ({ target: 'main', keys: getLine(line) }),
   'a line behind a decoy': (line) => ({ cmd: '', script: 'true', command: getLine(line) }),
   'a line before a decoy': (line) => ({ command: getLine(line), cmd: 'ls' }),
   'program, then arguments': ([program, ...args]) => ({ command: program, args }),
@@ -110,7 +112,7 @@ test('no shape of arguments hides a command', () => {
       if (!isStopped(shape(line))) passed.push(`${says}: ${JSON.stringify(shape(line))}`);
     }
   assert.deepEqual(passed, []);
-  assert.equal(count, 32 * 8);
+  assert.equal(count, 34 * 8);
 });
 
 /** Shapes in which a text that is only printed can be a line of its own. */
@@ -127,7 +129,7 @@ test('no shape of arguments makes a harmless command dangerous', () => {
       if (isStopped(shape(line))) stopped.push(`${says}: ${JSON.stringify(shape(line))}`);
     }
   assert.deepEqual(stopped, []);
-  assert.equal(count, 32 * 8 - 12);
+  assert.equal(count, 34 * 8 - 12);
 });
 
 test('a folder of another member is where a command runs', () => {

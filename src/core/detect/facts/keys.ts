@@ -5,7 +5,7 @@
 
 /** Keys whose values are scripts or lists of words. */
 const SCRIPT_KEY =
-  /^(?:(?:[a-z]+_){0,3}(?:commands?|cmds?)(?:_?(?:line|lines|string|text|str|script|code|template|raw))?|scripts?|shell|bash|sh|zsh|powershell|exec|execute|run|cli|cmdline|shell_?(?:script|code)|bash_script|terminal|one_?liner|entrypoint|source_?code|code|python|javascript|input|sql|query|statement|program|executable|file|keystrokes|argv)$/;
+  /^(?:(?:[a-z]+_){0,3}(?:commands?|cmds?)(?:_?(?:line|lines|string|text|str|script|code|template|raw))?|scripts?|shell|bash|sh|zsh|powershell|exec|execute|run|cli|cmdline|shell_?(?:script|code)|bash_script|terminal|one_?liner|entrypoint|source_?code|code|python|javascript|input|sql|query|statement|program|executable|file|keystrokes|keys|chars|stdin|argv)$/;
 const LIST_KEY =
   /^(?:args?|argv|arguments?|params|parameters|(?:command|cmd|extra)_?args?|arg_?list|flags?|switches|options?|opts|operands?|positional|rest|targets?)$/;
 /** Keys of lists that are arguments of a program and nothing else. */

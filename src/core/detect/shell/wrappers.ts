@@ -105,7 +105,11 @@ lxc incus | exec | --env --cwd --user --group --mode | 1 |
 multipass | exec | | 1 |
 limactl colima lima | shell\\|ssh | --workdir | 1 |
 lima toolbox | run | -c --container -d --distro -r --release | 0 |
-distrobox distrobox-enter | enter | -n --name -e | 1 |
+distrobox | enter | -n --name -e | 1 |
+distrobox-enter | | -n --name -e | 0 |
+distrobox-enter | | -n --name -e | 1 |
+tini dumb-init catatonit chronic ifne trickle cpulimit aa-exec | | -p -e -c -r -l -u -d | 0 |
+runcon | | -t -u -r -l | 1 |
 machinectl | shell | -E --uid | 1 |
 flatpak | run | --command --branch --arch | 1 |
 flatpak-spawn | | --env --directory | 0 |
@@ -225,6 +229,12 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'tcsh',
   'rbash',
   'mksh',
+  'nu',
+  'xonsh',
+  'elvish',
+  'osh',
+  'ysh',
+  'yash',
 ]);
 
 /** Options of shells with a value in the next word. */
