@@ -188,7 +188,23 @@ test('routes of providers that cannot be guarded are refused, and other services
     const answer = await forward({ path, json_body: {} });
     assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], path);
   }
-  assert.equal(upstream.requests.length, 0);
+  const stored = [
+    '/v1/responses/resp_1?stream=true',
+    '/v1/chat/completions/chatcmpl-1',
+    '/v1/threads/thread_1/messages',
+    '/v1/conversations/conv_1/items',
+    '/v1/messages/batches/msgbatch_1/results',
+    '/v1/files/file-1/content',
+    '/v1beta/batches/1',
+  ];
+  for (const path of stored) {
+    const answer = await forward({ method: 'GET', path });
+    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], path);
+  }
+  assert.deepEqual([upstream.requests.length, stored.length], [0, 7]);
+  for (const path of ['/v1/models/m', '/v1/files/7/content', '/v1/responses/7'])
+    assert.equal((await forward({ method: 'GET', path })).status, 200, path);
+  upstream.requests.length = 0;
   const other = ['/v1/things', '/chats/completions-of-mine', '/rooms/1/messages', '/v1/batches/b1/notes'];
   for (const path of other) assert.equal((await forward({ path, json_body: {} })).status, 200, path);
   assert.equal(upstream.requests.length, 4);

@@ -13,7 +13,7 @@ interface ServedRoute {
 /** A route of a provider's API that a single forwarded request asks for. */
 export type ApiRoute =
   | ServedRoute
-  /** The route costs money or returns tool calls, and no format here reads it. */
+  /** The route costs money or returns tool calls, and no format here reads its answer. */
   | { readonly kind: 'unserved' };
 
 /**
@@ -21,8 +21,8 @@ export type ApiRoute =
  * variants of a path, so doubled slashes, escapes, case and a trailing slash are ignored.
  */
 export function findApiRoute(url: URL, method: string): ApiRoute | null {
-  if (method === 'GET' || method === 'HEAD') return null;
   const path = normalizePath(url.pathname);
+  if (method === 'GET' || method === 'HEAD') return STORED_ANSWER.test(path) ? { kind: 'unserved' } : null;
   for (const { name, path_pattern } of wireFormats) {
     const found = path_pattern.exec(path);
     if (found !== null) return { kind: 'served', wire: name, in_path: readPath(found.groups) };
@@ -32,6 +32,10 @@ export function findApiRoute(url: URL, method: string): ApiRoute | null {
     : apiFamilies.some(({ unserved_paths }) => unserved_paths.test(path));
   return is_unserved ? { kind: 'unserved' } : null;
 }
+
+/** Routes that return an answer that a provider stores, with tool calls that were not judged when it was made. */
+const STORED_ANSWER =
+  /(?:^|\/v\d[^/]*)\/(?:responses\/resp_[^/]+|chat\/completions\/[^/]+|threads\/thread_[^/]+\/(?:messages|runs)(?:\/.*)?|conversations\/conv_[^/]+\/items(?:\/.*)?|messages\/batches\/[^/]+\/results|files\/file[-_][^/]+\/content|batches\/[^/]+)$/i;
 
 function readPath({ model, verb = '' }: RegExpExecArray['groups'] = {}): ServedRoute['in_path'] {
   return model === undefined ? null : { model, is_stream: verb.toLowerCase().startsWith('stream') };
