@@ -1,4 +1,4 @@
-import { getUniqueText } from '../json/nodes.ts';
+import { getMembers, getUniqueText } from '../json/nodes.ts';
 import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
 
 /**
@@ -167,12 +167,13 @@ function isMedia(text: string, holder: JsonNode | null): boolean {
   const url = DATA_URL.exec(text);
   if (url !== null) return BINARY.test(url[1]!) && isBase64(text, url[0].length);
   if (!isBase64(text)) return false;
-  const type = ['media_type', 'mimeType', 'mime_type']
-    .map((key) => getUniqueText(holder, key))
-    .find((each) => each !== null);
-  if (type !== undefined && type !== null) return BINARY.test(type);
+  // Providers read more than one spelling of the key, so no spelling may contradict another.
+  const stated = getMembers(holder).filter(({ key }) => TYPE_KEY.test(key.value));
+  if (stated.length > 0)
+    return stated.every(({ value }) => value.kind === 'string' && BINARY.test(value.value));
   // OpenAI states only the format of sound.
   return AUDIO.test(getUniqueText(holder, 'format') ?? '');
 }
 
+const TYPE_KEY = /^(?:media_?type|mime_?type)$/i;
 const AUDIO = /^(?:wav|mp3|aac|flac|opus|pcm16)$/;

@@ -289,3 +289,22 @@ test('of several limits for the output the larger one counts', () => {
   }
   assert.equal(limits.length, 6);
 });
+
+test('bytes are media only if every member that names their type says so', () => {
+  const data = Buffer.from('a text').toString('base64');
+  const types: readonly (readonly [object, boolean])[] = [
+    [{ mimeType: 'image/png' }, true],
+    [{ mime_type: 'image/png' }, true],
+    [{ mimeType: 'text/plain' }, false],
+    [{ mimeType: 'image/png', mime_type: 'text/plain' }, false],
+    [{ mime_type: 'image/png', mimeType: 'text/plain' }, false],
+    [{ mimeType: 'image/png', media_type: 'text/plain' }, false],
+    [{ mimeType: ['image/png'] }, false],
+    [{}, false],
+  ];
+  for (const [type, is_media] of types) {
+    const { texts } = read('gemini.generate', { contents: [{ parts: [{ inlineData: { ...type, data } }] }] });
+    assert.equal(!texts.some(({ node }) => node.value === data), is_media, JSON.stringify(type));
+  }
+  assert.equal(types.length, 8);
+});
