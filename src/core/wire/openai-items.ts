@@ -113,7 +113,7 @@ export function findClientCall(
   item: JsonNode,
 ): { readonly tool: string; readonly arguments: JsonNode } | null {
   const type = getUniqueText(item, 'type') ?? '';
-  const key = CLIENT_CALLS.get(type);
+  const key = CLIENT_CALLS.get(type) ?? (isUnknownCall(type) ? UNKNOWN_CALL : undefined);
   if (key === undefined) return null;
   if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
   const stated = key
@@ -134,3 +134,18 @@ const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([
   ['shell_call', ['action']],
   ['tool_search_call', ['arguments']],
 ]);
+
+/** Calls that the provider runs itself. Their members are texts of the answer. */
+const PROVIDER_CALLS: ReadonlySet<string> = new Set([
+  'code_interpreter_call',
+  'file_search_call',
+  'image_generation_call',
+  'mcp_call',
+  'web_search_call',
+]);
+const UNKNOWN_CALL = ['arguments', 'input', 'actions', 'action', 'operation'];
+
+/** Returns whether a type names a call that no list has. A client may run it, so it is judged as a call. */
+function isUnknownCall(type: string): boolean {
+  return /_call$/.test(type) && !PROVIDER_CALLS.has(type);
+}

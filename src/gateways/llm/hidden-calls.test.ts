@@ -136,6 +136,8 @@ const candidate = (...parts: readonly object[]) => ({
 });
 const gemini = (name: string) => ({ functionCall: { name, args: {} } });
 
+const UNKNOWN_CALL = { type: 'new_call', input: { a: 1 } };
+
 const HIDDEN: readonly Case[] = [
   chat('two calls of one index, other ids', call(0, 'a', 'safe'), call(0, 'b', DANGER)),
   chat('two calls of one index, without ids', call(0, null, 'safe'), call(0, null, DANGER)),
@@ -250,6 +252,17 @@ const HIDDEN: readonly Case[] = [
     response: response([item(DANGER)]),
   }),
   whole('openai.responses', 'an array', [response([item(DANGER)])]),
+  whole('openai.responses', 'a kind of call that is not known', response([item(DANGER, UNKNOWN_CALL)])),
+  responses(
+    'a kind of call that is not known',
+    added(0, { type: UNKNOWN_CALL.type, id: 'f1' }),
+    done(0, item(DANGER, UNKNOWN_CALL)),
+    completed(item(DANGER, UNKNOWN_CALL)),
+  ),
+  whole('anthropic.messages', 'a kind of call that is not known', {
+    type: 'message',
+    content: [{ ...use(DANGER), type: 'new_tool_use' }],
+  }),
   { wire: 'gemini.generate', name: 'stream: an array', chunks: sse([candidate(gemini(DANGER))]) },
   {
     wire: 'gemini.generate',

@@ -67,8 +67,9 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   // Some clients convert a list with one type to a string and read it as that type.
   requireText(draft, getMember(block, 'type') ?? block);
   // The provider itself calls server tools, so their input is a text like any other.
-  const input = type === 'tool_use' ? getMember(block, 'input') : null;
-  if (type === 'tool_use') {
+  const is_call = type !== null && /tool_use$/.test(type) && !PROVIDER_CALLS.has(type);
+  const input = is_call ? getMember(block, 'input') : null;
+  if (is_call) {
     const named = { tool: getText(block, 'name'), call_id: getText(block, 'id') };
     const stated = input ?? { kind: 'null', start: block.end, end: block.end };
     addPiece(draft, channel, 'arguments', stated, { call: named });
@@ -84,6 +85,9 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
     if (key.value === 'signature') addEcho(draft, channel, value, '""');
   }
 }
+
+/** Calls that the provider runs itself. A client may run any other, also one that is not known here. */
+const PROVIDER_CALLS: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use']);
 
 /** Types of blocks whose text is in a member of the same name and which clients concatenate. */
 const JOINED: readonly string[] = ['text', 'thinking'];
