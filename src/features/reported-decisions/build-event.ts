@@ -1,4 +1,5 @@
 import type { Caller } from '../../runtime/access/types.ts';
+import { REPORTED_BY_SDK } from '../../runtime/audit/reported-event.ts';
 import { formatTime, hashContext, sortMetadata } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ReportedEvent } from './shape.ts';
@@ -52,7 +53,7 @@ export function buildReportedEvent(
     metadata: sortMetadata({
       ...(reported.metadata as AuditEvent['metadata']),
       reported_at: now,
-      reported_by: 'sdk',
+      reported_by: REPORTED_BY_SDK,
       ...(!is_believed && { reported_timestamp: reported.timestamp }),
     }),
   };

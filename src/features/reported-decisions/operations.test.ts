@@ -146,8 +146,12 @@ test('a name that holds a secret is refused, and so is a rule name of the servic
     numbered(3, { session_id: SECRET }),
     numbered(4, metadata({ monitored: [`${SECRET}:block`] })),
     numbered(5, { policy_name: 'service.policy_reload' }),
+    numbered(6, { policy_name: 'agent.blocked' }),
+    numbered(7, { policy_name: 'budget.exceeded' }),
+    numbered(8, { policy_name: 'capability_token.unknown' }),
+    numbered(9, { policy_name: 'memory.undeclared' }),
   ]);
-  assert.deepEqual([recorded, refused.length], [1, 4]);
+  assert.deepEqual([recorded, refused.length], [1, 8]);
   assert.ok(refused.every(({ code }) => code === 'invalid_request'));
   assert.ok(!JSON.stringify([refused, events]).includes(SECRET));
 });

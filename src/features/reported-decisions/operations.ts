@@ -136,7 +136,7 @@ function checkReported(
 ): RefusedEvent | null {
   if (listNames(event).some((each) => secrets.has(each)))
     return refuseEvent(event, 'invalid_request', 'A name in it holds a secret.');
-  if (event.policy_name.startsWith('service.'))
+  if (OF_THE_SERVICE.test(event.policy_name))
     return refuseEvent(event, 'invalid_request', '`policy_name` is one of the service.');
   if (dropBlankName(event.agent_id) === null)
     return refuseEvent(event, 'invalid_request', '`agent_id` is empty.');
@@ -150,6 +150,9 @@ function checkReported(
     return refuseEvent(event, error.code === 'forbidden' ? 'forbidden' : 'invalid_request', error.message);
   }
 }
+
+/** The names of rules that a local guard does not have: changes by people, the kill switch, budgets, tokens and memory. */
+const OF_THE_SERVICE = /^(?:agent|budget|capability_token|memory|service)\./;
 
 function refuseEvent(
   { event_id }: Pick<ReportedEvent, 'event_id'>,

@@ -7,6 +7,7 @@ import type { CountField, EventCountQuery } from './count-types.ts';
 import { countEventsBy } from './event-counts.ts';
 import { recountEvents } from './event-tallies.ts';
 import { openIndexer } from './indexer.ts';
+import { listPolicyIntervals } from './policy-intervals.ts';
 import { listAuditSessions } from './session-list.ts';
 import { makeAuditLog, readFiles, START_MS, sampleEvent } from './testing/audit-log.ts';
 import type { AuditEvent } from './types.ts';
@@ -127,4 +128,33 @@ test('an event that is read twice counts once, and one that is cut off counts no
   await appendFile(file!.path, `${lines.slice(last).join('\n')}\n`);
   await openIndexer({ index, dir: trail.dir }).sync();
   assert.equal(await count(), 10);
+});
+
+test('the policy of a program that reports its decisions is none of the service', async (t) => {
+  const trail = await makeAuditLog(t);
+  const index = await openIndex({ path: join(trail.state, 'index.db') });
+  t.after(() => index.close());
+  const journal = await trail.open();
+  const theirs = `sha256:${'e'.repeat(64)}`;
+  const own = sampleEvent(1);
+  await journal.append(own);
+  await journal.append(sampleEvent(2, { policy_hash: theirs, metadata: { reported_by: 'sdk' } }));
+  await openIndexer({ index, dir: trail.dir }).sync();
+  const listHashes = async () => {
+    const window = { since_ms: START_MS - HOUR_MS, until_ms: START_MS + HOUR_MS };
+    return (await listPolicyIntervals(index, window)).map(({ policy_hash }) => policy_hash);
+  };
+  assert.deepEqual(await listHashes(), [own.policy_hash]);
+  const counted = await countEventsBy(index, {
+    ...{ by: 'boundary', tenants: '*', agents: '*' },
+    ...{ since_ms: null, until_ms: START_MS + HOUR_MS },
+  });
+  assert.equal(
+    counted.reduce((sum, { count }) => sum + count, 0),
+    2,
+    'the decision itself is counted',
+  );
+  await journal.append(sampleEvent(3, { policy_hash: theirs }));
+  await openIndexer({ index, dir: trail.dir }).sync();
+  assert.equal((await listHashes()).length, 2, 'a policy of the service is listed');
 });

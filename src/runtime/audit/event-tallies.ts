@@ -9,6 +9,7 @@ import {
   type TallyField,
 } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
+import { isReportedEvent } from './reported-event.ts';
 import { isSelfTestEvent } from './self-test.ts';
 import { listTagFamilies } from './tag-families.ts';
 import type { AuditEvent } from './types.ts';
@@ -27,7 +28,7 @@ export type Upserts = Map<string, CompiledQuery>;
 
 /**
  * Adds events to the counts. The caller's transaction also inserts the events, so that both are always consistent. Events
- * of self-tests are not counted.
+ * of self-tests are not counted, and reported ones say nothing of the policy of the service.
  */
 export async function addToCounts(
   db: Database,
@@ -43,7 +44,7 @@ export async function addToCounts(
     for (const field of TALLY_FIELDS)
       for (const value of listCountedValues(field, event)) addEvent(counts, field, value, event, ms);
     if (event.session_id !== null) addToSession(sessions, event.session_id, event, ms);
-    addToPolicy(policies, event.policy_hash, ms);
+    if (!isReportedEvent(event)) addToPolicy(policies, event.policy_hash, ms);
   }
   await upsertRows(db, 'audit_counts', sumPeriods([...counts.values()]), upserts);
   await upsertRows(db, 'audit_sessions', [...sessions.values()], upserts);
