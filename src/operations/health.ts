@@ -1,3 +1,4 @@
+import type { Caller } from '../runtime/access/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 
 /** Present in both answers only after a failed reload: the previous policy is still active. */
@@ -23,10 +24,12 @@ async function readLastReload({ runtime }: Context) {
 export const health = defineOperation({
   name: 'health',
   summary: 'Health of the service',
-  description: 'Answers as long as the process does. Open to everyone.',
+  description:
+    'Answers as long as the process does. Open to everyone; only a caller who may check for all tenants sees names of agents.',
   http: { method: 'GET', path: '/v1/health' },
   mcp: { tool: 'health_check', read_only: true },
   permission: null,
+  identifies_caller: true,
   needs: 'live',
   input: { type: 'object', properties: {} },
   output: {
@@ -37,7 +40,12 @@ export const health = defineOperation({
       version: { type: 'string' },
       mode: { enum: ['sidecar', 'gateway'] },
       uptime_seconds: { type: 'integer' },
-      agents_seen: { type: 'array', items: { type: 'string' } },
+      agents_seen: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Empty for a caller without a credential from elsewhere, and for one of particular tenants.',
+      },
       last_reload,
     },
   },
@@ -57,11 +65,17 @@ export const health = defineOperation({
       version: runtime.version,
       mode: runtime.mode,
       uptime_seconds: Math.max(0, Math.floor((runtime.now_ms() - runtime.started_ms) / 1000)),
-      agents_seen: [...agents_seen],
+      agents_seen: listVisibleAgents(agents_seen, context.caller),
       ...failed,
     };
   },
 });
+
+/** The names belong to no tenant here, so a caller of particular tenants sees none. */
+function listVisibleAgents(seen: readonly string[], { permissions, tenants, agents }: Caller): string[] {
+  const is_known = tenants === '*' && (permissions.includes('check') || permissions.includes('audit:read'));
+  return is_known ? seen.filter((agent_id) => agents === '*' || agents.includes(agent_id)) : [];
+}
 
 export const ready = defineOperation({
   name: 'ready',

@@ -105,6 +105,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly cli?: CliVerb;
   /** `null`: open to all callers, with or without a credential. */
   readonly permission: Permission | null;
+  /** For an operation that is open to all: it shows more to a caller who is known. No other caller is refused. */
+  readonly identifies_caller?: true;
   /** Concerns all tenants at once, so that a user of particular tenants may not call it. */
   readonly whole_service?: true;
   /** An operation for users: if the caller names a user, the permissions of that user apply. */

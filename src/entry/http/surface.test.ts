@@ -38,6 +38,17 @@ test('health returns version, mode, uptime and the seen agents', () =>
       uptime_seconds: 61,
       agents_seen: ['adam', 'zoe'],
     });
+    const strangers = [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { host: 'evil.test' },
+      { origin: 'https://evil.test' },
+      { authorization: 'Bearer wrong' },
+    ];
+    for (const headers of strangers) {
+      const { status, json } = await ask({ path: '/v1/health', headers });
+      assert.deepEqual([status, json.agents_seen], [200, []], JSON.stringify(headers));
+    }
+    assert.equal(strangers.length, 4);
   }));
 
 test('readiness is 503 until all stores are open', async () => {

@@ -158,15 +158,21 @@ function admitRequest(
   { runtime, authenticate }: RoutePorts,
 ): Refusal | null | Promise<Refusal | null> {
   const refusal = operation.unavailable?.(runtime) ?? refuseEncoded(request);
-  if (refusal !== null || operation.permission === null) return refusal;
+  const is_open = operation.permission === null;
+  if (refusal !== null || (is_open && operation.identifies_caller !== true)) return refusal;
   const settle = (outcome: Caller | AuthenticationFailure): Refusal | null => {
-    if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+    if ('denied' in outcome) return is_open ? null : new Refusal(outcome.denied, outcome.reason);
     request.caller = outcome;
     return null;
   };
   const { headers, method = '', socket } = request.raw;
   const outcome = authenticate({ address: socket.remoteAddress, headers, method });
-  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
+  if (!(outcome instanceof Promise)) return settle(outcome);
+  // An open route answers while the store of the sessions does not.
+  return outcome.then(settle, (fault: unknown) => {
+    if (!is_open) throw fault;
+    return null;
+  });
 }
 
 const NAME_CHARS_MAX = 256;
