@@ -4,6 +4,7 @@ import { findUnavailableRefusal } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 import type { Authenticator } from '../../runtime/access/index.ts';
+import { containsServiceCredential } from '../../runtime/access/tokens.ts';
 import { refuseEncoded } from '../web/body.ts';
 import type { BodyMemoryLimit } from '../web/body-memory.ts';
 import type { ConcurrencyLimit } from '../web/concurrency.ts';
@@ -79,6 +80,8 @@ function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Ro
 async function admitRequest(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;
+  if (containsServiceCredential(decodeUrl(request.raw.url ?? '')))
+    return new Refusal('invalid_request', CREDENTIAL_IN_URL);
   const headers = selectServiceCredential(request.raw.headers);
   const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
   if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
@@ -86,4 +89,15 @@ async function admitRequest(request: FastifyRequest, { authenticate }: LlmPorts)
     return new Refusal('forbidden', 'The credential does not have the permission `check`.');
   request.caller = outcome;
   return null;
+}
+
+const CREDENTIAL_IN_URL =
+  'The URL holds a credential of this service, and would take it to the provider. Send it as `x-service-key` or `x-goog-api-key`.';
+
+function decodeUrl(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    return url;
+  }
 }

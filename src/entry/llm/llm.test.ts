@@ -117,6 +117,21 @@ const AUTH = {
   api_keys: [{ id: 'k1', sha256: hashToken(KEY), agents: ['agent-1'] }],
 };
 
+test('a credential of the service in the URL or in another header does not reach the provider', () =>
+  runCalls(PLAIN, {}, async ({ ask, received }) => {
+    const token = `svc_key_${'A'.repeat(43)}`;
+    for (const written of [token, token.replace('_', '%5F')]) {
+      const answer = await ask({ ...CHAT, path: `${CHAT.path}?key=${written}` });
+      assert.equal(answer.status, 400, answer.text);
+      assert.match(answer.text, /x-goog-api-key/);
+      assert.ok(!answer.text.includes(token));
+    }
+    assert.equal(received.length, 0);
+    await ask({ ...CHAT, path: `${CHAT.path}?key=theirs`, headers: { authorization: `Token ${token}` } });
+    assert.equal(received[0]?.path, `${CHAT.path}?key=theirs`);
+    assert.ok(!JSON.stringify(received).includes(token));
+  }));
+
 test('a caller without permission gets an error in the provider’s format, whatever provider key it sends', () =>
   runCalls(PLAIN, { auth: AUTH }, async ({ ask, received }) => {
     const refused: readonly (readonly [string, Record<string, string>])[] = [

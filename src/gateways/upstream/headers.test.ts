@@ -79,7 +79,8 @@ test('what is of one connection, of this network or for this service does not go
       name,
     );
   assert.equal(names.length, 20);
-  const ours = ['authorization', 'Bearer svc_agent_x', 'x-api-key', 'svc_key_x'];
+  const token = `svc_key_${'A'.repeat(43)}`;
+  const ours = ['authorization', 'Bearer svc_agent_x', 'x-api-key', 'svc_key_x', 'x-note', `Basic ${token}`];
   assert.deepEqual(buildRequestHeaders(ours, one, null), ['accept-encoding', 'identity']);
   const listed = [
     'connection',

@@ -1,4 +1,5 @@
 import { apiFamilies, getApiFamily } from '../../core/wire/families/index.ts';
+import { containsServiceCredential } from '../../runtime/access/tokens.ts';
 import type { ProviderKey, UpstreamProvider } from './settings.ts';
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those that `connection` names. */
@@ -24,6 +25,7 @@ const NOT_FORWARDED = new Set([
   'forwarded',
   'host',
   'via',
+  'x-csrf-token',
   'x-real-ip',
 ]);
 
@@ -102,6 +104,7 @@ export function removeHeader(headers: readonly string[], name: string): string[]
 /** Returns whether a header belongs to this service, such as its credentials. Such headers are never forwarded. */
 function isServiceHeader(name: string, value: string): boolean {
   if (name.startsWith('x-service-') || name.startsWith('x-forwarded-')) return true;
+  if (containsServiceCredential(value)) return true;
   return CREDENTIAL_HEADERS.has(name) && /^(?:bearer\s+)?svc_/i.test(value);
 }
 

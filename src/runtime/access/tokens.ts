@@ -11,6 +11,13 @@ export type TokenKind = 'operator' | 'agent';
 
 const TOKEN = /^svc_(?:operator|agent|key)_[A-Za-z0-9_-]{43}$/;
 
+const CREDENTIAL = /svc_(?:operator|agent|key|cap|link)_[A-Za-z0-9_-]{20}/i;
+
+/** Returns whether a text contains a credential of this service, which must not reach another one. */
+export function containsServiceCredential(text: string): boolean {
+  return CREDENTIAL.test(text);
+}
+
 /** Returns the path of a token in a state folder. */
 export function getTokenPath(state_dir: string, kind: TokenKind): string {
   return join(state_dir, `${kind}-token`);
