@@ -58,5 +58,5 @@ function checkFirstLoad(): number {
   console.log(
     `first load: ${bytes} bytes of JavaScript (gzip) in ${files.length} files, limit ${FIRST_LOAD_BYTES_MAX}`,
   );
-  return files.length > 1 && bytes <= FIRST_LOAD_BYTES_MAX ? 0 : 1;
+  return files.length > 0 && bytes <= FIRST_LOAD_BYTES_MAX ? 0 : 1;
 }
