@@ -8,10 +8,11 @@ import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts
 import { renderAdapterReference } from './adapter-reference.ts';
 import { renderAgentTracesModule } from './agent-traces.ts';
 import { renderAnchorTreeModule } from './anchor-tree.ts';
-import { renderCommandsPage } from './commands-page.ts';
+import { renderCommandLinePage } from './command-line-page.ts';
 import { renderCompliancePage } from './compliance-page.ts';
 import { renderConfigurationPage } from './configuration-page.ts';
 import { renderConsoleRoutes } from './console-routes.ts';
+import { renderDangerousCommandsPage } from './dangerous-commands-page.ts';
 import { renderDerivedGroupsModule } from './derived-groups.ts';
 import { renderDetectorPages } from './detectors-page.ts';
 import { renderFrameworkGuidePages } from './guide-pages.ts';
@@ -27,7 +28,8 @@ const root = resolve(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/reference/configuration.md', text: renderConfigurationPage() },
-  { path: 'docs/reference/commands.md', text: renderCommandsPage() },
+  { path: 'docs/reference/command-line.md', text: await renderCommandLinePage() },
+  { path: 'docs/reference/dangerous-commands.md', text: renderDangerousCommandsPage() },
   { path: 'docs/reference/compliance-frameworks.md', text: renderCompliancePage() },
   { path: 'src/entry/cli/derived-groups.ts', text: renderDerivedGroupsModule() },
   { path: 'src/core/detect/agent-traces.ts', text: renderAgentTracesModule() },

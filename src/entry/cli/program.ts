@@ -34,7 +34,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
  * Builds the program for commander. It lists every command but defines only the requested one, so that `serve` and
  * hooks do not load unused modules. Completion needs all of them.
  */
-async function buildProgram(terminal: Terminal, wanted: string | undefined): Promise<Command> {
+export async function buildProgram(terminal: Terminal, wanted: string | undefined): Promise<Command> {
   const program = new Command(terminal.name)
     .description('Runtime safety for AI agents: checks inputs, outputs and tool calls by rules.')
     .version(getPackageVersion(), '-V, --version', 'print the version')

@@ -21,8 +21,8 @@ The parser follows:
 A script is parsed completely up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each UTF-16 unit (an ordinary script takes
 about 8). Beyond these limits it counts as not fully scanned, which blocks.`;
 
-/** Returns the text of `docs/reference/commands.md`. */
-export function renderCommandsPage(): string {
+/** Returns the text of `docs/reference/dangerous-commands.md`. */
+export function renderDangerousCommandsPage(): string {
   const tags = [...new Set(commandRules.map(({ tag }) => tag))].sort();
   const sections = tags.map((tag) => {
     const rows = commandRules
