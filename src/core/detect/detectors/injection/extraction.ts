@@ -9,7 +9,7 @@ import {
 } from '../../matching/phrases.ts';
 
 const TELL =
-  '(?:reveal|show|print|repeat|display|output|give|tell|share|send|expose|leak|disclose|divulge|dump|return|write|recite|list|provide|echo|summari[sz]e|translate|encode|include|paste|copy|type|spell|describe|regurgitate|reproduce|emit|quote|read|state|post|export|rot13|base64|exfiltrate|forward|email|append|embed|convert|get|see|know|explain|confirm)';
+  '(?:reveal|show|print|repeat|display|output|give|tell|share|send|expose|leak|disclose|divulge|dump|return|write|recite|list|provide|echo|summari[sz]e|translate|encode|include|paste|copy|type|spell|describe|regurgitate|reproduce|emit|quote|read|state|post|export|rot13|base64|exfiltrate|forward|email|append|embed|convert|get|see|know|explain|confirm|hand over|turn over|spit out|cough up|read out|read back)';
 const PROMPT = `(?:(?:system|initial|hidden|original|secret|pre|base|starting|developer|starter|master|meta)[ _-]?(?:prompts?|instructions?|messages?|directives?|guidelines?|prompt text)|initiali[sz]ation (?:string|prompt|text)|(?:system|initial|hidden) (?:configuration|rules)|(?:your|the) (?:\\w{1,12} )?(?:internal|confidential|hidden|exact|full|complete|entire|secret|private|core|developer) (?:instructions?|prompts?|rules|guidelines|directives|configuration|programming)|your (?:own )?(?:instructions|prompt|programming))`;
 const BACK = { over: '[^.!?\\n]', units_max: 90 } as const;
 const PROMPT_ANCHORS = [

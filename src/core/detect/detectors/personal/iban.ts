@@ -52,7 +52,45 @@ export const iban: readonly Detector[] = [
       ],
     },
   },
+  {
+    id: 'iban.disguised',
+    detector: 'iban',
+    tags: ['personal.pii.iban', 'personal.financial.iban'],
+    severity: 'high',
+    strength: 'proof',
+    description:
+      'International bank account numbers whose letters are exchanged (rot13) or that are written from their end, with right check digits.',
+    anchors: ['(?<![A-Za-z0-9])[A-Z]{2}\\d{2}[A-Z0-9]{4}', '\\d\\d[A-Z]{2}[^A-Za-z0-9]'],
+    back: { over: '[A-Z0-9]', units_max: 32 },
+    pattern: /(?<![A-Za-z0-9])[A-Z0-9]{15,33}(?![A-Za-z0-9])/,
+    validate: isDisguised,
+    examples: {
+      hits: ['in rot13: «QR89370400440532013000» ok', 'from its end «00031023504400407398ED» ok'],
+      misses: [
+        'DE89370400440532013000',
+        'QR88370400440532013000',
+        'AB12CDEFGHIJKLMNOPQ',
+        '000310235044004073 98ED',
+      ],
+    },
+  },
 ];
+
+function isDisguised(value: string): boolean {
+  if (isAccount(value)) return false;
+  const turned = value.replace(/[A-Z]/g, (letter) =>
+    String.fromCharCode(((letter.charCodeAt(0) - 52) % 26) + 65),
+  );
+  return isAccount(turned) || isAccount([...value].reverse().join(''));
+}
+
+function isAccount(value: string): boolean {
+  return (
+    COUNTRIES[value.length]?.split(' ').includes(value.slice(0, 2)) === true &&
+    /^..\d\d/.test(value) &&
+    isMod97(value)
+  );
+}
 
 function buildCountryPattern(): RegExp {
   const shapes = Object.entries(COUNTRIES).map(

@@ -5,7 +5,7 @@
  */
 
 import { decodeAt } from './decode-view.ts';
-import type { DecodedUnits } from './escapes.ts';
+import { type DecodedUnits, JOINED_LIST_UNITS_MAX } from './escapes.ts';
 import { foldToAscii, readLocalDigit } from './fold.ts';
 import { addWindow, type Windows } from './windows.ts';
 
@@ -24,6 +24,8 @@ export function classifySignals(text: string, signalled: Windows): ClassifiedSig
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
     if (isRearranged(text, start, end)) addWindow(odd.rearranged, start, end);
+    // The elements that a call joins are behind it.
+    if (text.slice(start, end).includes('.join(')) addWindow(odd.decoded, start, end + JOINED_LIST_UNITS_MAX);
     // Encoded units come in rows: units right after a changed span count as changed.
     const from = Math.max(harmless_until, findOperandEnd(text, start));
     const until = start < odd_until ? null : findHarmlessEnd(text, from, end);

@@ -4,6 +4,8 @@ import {
   decodeBackslash,
   decodeColourRemainder,
   decodeEntity,
+  decodeMarkup,
+  decodePartJoin,
   decodePercent,
   decodeStringJoin,
   decodeTerminal,
@@ -11,6 +13,7 @@ import {
 import { foldToAscii, INVISIBLE, LOCAL_DIGIT, readLocalDigit } from './fold.ts';
 import { decodeHidden } from './hidden.ts';
 import type { Blob } from './readable-bytes.ts';
+import { readLeet } from './spelling.ts';
 import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
 
 /**
@@ -35,7 +38,7 @@ export function decodeEscapeView(text: string, start: number, end: number): View
   return finishView(builder);
 }
 
-const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
+const ODD = /[^\t-\r -!#$()+-;=-Z\]-_a-~]/g;
 
 function findNextOdd(text: string, from: number): number {
   ODD.lastIndex = from;
@@ -80,6 +83,7 @@ const PAIR = 7;
 const TERMINAL = 8;
 const BRACKET = 9;
 const LOCAL = 10;
+const MARKUP = 11;
 
 /** The kind of decoding that a unit begins. */
 const KINDS = new Uint8Array(0x10000);
@@ -92,6 +96,7 @@ KINDS['['.charCodeAt(0)] = BRACKET;
 KINDS['%'.charCodeAt(0)] = PERCENT;
 KINDS['&'.charCodeAt(0)] = AMPERSAND;
 KINDS['\\'.charCodeAt(0)] = BACKSLASH;
+for (const sign of '<*') KINDS[sign.charCodeAt(0)] = MARKUP;
 for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
 
 /**
@@ -104,7 +109,8 @@ export function decodeAt(text: string, at: number, end: number): DecodedUnits | 
   if (kind === PERCENT) return decodePercent(text, at);
   if (kind === AMPERSAND) return decodeEntity(text, at);
   if (kind === BACKSLASH) return decodeBackslash(text, at);
-  if (kind === QUOTE) return decodeStringJoin(text, at);
+  if (kind === QUOTE) return decodeStringJoin(text, at) ?? decodePartJoin(text, at);
+  if (kind === MARKUP) return decodeMarkup(text, at);
   if (kind === TERMINAL) return decodeTerminal(text, at);
   if (kind === BRACKET) return decodeColourRemainder(text, at);
   if (kind === LOCAL) return readDigits(text, at, end);
@@ -155,13 +161,14 @@ export function restoreOrder(text: string, start: number, end: number): View | n
       WORD_GAP,
       (_, letter: string, gap: string) => letter + (gap.length > 1 ? ' ' : ''),
     );
-    if (!hasLetters(words)) continue;
+    if (!hasLetters(words) && !isSpacedNumber(words)) continue;
     addLine(builder, words, start + index, start + index + run.length);
   }
   for (const pattern of [DASHED_LETTERS, DOTTED_LETTERS])
     for (const { 0: run, index } of part.matchAll(pattern)) {
       const words = run.replace(/(.)./gs, '$1');
-      if (hasLetters(words)) addLine(builder, words, start + index, start + index + run.length);
+      if (hasLetters(words) || isMarkedNumber(words, pattern))
+        addLine(builder, words, start + index, start + index + run.length);
     }
   if (part.includes('\u202e')) {
     for (const { 0: run, 1: shown, index } of part.matchAll(RTL_OVERRIDE))
@@ -174,6 +181,29 @@ function hasLetters(words: string): boolean {
   return words.replace(/[^A-Za-z]/g, '').length >= LETTERS_MIN || COUNTRY_NUMBER.test(words);
 }
 
+/** The digits of a card, and the fewest different ones in a number. Rows of a table have more, fewer or the same. */
+const CARD_DIGITS = 16;
+const DIGITS_DIFFERENT_MIN = 5;
+
+function hasDigits(words: string, least: number): boolean {
+  const digits = words.replace(/\D/g, '');
+  return digits.length >= least && new Set(digits).size >= DIGITS_DIFFERENT_MIN;
+}
+
+/** Returns whether digits with blanks between them can be a number with a country code, with groups, or of a card. */
+function isSpacedNumber(words: string): boolean {
+  if (/^\+\d[\d ]+$/.test(words)) return hasDigits(words, 8);
+  if (/^\d{1,4}-\d{1,4}-\d{1,4}$/.test(words)) return hasDigits(words, 8);
+  return /^\d+$/.test(words) && words.length === CARD_DIGITS && hasDigits(words, CARD_DIGITS);
+}
+
+/** Returns whether digits with hyphens or dots between them can be such a number. Object identifiers have dots. */
+function isMarkedNumber(words: string, pattern: RegExp): boolean {
+  if (/^\+\d[\d ]+$/.test(words)) return hasDigits(words, 8);
+  return pattern === DASHED_LETTERS && /^\d+$/.test(words) && hasDigits(words, 13);
+}
+
 function addLine(builder: ViewBuilder, text: string, start: number, end: number): void {
-  addDecoded(builder, `\n${text}\n`, start, end);
+  const corrected = readLeet(text);
+  addDecoded(builder, corrected === null ? `\n${text}\n` : `\n${text}\n\n${corrected}\n`, start, end);
 }

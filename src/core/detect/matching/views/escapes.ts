@@ -16,6 +16,10 @@ const PERCENT = 37;
 export const STRING_JOIN =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
+/** The same with a plus sign, which joins literals that end or begin with a blank, too. */
+const PLUS_JOIN =
+  /(?<=[A-Za-z0-9., ])["'`][ \t]{0,4}\+[ \t]{0,4}["'`](?=[A-Za-z0-9 ])|(?<=\+[0-9]{1,3}[0-9 ]{0,10} )["']\r?\n[ \t]{0,40}["'](?=[0-9])/y;
+
 /**
  * A terminal sequence (ECMA-48), which a terminal executes and does not show: colours, movements of the
  * cursor, titles, links. Its length is bounded, so that an unterminated one hides nothing.
@@ -125,11 +129,45 @@ const POSSESSIVE = /^s(?![A-Za-z0-9_])/;
 
 /** Decodes the end of a string literal that the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
 export function decodeStringJoin(text: string, at: number): DecodedUnits | null {
-  if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
-  const found = matchAt(STRING_JOIN, text, at);
+  const before = at === 0 ? ' ' : text[at - 1]!;
+  const found =
+    (/[^\s"'`,;:([{=]/.test(before) ? matchAt(STRING_JOIN, text, at) : null) ?? matchAt(PLUS_JOIN, text, at);
   if (found === null) return null;
   const end = at + found[0].length;
   return found[0].endsWith("'") && POSSESSIVE.test(text.slice(end, end + 2)) ? null : { text: '', end };
+}
+
+/**
+ * The end of a string literal and the start of its continuation: the next variable in a line of shell
+ * (`A='ab'; B='cd'`), or the member with the next number (`"part1":"ab","part2":"cd"`).
+ */
+const NEXT_PART =
+  /(?:["'];[ \t]?[A-Za-z_]{1,8}=["']|\\?["'][ \t]{0,2},[ \t]{0,2}\\?["'](?:part|chunk|piece|segment|seg|fragment|frag|half|str|string|payload|value|token|s|p|x)_?[2-9]\\?["'][ \t]{0,2}:[ \t]{0,2}\\?["'])(?=[^\s"'])/y;
+/** Two elements of a list, and the call before the list that joins them without a separator. */
+const NEXT_ELEMENT = /["'][ \t]{0,4},[ \t]{0,4}(?:\r?\n[ \t]{0,40})?["']/y;
+const JOINED = /["']["']\.join\([[(](?![\s\S]*[\])])/;
+/** The most units of such a list. */
+export const JOINED_LIST_UNITS_MAX = 200;
+
+/** Decodes the end of a literal that is one of several parts of a value. */
+export function decodePartJoin(text: string, at: number): DecodedUnits | null {
+  const part = matchAt(NEXT_PART, text, at);
+  if (part !== null) return { text: '', end: at + part[0].length };
+  const element = matchAt(NEXT_ELEMENT, text, at);
+  if (element === null) return null;
+  const is_joined = JOINED.test(text.slice(Math.max(0, at - JOINED_LIST_UNITS_MAX), at));
+  return is_joined ? { text: '', end: at + element[0].length } : null;
+}
+
+/** Comments and empty elements, which a browser does not show, and emphasis next to the sign of an address. */
+const UNSHOWN =
+  /(?:<!--[^<>\n]{0,40}-->|<([a-z]{1,8})><\/\1>){1,4}(?=[A-Za-z0-9@])|(?<=@)\*{1,3}(?=[a-z0-9])/y;
+
+/** Decodes markup inside a word to nothing. */
+export function decodeMarkup(text: string, at: number): DecodedUnits | null {
+  if (at === 0 || !/[\w@.+ -]/.test(text[at - 1]!)) return null;
+  const found = matchAt(UNSHOWN, text, at);
+  return found === null ? null : { text: '', end: at + found[0].length };
 }
 
 /** Decodes a terminal sequence, or the control character alone, to nothing: a terminal shows neither. */

@@ -69,6 +69,18 @@ const WORD_WORK = 24;
  */
 export function correctSpelling(text: string, start: number, end: number, meter: WorkMeter): View | null {
   const part = text.slice(start, end);
+  const regrouped = findRegrouped(part);
+  if (regrouped !== null) {
+    meter.work += regrouped.length;
+    const builder = startView();
+    addDecoded(
+      builder,
+      regrouped.intended,
+      start + regrouped.start,
+      start + regrouped.start + regrouped.length,
+    );
+    return finishView(builder);
+  }
   const words = [...findLeetWords(part, meter), ...findMisspelledWords(part, meter)].sort(
     (a, b) => a.start - b.start,
   );
@@ -107,8 +119,45 @@ function findLeetWords(part: string, meter: WorkMeter): readonly Word[] {
   return [...words, ...findWords(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
     start: index,
     length: word.length,
-    intended: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
+    intended: readLeetWord(word),
   }));
+}
+
+/** Words of instructions with an `l`, which the digit 1 replaces as well, by their spelling with `i` alone. */
+const L_WORDS: ReadonlyMap<string, string> = new Map(
+  'all rules reveal tell policy policies guidelines disclose email emails shell file files follow following full delete tool tools help url filter filters limits controls developer developers model models'
+    .split(' ')
+    .map((word) => [word.replaceAll('l', 'i'), word]),
+);
+
+function readLeetWord(word: string): string {
+  const intended = word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!);
+  return L_WORDS.get(intended.toLowerCase()) ?? intended;
+}
+
+/** Corrects a text of words with digits for letters; `null` if it has none. */
+export function readLeet(text: string): string | null {
+  const words = text.match(LEET_WORD) ?? [];
+  if (words.length < LEET_WORDS_MIN) return null;
+  return text.replace(LEET_WORD, readLeetWord).replace(LEET_NUMBER, readLeetWord);
+}
+
+/** Letters and digits in groups of one length, in most of which a digit stands for a letter. */
+const GROUPS = /(?<!\S)([a-z0-9@$]{2,6})(?:[ \n][a-z0-9@$]{2,6}){8,120}(?!\S)/gi;
+const LEET_GROUPS_SHARE_MIN = 0.6;
+
+/** Finds a text with digits for letters that was cut into groups of one length, and returns it without the cuts. */
+function findRegrouped(part: string): Word | null {
+  for (const { 0: run, 1: first, index } of part.matchAll(GROUPS)) {
+    const groups = run.split(/\s/);
+    const leet = groups.filter((group) => /[013457][a-z]|[a-z][013457]/i.test(group)).length;
+    if (leet < groups.length * LEET_GROUPS_SHARE_MIN) continue;
+    const even = groups.filter(({ length }) => length === first!.length).length;
+    if (even < groups.length - 2) continue;
+    const intended = groups.join('').replace(/[^a-z]/gi, (sign) => LETTERS[sign] ?? ' ');
+    return { start: index, length: run.length, intended: `\n${intended}\n` };
+  }
+  return null;
 }
 
 function findMisspelledWords(part: string, meter: WorkMeter): readonly Word[] {
