@@ -4,7 +4,7 @@
  * default policy and with the policy pack `coding-agent`. Detectors are written without knowledge of the held half.
  *
  *   scripts/run benchmarks/detection/ordinary.ts [--list] [--files N] [--gitleaks PROGRAM] [--registries npm,go] [--figures]
- *     [--counts FILE] [--merge FILE,FILE]
+ *     [--counts FILE] [--merge FILE,FILE] [--rules]
  *
  * `--list` names the file, rule and decision of each stop in the open half. `--files N` sets the most files of one
  * package (default 500). `--gitleaks PROGRAM` runs gitleaks on the same files. Packages are kept in `ORDINARY_CACHE`
@@ -12,6 +12,9 @@
  * `--figures` writes the figures of each detector in the open half to `data/detector-figures.json`.
  * `--counts FILE` writes the counts, and `--merge` prints the sum of such files instead of a measurement, so that
  * several processes can measure one registry each.
+ * `--rules` prints how often each rule stops something, in the held half too, without a text.
+ *
+ * Commands are judged as the hook of a coding agent sends them: with a working folder, which is not that of the service.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,6 +27,7 @@ import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 import type { Json, Policy, Verdict } from '../../src/core/types/index.ts';
 import { findWithGitleaks } from './gitleaks.ts';
+import { findBlockReason, hasCredentialForm } from './ordinary-forms.ts';
 import { fetchPackages, type Registry } from './ordinary-packages.ts';
 import { type PackageTexts, readTexts } from './ordinary-texts.ts';
 
@@ -36,15 +40,30 @@ const { values: options } = parseArgs({
     figures: { type: 'boolean', default: false },
     counts: { type: 'string' },
     merge: { type: 'string' },
+    rules: { type: 'boolean', default: false },
   },
 });
 
+/** The folder of an installation of the service, and that of the agent's project. */
+const SERVICE = '/opt/agent-safety';
+const PROJECT = '/home/operator/project';
+
+/** Adds the guarded files of an installation to a policy. */
+function installPolicy(policy: Policy): Policy {
+  const guarded_paths = {
+    home: '/home/operator',
+    base_dir: SERVICE,
+    state_dirs: [`${SERVICE}/.service`],
+    files: ['service.yaml', 'skills.lock', 'policies/*.yaml'].map((file) => `${SERVICE}/${file}`),
+  };
+  return { ...policy, detection: { ...policy.detection, guarded_paths } };
+}
+
 const POLICIES: Readonly<Record<'default' | 'coding-agent', Policy>> = {
-  default: buildTestPolicy({ settings: { default_action: 'allow' } }),
-  'coding-agent': buildTestPolicy({
-    documents: [codingAgent.document],
-    settings: { default_action: 'allow' },
-  }),
+  default: installPolicy(buildTestPolicy({ settings: { default_action: 'allow' } })),
+  'coding-agent': installPolicy(
+    buildTestPolicy({ documents: [codingAgent.document], settings: { default_action: 'allow' } }),
+  ),
 };
 type PolicyName = keyof typeof POLICIES;
 const POLICY_NAMES = Object.keys(POLICIES) as readonly PolicyName[];
@@ -60,10 +79,12 @@ type Count =
   | 'commands'
   | 'messages'
   | 'gitleaks'
-  | `${PolicyName} ${'read refused' | 'read masked' | 'write refused' | 'prompt stopped' | 'stopped by proof' | 'command blocked' | 'command asked' | 'message stopped'}`;
+  | `${PolicyName} ${'read refused' | 'read masked' | 'write refused' | 'prompt stopped' | 'masked by form' | 'stopped by proof' | 'command blocked' | 'command wrongly blocked' | 'command asked' | 'message stopped'}`;
 
 const counts = new Map<string, number>();
 const detector_counts = new Map<string, { findings: number; files: number; stops: number }>();
+/** How often a rule stops something of a part: `part<TAB>what<TAB>rule`. */
+const rule_counts = new Map<string, number>();
 const strengths = new Map(allDetectors.map(({ id, strength }) => [id, strength]));
 
 function add(part: Part, count: Count, more = 1): void {
@@ -73,7 +94,13 @@ function add(part: Part, count: Count, more = 1): void {
 
 function judgeCall(policy: Policy, phase: 'request' | 'response', tool: string, value: Json): Verdict {
   return judge(
-    buildTestCrossing({ boundary: 'action', phase, tool, content: { kind: 'json', value } }),
+    buildTestCrossing({
+      boundary: 'action',
+      phase,
+      tool,
+      working_dir: PROJECT,
+      content: { kind: 'json', value },
+    }),
     policy,
   );
 }
@@ -145,14 +172,47 @@ function countFile(part: Part, path: string, text: string): void {
       return verdict;
     }) as [Verdict, Verdict, Verdict];
     if (name === 'default' && part.endsWith('open')) countFinding(read);
+    if (name === 'default' && read.decision !== 'allow')
+      countRules(part, read.decision === 'block' ? 'read refused' : 'read masked', read);
     if (read.decision === 'block') add(part, `${name} read refused`);
-    if (read.decision === 'modify') add(part, `${name} read masked`);
+    if (read.decision === 'modify') {
+      add(part, `${name} read masked`);
+      if (masksCredential(read, text)) add(part, `${name} masked by form`);
+    }
     if (write.decision !== 'allow') add(part, `${name} write refused`);
     if (prompt.decision !== 'allow') add(part, `${name} prompt stopped`);
     const rules = [...actingRules(read), ...actingRules(write)];
     if (rules.some((rule) => strengths.get(rule) === 'proof')) add(part, `${name} stopped by proof`);
     if (read.decision !== 'allow') list(part, `${name} read`, read, path);
     if (write.decision !== 'allow') list(part, `${name} write`, write, path);
+  }
+}
+
+/** Returns whether a masked value has the form of a credential. */
+function masksCredential({ findings }: Verdict, text: string): boolean {
+  return findings.some(
+    ({ action, start, end }) => action === 'redact' && hasCredentialForm(text.slice(start, end)),
+  );
+}
+
+function countRules(part: Part, what: string, verdict: Verdict): void {
+  for (const rule of actingRules(verdict)) {
+    const key = `${part}\t${what}\t${rule}`;
+    rule_counts.set(key, (rule_counts.get(key) ?? 0) + 1);
+  }
+}
+
+function countCommand(part: Part, policy: PolicyName, verdict: Verdict, command: string): void {
+  if (verdict.decision === 'allow') return;
+  const is_asked = verdict.action === 'require_approval';
+  if (policy === 'coding-agent') countRules(part, is_asked ? 'command asked' : 'command blocked', verdict);
+  add(part, `${policy} command ${is_asked ? 'asked' : 'blocked'}`);
+  if (is_asked) return;
+  const reason = findBlockReason(command);
+  if (reason === null) add(part, `${policy} command wrongly blocked`);
+  if (policy === 'coding-agent') {
+    const key = `${part}\tblocked because\t${reason ?? 'no such form'}`;
+    rule_counts.set(key, (rule_counts.get(key) ?? 0) + 1);
   }
 }
 
@@ -163,8 +223,7 @@ function countPackage(texts: PackageTexts): void {
   for (const policy of POLICY_NAMES) {
     for (const command of commands) {
       const verdict = judgeCall(POLICIES[policy], 'request', 'Bash', { command });
-      if (verdict.action === 'require_approval') add(part, `${policy} command asked`);
-      else if (verdict.decision !== 'allow') add(part, `${policy} command blocked`);
+      countCommand(part, policy, verdict, command);
       if (policy === 'coding-agent' && part.endsWith('open')) countFinding(verdict, 'dangerous.');
       if (verdict.decision !== 'allow') list(part, `${policy} bash`, verdict, `${name}: ${command}`);
     }
@@ -172,6 +231,7 @@ function countPackage(texts: PackageTexts): void {
       const verdict = judgePrompt(POLICIES[policy], message);
       if (verdict.decision === 'allow') continue;
       add(part, `${policy} message stopped`);
+      if (policy === 'default') countRules(part, 'message stopped', verdict);
       list(part, `${policy} message`, verdict, `${name}: ${message.slice(0, 200)}`);
     }
   }
@@ -202,6 +262,7 @@ function printTable(): void {
     for (const what of [
       'read refused',
       'read masked',
+      'masked by form',
       'write refused',
       'stopped by proof',
       'prompt stopped',
@@ -210,7 +271,7 @@ function printTable(): void {
         `${name}: files, ${what}, per 1,000`,
         ...PARTS.map((part) => perThousand(part, `${name} ${what}`, 'files')),
       ]);
-    for (const what of ['command blocked', 'command asked'] as const)
+    for (const what of ['command blocked', 'command wrongly blocked', 'command asked'] as const)
       row([
         `${name}: ${what}, per 1,000`,
         ...PARTS.map((part) => perThousand(part, `${name} ${what}`, 'commands')),
@@ -233,6 +294,16 @@ function printDetectors(): void {
   row(['---', '---', '---', '---']);
   const sorted = [...detector_counts].sort(([, a], [, b]) => b.stops - a.stops || b.findings - a.findings);
   for (const [id, { findings, files, stops }] of sorted) row([id, (findings / mb).toFixed(3), files, stops]);
+}
+
+function printRules(): void {
+  row(['Part', 'What', 'Rule or reason', 'Times']);
+  row(['---', '---', '---', '---']);
+  const sorted = [...rule_counts].sort(
+    ([one, times], [other, more]) =>
+      one.split('\t', 2).join().localeCompare(other.split('\t', 2).join()) || more - times,
+  );
+  for (const [key, times] of sorted) row([...key.split('\t'), times]);
 }
 
 function writeFigures(): void {
@@ -277,12 +348,14 @@ function measureCommits(): void {
 
 interface Counts {
   readonly counts: Readonly<Record<string, number>>;
+  readonly rules: Readonly<Record<string, number>>;
   readonly detectors: Readonly<Record<string, { findings: number; files: number; stops: number }>>;
 }
 
 function writeCounts(file: string): void {
   const written: Counts = {
     counts: Object.fromEntries(counts),
+    rules: Object.fromEntries(rule_counts),
     detectors: Object.fromEntries(detector_counts),
   };
   writeFileSync(file, JSON.stringify(written));
@@ -291,6 +364,8 @@ function writeCounts(file: string): void {
 function mergeCounts(file: string): void {
   const read = JSON.parse(readFileSync(file, 'utf8')) as Counts;
   for (const [key, count] of Object.entries(read.counts)) counts.set(key, (counts.get(key) ?? 0) + count);
+  for (const [key, count] of Object.entries(read.rules))
+    rule_counts.set(key, (rule_counts.get(key) ?? 0) + count);
   for (const [id, { findings, files, stops }] of Object.entries(read.detectors)) {
     const known = detector_counts.get(id) ?? { findings: 0, files: 0, stops: 0 };
     known.findings += findings;
@@ -312,5 +387,6 @@ if (options.counts !== undefined) writeCounts(options.counts);
 printTable();
 console.log('');
 printDetectors();
+if (options.rules) printRules();
 if (options.figures) writeFigures();
 console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);

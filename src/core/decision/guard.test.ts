@@ -139,6 +139,14 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     buildBashCall('tee skills.lock < /dev/null', APP),
     buildBashCall('mv policies /tmp/away', APP),
     buildBashCall('rm *.yaml', APP),
+    buildBashCall('rm -f *.yaml'),
+    buildBashCall(`env -C ${APP} rm -f *.yaml`, '/home/ada/other'),
+    buildBashCall(`sudo --chdir=${APP} rm -f *.yaml`, '/home/ada/other'),
+    buildBashCall('env -C "$X" rm -f *.yaml', '/home/ada/other'),
+    buildBashCall(`git -C ${APP} rm '*.yaml'`, '/home/ada/other'),
+    buildBashCall(`git -C ${APP} checkout HEAD~3 -- service.yaml`, '/home/ada/other'),
+    buildBashCall(`tar -C ${APP} -xf a.tar service.yaml`, '/home/ada/other'),
+    buildBashCall('cd "$X" && rm -f *.yaml', '/home/ada/other'),
     buildBashCall('rm policies/*', APP),
     buildBashCall('git restore --source=HEAD~2 policies/own.yaml'),
     buildBashCall('git checkout HEAD~3 -- policies', APP),
@@ -207,7 +215,7 @@ test('an agent may not decide about itself, nor change what guards it', () => {
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
   }
-  assert.equal(REFUSED.length, 125);
+  assert.equal(REFUSED.length, 133);
 });
 
 const ORDINARY: readonly Call[] = [
@@ -269,6 +277,12 @@ const ORDINARY: readonly Call[] = [
   ].map((command) => buildBashCall(command, APP)),
   buildBashCall('sed -i s/80/81/ service.yaml', `${APP}/k8s`),
   buildBashCall('echo x > service.yaml', '/home/ada/other'),
+  buildBashCall('rm -f *.yaml', '/home/ada/other'),
+  buildBashCall('rm -f *.yaml', `${APP}/k8s`),
+  buildBashCall('rm -f k8s/*.yaml', APP),
+  buildBashCall('env -C /home/ada/other rm -f *.yaml', '/home/ada/other'),
+  buildBashCall(`git -C ${APP} add service.yaml`, '/home/ada/other'),
+  buildBashCall(`git -C ${APP} status`, '/home/ada/other'),
   { tool: 'Read', value: { file_path: `${APP}/policies/own.yaml` } },
   { tool: 'Read', value: { file_path: `${APP}/.claude/settings.json` } },
   { tool: 'Read', value: { file_path: `${APP}/service.yaml` } },
@@ -283,7 +297,7 @@ const ORDINARY: readonly Call[] = [
 
 test('ordinary work next to the guarded files is allowed', () => {
   for (const call of ORDINARY) assert.deepEqual(judgeCall(call).guard, [], JSON.stringify(call));
-  assert.equal(ORDINARY.length, 66);
+  assert.equal(ORDINARY.length, 72);
 });
 
 test('without known paths the names that `init` writes are guarded, and no file of another folder', () => {

@@ -116,7 +116,7 @@ function getPathUse(command: Command): PathUse {
   const in_place = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
-  if (name === 'git') return getGitUse(listOperands(command)[0] ?? '');
+  if (name === 'git') return getGitUse(findGitVerb(command));
   if (name === 'find' || name === 'fd') return getFindUse(command);
   if (LISTERS.has(name)) return 'list';
   if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
@@ -125,6 +125,12 @@ function getPathUse(command: Command): PathUse {
   if (!in_place) return 'unknown';
   const only_formats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
   return only_formats && !EDITORS.test(name) ? 'format' : 'write';
+}
+
+/** Returns the sub-command of git, behind its own options with a value. */
+function findGitVerb({ words }: Command): string {
+  const texts = words.map(({ text }) => text);
+  return texts.find((text, at) => !text.startsWith('-') && !/^-[cC]$/.test(texts[at - 1] ?? '')) ?? '';
 }
 
 function getGitUse(verb: string): PathUse {
@@ -232,6 +238,29 @@ export function findPatchedFiles(text: string): readonly PathAccess[] {
     .slice(0, PATCHED_MAX)
     .map(([, path]) => ({ path: path!.trim().replace(/^[ab]\//, ''), use: 'remove' }) as const);
 }
+
+/** Programs with an option for the folder in which they work or run another program. */
+const FOLDER_OPTIONS: Readonly<Record<string, RegExp>> = {
+  env: /^(?:-C|--chdir)(?:=?(.+))?$/,
+  sudo: /^(?:-D|--chdir)(?:=?(.+))?$/,
+  git: /^-C(.+)?$/,
+  tar: /^(?:-C|--directory)(?:=?(.+))?$/,
+  bsdtar: /^(?:-C|--directory)(?:=?(.+))?$/,
+  make: /^(?:-C|--directory)(?:=?(.+))?$/,
+  gmake: /^(?:-C|--directory)(?:=?(.+))?$/,
+};
+
+/** Returns the folder in which a command works by its options: `null` if it is not literal, `undefined` if none is named. */
+export function findNamedFolder({ name, words }: Command): string | null | undefined {
+  const option = FOLDER_OPTIONS[name];
+  if (option === undefined) return undefined;
+  const at = words.findIndex(({ text }) => option.test(text));
+  if (at < 0) return undefined;
+  const target = option.exec(words[at]!.text)![1] ?? words[at + 1]?.text;
+  return target === undefined || NOT_LITERAL.test(target) ? null : target;
+}
+
+const NOT_LITERAL = /[$`*?]|^-$/;
 
 /** Returns the folder that a command enters: `null` if it is not literal, `undefined` if it enters none. */
 export function findEnteredFolder(command: Command): string | null | undefined {
