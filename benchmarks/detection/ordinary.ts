@@ -83,7 +83,7 @@ type Count =
 
 const counts = new Map<string, number>();
 const detector_counts = new Map<string, { findings: number; files: number; stops: number }>();
-/** How often a rule stops something of a part: `part<TAB>what<TAB>rule`. */
+/** Counts of how often a rule stops something of a part: `part<TAB>what<TAB>rule`. */
 const rule_counts = new Map<string, number>();
 const strengths = new Map(allDetectors.map(({ id, strength }) => [id, strength]));
 

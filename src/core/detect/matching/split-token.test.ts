@@ -57,6 +57,8 @@ test('the finding reaches from the first part to the last', () => {
 
 /** Beginnings of tokens that nothing continues. */
 const ORDINARY: readonly string[] = [
+  // A line of a certificate.
+  `${sampleBody(64)}\n${'AQE'}A${sampleBody(60)}\n${sampleBody(64)}\n${sampleBody(64)}`,
   'prefixes = ["ghp_", "gho_", "github_pat_"]',
   'Tokens begin with ghp_abc12\nand are 40 characters long.',
   `["${'ghp'}_${sampleBody(12)}", "${sampleBody(12)}"]`,

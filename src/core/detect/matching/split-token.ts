@@ -28,6 +28,9 @@ const JOINTS: readonly string[] = [
 ];
 const JOINT = new RegExp(`(?:${JOINTS.join('|')})(?=[A-Za-z0-9])`, 'y');
 const IN_RUN = /[A-Za-z0-9][+/]$/;
+/** A full line of base64 before a line, as in a certificate: the lines are one text, and none begins a token. */
+const IN_BLOCK = /[A-Za-z0-9+/]{48}\r?\n[ \t]{0,8}$/;
+const LOOKBEHIND_UNITS = 58;
 const PART = /[\w+/=.-]{1,256}/y;
 /** A part of a token has a digit, or letters of both cases in no order that words have. */
 const IS_MIXED = /[0-9]|[A-Z]{2}.*[a-z]|[a-z].*[A-Z]{2}/;
@@ -51,7 +54,8 @@ export function tryJoinedMatch(
 /** Returns the text from an offset with its parts joined; `null` if there is only one. */
 function joinParts(text: string, start: number): View | null {
   // After a sign of base64 the prefix is a part of a longer run.
-  if (IN_RUN.test(text.slice(Math.max(0, start - 2), start))) return null;
+  const before = text.slice(Math.max(0, start - LOOKBEHIND_UNITS), start);
+  if (IN_RUN.test(before) || IN_BLOCK.test(before)) return null;
   let end = findPartEnd(text, start);
   if (end - start < PART_UNITS_MIN || !JOINT_STARTS.includes(text[end] ?? 'x')) return null;
   const builder = startView();
