@@ -3,6 +3,7 @@
  * switch, and the sign-in at an OpenID provider.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -153,9 +154,14 @@ test('an approval that needs a second factor waits for one, and many requests ar
     await page.getByRole('article', { name: id }).getByRole('button', { name: 'Approve …' }).click();
     await dialog.getByRole('button', { name: 'Approve the call' }).click();
   };
-  await openPath(page, '/approvals');
+  await openPath(page, '/approvals?sort=expires');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: /rows as CSV$/ }).click();
+  const csv = readFileSync(await (await saved).path(), 'utf8');
+  assert.ok(csv.startsWith('request_id,status,') && csv.includes(id), csv);
   await approve();
-  await dialog.getByText('This decision needs a second factor.').waitFor();
+  await dialog.getByText(/needs a second factor\. Set one up/).waitFor();
   assert.equal((await callRefund('F-1', { approval_request_id: id })).decision, 'block');
 
   await openPath(page, '/account');

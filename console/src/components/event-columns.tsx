@@ -22,7 +22,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
       </Link>
     ),
     // Wide enough for the day, which is shown when it is not today.
-    width: 135,
+    width: 152,
   },
   {
     id: 'action',
@@ -59,7 +59,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Reason',
     value: ({ reason }) => reason,
     render: ({ reason }) => <SafeText text={reason} />,
-    width: 190,
+    width: 180,
     is_wide_only: true,
   },
   {

@@ -1,13 +1,32 @@
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import type { DataColumn } from './data-table.tsx';
+import { formatNumber } from './stat-tile.tsx';
 
-interface TableMenuProps<Row> {
+interface ExportedRows<Row> {
+  /** The name of the file. */
   readonly name: string;
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
+}
+
+interface TableMenuProps<Row> extends ExportedRows<Row> {
   readonly hidden: readonly string[];
   readonly onHide: (hidden: readonly string[]) => void;
+}
+
+/** Exports rows that are shown in another form than a table. */
+export function ExportMenu<Row>({ name, columns, rows }: ExportedRows<Row>) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger className="button quiet small">Export</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <ExportItems name={name} columns={columns} rows={rows} />
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
 }
 
 /** Chooses the columns of a table and exports its rows. */
@@ -36,21 +55,30 @@ export function TableMenu<Row>({ name, columns, rows, hidden, onHide }: TableMen
             </DropdownMenu.CheckboxItem>
           ))}
           <DropdownMenu.Separator className="menu-line" />
-          <DropdownMenu.Item
-            className="menu-item"
-            onSelect={() => saveFile(`${name}.csv`, 'text/csv', toCsv(columns, rows))}
-          >
-            Export {rows.length} rows as CSV
-          </DropdownMenu.Item>
-          <DropdownMenu.Item
-            className="menu-item"
-            onSelect={() => saveFile(`${name}.json`, 'application/json', JSON.stringify(rows, null, 2))}
-          >
-            Export {rows.length} rows as JSON
-          </DropdownMenu.Item>
+          <ExportItems name={name} columns={columns} rows={rows} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
+  );
+}
+
+function ExportItems<Row>({ name, columns, rows }: ExportedRows<Row>) {
+  const count = formatNumber(rows.length, 'row', 'rows');
+  return (
+    <>
+      <DropdownMenu.Item
+        className="menu-item"
+        onSelect={() => saveFile(`${name}.csv`, 'text/csv', toCsv(columns, rows))}
+      >
+        Export {count} as CSV
+      </DropdownMenu.Item>
+      <DropdownMenu.Item
+        className="menu-item"
+        onSelect={() => saveFile(`${name}.json`, 'application/json', JSON.stringify(rows, null, 2))}
+      >
+        Export {count} as JSON
+      </DropdownMenu.Item>
+    </>
   );
 }
 

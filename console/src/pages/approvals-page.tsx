@@ -4,11 +4,13 @@ import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { ApprovalCard, type ApprovalRequest } from '../components/approval-card.tsx';
 import { useNotificationChoice } from '../components/approval-notice.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import type { DataColumn } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { NoteField } from '../components/note-field.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { ExportMenu } from '../components/table-menu.tsx';
 
 const REFRESH_MS = 3_000;
 const LIMIT = 200;
@@ -19,6 +21,60 @@ const FILTERS = [
   { name: 'tool', label: 'Tool' },
   { name: 'tenant_id', label: 'Tenant' },
 ];
+
+const SORTS = [
+  ['', 'Newest first'],
+  ['expires', 'Least time left first'],
+  ['agent', 'By agent'],
+  ['tool', 'By tool'],
+] as const;
+type SortName = (typeof SORTS)[number][0];
+
+const EXPORTED: readonly DataColumn<ApprovalRequest>[] = (
+  [
+    'request_id',
+    'status',
+    'requested_at',
+    'expires_at',
+    'agent_id',
+    'tool',
+    'tenant_id',
+    'session_id',
+    'rule',
+    'reason',
+    'decided_at',
+    'decided_by',
+  ] as const
+).map((id) => ({ id, title: id, value: (request) => request[id] ?? null }));
+
+function sortRequests(requests: readonly ApprovalRequest[], sort: SortName): readonly ApprovalRequest[] {
+  if (sort === '') return requests;
+  const read = ({ expires_at, agent_id, tool }: ApprovalRequest) =>
+    ({ expires: expires_at, agent: agent_id, tool: tool ?? '' })[sort];
+  return requests.toSorted((a, b) => read(a).localeCompare(read(b)));
+}
+
+interface SortSelectProps {
+  readonly value: SortName;
+  readonly onChange: (value: string) => void;
+}
+
+function SortSelect({ value, onChange }: SortSelectProps) {
+  return (
+    <select
+      className="select small"
+      aria-label="Order"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
+      {SORTS.map(([each, label]) => (
+        <option key={each} value={each}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
 
 /** Shows the calls that wait for an approver, and decides on them. */
 export function ApprovalsPage() {
@@ -33,6 +89,7 @@ export function ApprovalsPage() {
     { refresh_ms: REFRESH_MS },
   );
   const requests = data?.approvals;
+  const sort = SORTS.find(([each]) => each === query.sort)?.[0] ?? '';
   return (
     <div className="page-body">
       <PageHeader
@@ -52,13 +109,21 @@ export function ApprovalsPage() {
         </select>
       </PageHeader>
       {error === null ? null : <ErrorNote error={error} />}
-      <FilterChips fields={FILTERS} />
+      <div className="table-bar">
+        <FilterChips fields={FILTERS} />
+        {requests === undefined || requests.length === 0 ? null : (
+          <>
+            <SortSelect value={sort} onChange={(value) => change({ sort: value })} />
+            <ExportMenu name="approvals" columns={EXPORTED} rows={requests} />
+          </>
+        )}
+      </div>
       {requests === undefined ? (
         <p role="status">Loading …</p>
       ) : requests.length === 0 ? (
         <NoRequests status={status} />
       ) : (
-        <Queue requests={requests} />
+        <Queue requests={sortRequests(requests, sort)} />
       )}
     </div>
   );
