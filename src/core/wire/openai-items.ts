@@ -113,7 +113,7 @@ export function findClientCall(
   item: JsonNode,
 ): { readonly tool: string; readonly arguments: JsonNode } | null {
   const type = getUniqueText(item, 'type') ?? '';
-  const key = CLIENT_CALLS.get(type) ?? (isUnknownCall(type) ? UNKNOWN_CALL : undefined);
+  const key = CLIENT_CALLS.get(type) ?? (isUnknownCall(type, item) ? UNKNOWN_CALL : undefined);
   if (key === undefined) return null;
   if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
   const stated = key
@@ -145,7 +145,11 @@ const PROVIDER_CALLS: ReadonlySet<string> = new Set([
 ]);
 const UNKNOWN_CALL = ['arguments', 'input', 'actions', 'action', 'operation'];
 
-/** Returns whether a type names a call that no list has. A client may run it, so it is judged as a call. */
-function isUnknownCall(type: string): boolean {
-  return /_call$/.test(type) && !PROVIDER_CALLS.has(type);
+/**
+ * Returns whether an item is a call that no list has: by its type, or because it has a name and arguments. A client may
+ * run it, so it is judged as a call.
+ */
+function isUnknownCall(type: string, item: JsonNode): boolean {
+  if (PROVIDER_CALLS.has(type)) return false;
+  return /_call$/.test(type) || (getText(item, 'name') !== null && getMember(item, 'arguments') !== null);
 }

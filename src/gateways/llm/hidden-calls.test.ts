@@ -253,6 +253,7 @@ const HIDDEN: readonly Case[] = [
   }),
   whole('openai.responses', 'an array', [response([item(DANGER)])]),
   whole('openai.responses', 'a kind of call that is not known', response([item(DANGER, UNKNOWN_CALL)])),
+  whole('openai.responses', 'a kind of item with a call', response([item(DANGER, { type: 'new_item' })])),
   responses(
     'a kind of call that is not known',
     added(0, { type: UNKNOWN_CALL.type, id: 'f1' }),
