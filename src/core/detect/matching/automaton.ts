@@ -8,11 +8,13 @@ import { acceptsClass, getAnchors, getChildren, type Trie } from './trie.ts';
 export interface Automaton {
   /**
    * The next state at `state << ASCII_BITS | unit`, with `ENDING_BIT` set if an anchor ends in it; 0 if the
-   * transition is not computed yet.
+   * transition is not computed yet. Replaced by a larger table when states need more space.
    */
-  readonly table: Uint16Array;
+  table: Uint16Array;
   /** The same for units beyond ASCII, at `state << wide_bits | class`. */
-  readonly wide: Uint16Array;
+  wide: Uint16Array;
+  /** The most states. */
+  readonly states_max: number;
   readonly wide_bits: number;
   /** The class of each of the 65,536 units. */
   readonly classes: Uint16Array;
@@ -39,17 +41,24 @@ export const ENDING_BIT = 0x8000;
 /** The bits of a table entry that are its state. */
 export const STATE_MASK = 0x7fff;
 
-/** Each state takes 256 bytes of table. */
+/** Each state takes 256 bytes of table, and 2 KB of the one for units beyond ASCII. */
 const STATES_MAX = 32_768;
+/**
+ * The space at the start, enough for a command. The full tables have 72 MB: the system gives only the pages that are
+ * used, but the engine collects garbage because of the size.
+ */
+const FIRST_STATES = 1024;
 const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
 /** Creates the automaton of the anchors of a tree, with only its first states. */
 export function createAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
   const wide_bits = Math.ceil(Math.log2(trie.wide_count));
+  const states = Math.min(FIRST_STATES, states_max);
   const automaton: Automaton = {
-    table: new Uint16Array(states_max << ASCII_BITS),
-    wide: new Uint16Array(states_max << wide_bits),
+    table: new Uint16Array(states << ASCII_BITS),
+    wide: new Uint16Array(states << wide_bits),
+    states_max,
     wide_bits,
     classes: trie.classes,
     start: 0,
@@ -64,17 +73,35 @@ export function createAutomaton(trie: Trie, states_max = STATES_MAX): Automaton 
 }
 
 /**
- * Reserves space for a number of states. If there is too little, all states are created again and state numbers
+ * Reserves space for a number of states. If there can be too little, all states are created again and state numbers
  * change meaning.
  */
 export function reserveStates(automaton: Automaton, states: number): void {
-  const { table, wide, wide_bits, by_nodes, nodes_of } = automaton;
+  const { wide_bits, by_nodes, nodes_of, states_max } = automaton;
   const count = nodes_of.length;
-  if ((count + states) << ASCII_BITS <= table.length) return;
-  table.fill(0, 0, count << ASCII_BITS);
-  wide.fill(0, 0, count << wide_bits);
-  by_nodes.fill(0);
-  createFirstStates(automaton);
+  if (hasSpace(automaton, count + states)) return;
+  if (count + states > states_max) {
+    automaton.table.fill(0, 0, count << ASCII_BITS);
+    automaton.wide.fill(0, 0, count << wide_bits);
+    by_nodes.fill(0);
+    createFirstStates(automaton);
+  }
+  growTables(automaton, nodes_of.length + states);
+}
+
+function hasSpace({ table }: Automaton, states: number): boolean {
+  return states << ASCII_BITS <= table.length;
+}
+
+/** Replaces the tables by larger ones if they have no space for a number of states. */
+function growTables(automaton: Automaton, states: number): void {
+  if (hasSpace(automaton, states)) return;
+  const { table, wide, wide_bits, states_max } = automaton;
+  const space = Math.min(2 ** Math.ceil(Math.log2(states)), states_max);
+  automaton.table = new Uint16Array(space << ASCII_BITS);
+  automaton.table.set(table);
+  automaton.wide = new Uint16Array(space << wide_bits);
+  automaton.wide.set(wide);
 }
 
 /** Creates the first states; returns the one at the start of a text. */

@@ -78,9 +78,9 @@ export function walkAutomaton(
   hits: AnchorHits,
   meter: WorkMeter,
 ): WalkPosition {
+  reserveStates(automaton, to - from + LANES * automaton.trie.depth);
   const { table, wide, wide_bits, classes, nodes_of, trie, computed } = automaton;
   const transitions_before = computed.transitions;
-  reserveStates(automaton, to - from + LANES * trie.depth);
   hits.count = 0;
   // Most walks start at the start of a text, whose state has hundreds of nodes.
   let state = place === getStartPosition(automaton) ? automaton.start : findState(automaton, place);
