@@ -1,39 +1,16 @@
 /** The hook of a checkout is rebuilt if its sources are newer, and denies if it cannot be rebuilt. */
 import assert from 'node:assert/strict';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type Ran, root, run } from './support.ts';
+import { after, test } from 'node:test';
+import { copyCheckout } from '../support/checkout.ts';
+import { type Ran, run } from './support.ts';
 
-const checkout = mkdtempSync(join(tmpdir(), 'hook-rebuild-'));
+const checkout = copyCheckout();
 const built = join(checkout, 'node_modules/.cache/service-hook/built.sh');
 const source = join(checkout, 'src/entry/hook/run-hook.ts');
 const SENTENCE = 'it is not JSON';
 
-/** Copies the sources of this checkout and its packages, without anything that was built. */
-before(() => {
-  for (const name of ['src', 'scripts', 'service', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(checkout, name), {
-      recursive: true,
-      filter: (path) => !path.startsWith(join(root, 'scripts/node/node_modules')),
-    });
-  mkdirSync(join(checkout, 'node_modules'));
-  for (const name of readdirSync(join(root, 'node_modules')))
-    if (name !== '.cache' && name !== '.service-node')
-      symlinkSync(join(root, 'node_modules', name), join(checkout, 'node_modules', name));
-  writeFileSync(join(checkout, 'node_modules/.service-node'), `${process.execPath}\n`);
-});
 after(() => rmSync(checkout, { recursive: true, force: true, maxRetries: 5 }));
 
 function hook(stdin: string): Promise<Ran> {

@@ -1,6 +1,17 @@
 /** Programs of the checkout, run as a user runs them. */
 import { type SpawnOptions, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '..', '..');
@@ -70,4 +81,25 @@ export function programInPath(name: string): string | null {
     }
   }
   return null;
+}
+
+const SOURCES = [
+  ...['src', 'scripts', 'data', 'integrations', 'schemas', 'skills'],
+  ...['service', 'package.json', 'package-lock.json', 'tsconfig.json'],
+];
+
+/** Copies the sources of this checkout, with links to its packages and nothing that was built. Returns the folder. */
+export function copyCheckout(): string {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'checkout-')));
+  for (const name of SOURCES)
+    cpSync(join(root, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !path.startsWith(join(root, 'scripts/node/node_modules')),
+    });
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (name !== '.cache' && name !== '.service-node')
+      symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
+  writeFileSync(join(copy, 'node_modules/.service-node'), `${process.execPath}\n`);
+  return copy;
 }
