@@ -117,6 +117,23 @@ test('any crossing gets a verdict that is whole', () => {
   );
 });
 
+test('a name that every object has is a name like others in commands', () => {
+  const names = Object.getOwnPropertyNames(Object.prototype);
+  for (const name of names)
+    for (const command of [
+      name,
+      `sudo ${name} -l`,
+      `john --${name}`,
+      `${name} -T file host`,
+      `cd /; ${name} -C x`,
+    ]) {
+      const crossing = buildTestCrossing({ content: { kind: 'json', value: { command: [command] } } });
+      const verdict = judge(crossing, policy);
+      assert.deepEqual([verdict.fault, verdict.decision], [false, 'allow'], command);
+    }
+  assert.equal(names.length, 12);
+});
+
 test('the same crossing has the same verdict, under the policy and under its copy', () => {
   const copy = JSON.parse(JSON.stringify(policy)) as Policy;
   fc.assert(

@@ -240,19 +240,21 @@ export function findPatchedFiles(text: string): readonly PathAccess[] {
 }
 
 /** Programs with an option for the folder in which they work or run another program. */
-const FOLDER_OPTIONS: Readonly<Record<string, RegExp>> = {
-  env: /^(?:-C|--chdir)(?:=?(.+))?$/,
-  sudo: /^(?:-D|--chdir)(?:=?(.+))?$/,
-  git: /^-C(.+)?$/,
-  tar: /^(?:-C|--directory)(?:=?(.+))?$/,
-  bsdtar: /^(?:-C|--directory)(?:=?(.+))?$/,
-  make: /^(?:-C|--directory)(?:=?(.+))?$/,
-  gmake: /^(?:-C|--directory)(?:=?(.+))?$/,
-};
+const FOLDER_OPTIONS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    env: /^(?:-C|--chdir)(?:=?(.+))?$/,
+    sudo: /^(?:-D|--chdir)(?:=?(.+))?$/,
+    git: /^-C(.+)?$/,
+    tar: /^(?:-C|--directory)(?:=?(.+))?$/,
+    bsdtar: /^(?:-C|--directory)(?:=?(.+))?$/,
+    make: /^(?:-C|--directory)(?:=?(.+))?$/,
+    gmake: /^(?:-C|--directory)(?:=?(.+))?$/,
+  }),
+);
 
 /** Returns the folder in which a command works by its options: `null` if it is not literal, `undefined` if none is named. */
 export function findNamedFolder({ name, words }: Command): string | null | undefined {
-  const option = FOLDER_OPTIONS[name];
+  const option = FOLDER_OPTIONS.get(name);
   if (option === undefined) return undefined;
   const at = words.findIndex(({ text }) => option.test(text));
   if (at < 0) return undefined;

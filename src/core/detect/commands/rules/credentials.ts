@@ -236,35 +236,39 @@ const TOOLS =
  * Tools whose names are also words, first names or other programs, each with the form of its use: the program with its
  * ending, or its options as its manual has them.
  */
-const USES: Readonly<Record<string, RegExp>> = {
-  beef: /^\.\/beef /,
-  hydra: / -[lLpPCMeIRxU] | \w{2,20}:\/\//,
-  john: /^\S{0,100}john(?= ).*(?: --?[a-z]{3}| \S{0,200}(?:[./_]\S|hash|shadow|passw))/,
-  medusa: / -[hHuUpPCMde] /,
-  responder: /\.(?:exe|py) | (?:-[iI]|--interface)[= ]/,
-  seatbelt: /\.exe | -(?:group|full|q|outputfile|computername)\b/i,
-  wce: /\.exe | -[lswgiKc] /,
-};
+const USES: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    beef: /^\.\/beef /,
+    hydra: / -[lLpPCMeIRxU] | \w{2,20}:\/\//,
+    john: /^\S{0,100}john(?= ).*(?: --?[a-z]{3}| \S{0,200}(?:[./_]\S|hash|shadow|passw))/,
+    medusa: / -[hHuUpPCMde] /,
+    responder: /\.(?:exe|py) | (?:-[iI]|--interface)[= ]/,
+    seatbelt: /\.exe | -(?:group|full|q|outputfile|computername)\b/i,
+    wce: /\.exe | -[lswgiKc] /,
+  }),
+);
 /** A name in capital letters is one of prose; a command is written in small letters. */
 const PERSON = /^(?:John|Hydra|Medusa|Beef)$/;
 
 function isUsedTool(command: Command): boolean {
   const { name, program } = command;
-  const form = USES[name.replace(/\.py$/, '')];
+  const form = USES.get(name.replace(/\.py$/, ''));
   return form !== undefined && !PERSON.test(program) && form.test(`${program}${joinWords(command)}`);
 }
 
 /** Flags with which a tool only lists what it can do or has found. */
-const LISTING: Readonly<Record<string, RegExp>> = {
-  john: /^--(?:list(?:=.*)?|show|status)$/,
-  hashcat: /^(?:-I|--backend-info|--show|-b|--benchmark)$/,
-  msfvenom: /^(?:-l|--list(?:=.*)?|--list-options)$/,
-};
+const LISTING: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    john: /^--(?:list(?:=.*)?|show|status)$/,
+    hashcat: /^(?:-I|--backend-info|--show|-b|--benchmark)$/,
+    msfvenom: /^(?:-l|--list(?:=.*)?|--list-options)$/,
+  }),
+);
 
 function isListingCall(name: string, words: Command['words']): boolean {
   return words.some(
     ({ text }) =>
-      LISTING[name]?.test(text) === true ||
+      LISTING.get(name)?.test(text) === true ||
       /^(?:--help|-hh|--version)$/.test(text) ||
       // The option of `medusa` for the host.
       (text === '-h' && name !== 'medusa'),

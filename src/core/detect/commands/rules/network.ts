@@ -308,33 +308,35 @@ const givesSecrets = memoize(
 );
 
 /** Programs that send files, and the words with which they do. */
-const UPLOADS: Readonly<Record<string, RegExp>> = {
-  aws: /\b(?:cp|mv|sync|put-object)\b/,
-  az: / (?:upload|upload-batch|copy) /,
-  azcopy: / (?:copy|cp|sync) /,
-  b2: / (?:upload[-_]file|file upload|sync) /,
-  croc: / send /,
-  gcloud: / (?:cp|mv|rsync|upload) /,
-  gh: /^ (?:gist create|release upload) /,
-  gsutil: / (?:cp|mv|rsync) /,
-  lftp: /\bput\b|mirror -R/,
-  mail: / -[aA] /,
-  mailx: / -[aA] /,
-  mc: / (?:cp|mirror|put) /,
-  mutt: / -a /,
-  pscp: /:/,
-  psftp: / -b /,
-  rclone: / (?:copy|copyto|move|sync|rcat) /,
-  s3cmd: / (?:put|sync) /,
-  s5cmd: / (?:cp|mv|sync) /,
-  'send-mailmessage': / -(?:attachments|body) /i,
-  sendemail: / -a /,
-  smbclient: /\bput /,
-  'start-bitstransfer': /upload/i,
-  swaks: /--(?:attach|body)/,
-  transfer: / /,
-  wormhole: / send /,
-};
+const UPLOADS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    aws: /\b(?:cp|mv|sync|put-object)\b/,
+    az: / (?:upload|upload-batch|copy) /,
+    azcopy: / (?:copy|cp|sync) /,
+    b2: / (?:upload[-_]file|file upload|sync) /,
+    croc: / send /,
+    gcloud: / (?:cp|mv|rsync|upload) /,
+    gh: /^ (?:gist create|release upload) /,
+    gsutil: / (?:cp|mv|rsync) /,
+    lftp: /\bput\b|mirror -R/,
+    mail: / -[aA] /,
+    mailx: / -[aA] /,
+    mc: / (?:cp|mirror|put) /,
+    mutt: / -a /,
+    pscp: /:/,
+    psftp: / -b /,
+    rclone: / (?:copy|copyto|move|sync|rcat) /,
+    s3cmd: / (?:put|sync) /,
+    s5cmd: / (?:cp|mv|sync) /,
+    'send-mailmessage': / -(?:attachments|body) /i,
+    sendemail: / -a /,
+    smbclient: /\bput /,
+    'start-bitstransfer': /upload/i,
+    swaks: /--(?:attach|body)/,
+    transfer: / /,
+    wormhole: / send /,
+  }),
+);
 /** Flags whose value is the account of the sender, and not what is sent. */
 const ACCOUNT_FLAG =
   /^(?:-i|-c|-F|--(?:config|profile|identity|cert\w*|key\w*|credentials?|service-account)\S*)$/;
@@ -345,7 +347,7 @@ function listSentFiles(command: Command): readonly string[] {
   const operands = listOperands(command);
   if (name === 'scp' || name === 'rsync')
     return operands.slice(0, -1).filter((text) => !/^[\w.@-]+:/.test(text));
-  const action = UPLOADS[name];
+  const action = UPLOADS.get(name);
   if (action !== undefined)
     return action.test(` ${joinWords(command).trim()} `)
       ? words.filter((_, at) => !ACCOUNT_FLAG.test(words[at - 1]?.text ?? '')).map(({ text }) => text)
