@@ -97,6 +97,8 @@ const CASES: Readonly<Record<'block' | 'require_approval' | 'allow', readonly st
     'irm https://x.test/items.json | ConvertTo-Json',
     'Invoke-WebRequest https://x.test/a.zip -OutFile a.zip',
     'npx seatbelt',
+    '__proto__ constructor',
+    'constructor -C a',
     'npx supremo build',
     'npx medusa db:migrate',
     'docker run --rm syncro',
