@@ -5,47 +5,41 @@ import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
+import { buildListSchema, integerSchema, nullableTextSchema, textSchema } from './schema-parts.ts';
 
 const decision = { enum: DECISIONS } as const;
 const action = { enum: ACTIONS } as const;
-const text = { type: 'string' } as const;
-const textOrNull = { type: ['string', 'null'] } as const;
-const whole = { type: 'integer' } as const;
 
 function buildRecordSchema<const Properties extends object>(properties: Properties) {
   return { type: 'object', properties } as const;
 }
 
-function buildListSchema<const Items extends object>(items: Items, description: string) {
-  return { type: 'array', items, description } as const;
-}
-
-const result = buildRecordSchema({ decision, action, rule: text });
+const result = buildRecordSchema({ decision, action, rule: textSchema });
 
 function allowNull<const Schema extends object>(schema: Schema, description: string) {
   return { anyOf: [schema, { type: 'null' }], description } as const;
 }
 
 const trace_entry = buildRecordSchema({
-  rule: text,
+  rule: textSchema,
   action,
-  tenant_id: textOrNull,
+  tenant_id: nullableTextSchema,
   builtin: { type: 'boolean' },
   outcome: { enum: ['matched', 'monitored', 'not_matched', 'not_reached'] },
-  reason: text,
+  reason: textSchema,
 });
 
 const evaluation = buildRecordSchema({
   subject: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
-  tag: textOrNull,
+  tag: nullableTextSchema,
   origin: { enum: ['found', 'classified', 'declared', 'fact', null] },
-  severity: textOrNull,
+  severity: nullableTextSchema,
   action,
-  rule: text,
-  reason: text,
+  rule: textSchema,
+  reason: textSchema,
   decisive: { type: 'boolean', description: '`true` if it decided.' },
   rule_trace: buildListSchema(trace_entry, 'Every rule that was evaluated for it, in order.'),
-  rule_trace_truncated: whole,
+  rule_trace_truncated: integerSchema,
 });
 
 /** An explanation of a decision, as the answer of operations. */
@@ -60,23 +54,26 @@ export const explanationSchema = buildRecordSchema({
     'Everything that was evaluated: tags, the crossing itself, contracts, identities, coverage. The strictest action decides.',
   ),
   monitored: buildListSchema(
-    buildRecordSchema({ rule: text, action, tag: textOrNull }),
+    buildRecordSchema({ rule: textSchema, action, tag: nullableTextSchema }),
     'Rules in monitor mode that matched.',
   ),
   enforced_result: allowNull(result, 'The decision if no rule were in monitor mode.'),
   not_evaluated: buildListSchema(
     buildRecordSchema({
-      rule: text,
-      tenant_id: textOrNull,
+      rule: textSchema,
+      tenant_id: nullableTextSchema,
       mismatch: { enum: ['boundary', 'phase', 'tenant'] },
-      reason: text,
+      reason: textSchema,
     }),
     'Rules for another boundary, phase or tenant.',
   ),
-  not_evaluated_truncated: whole,
+  not_evaluated_truncated: integerSchema,
   counterfactual: allowNull(
     buildRecordSchema({
-      changes: buildListSchema(buildRecordSchema({ kind: text, rule: text, change: text }), 'Each change.'),
+      changes: buildListSchema(
+        buildRecordSchema({ kind: textSchema, rule: textSchema, change: textSchema }),
+        'Each change.',
+      ),
       result,
     }),
     'The smallest change that leads to a less strict decision, and that decision; `null` if it was allowed.',
@@ -111,12 +108,12 @@ export const policyExplain = defineOperation({
     type: 'object',
     required: ['event_id', 'timestamp', 'policy_hash', 'status', 'reason', 'recorded', 'explanation'],
     properties: {
-      event_id: text,
-      timestamp: text,
-      policy_hash: text,
+      event_id: textSchema,
+      timestamp: textSchema,
+      policy_hash: textSchema,
       status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
-      reason: { ...text, description: 'The meaning of the status, as a sentence.' },
-      recorded: buildRecordSchema({ decision, action, rule: text, reason: text }),
+      reason: { ...textSchema, description: 'The meaning of the status, as a sentence.' },
+      recorded: buildRecordSchema({ decision, action, rule: textSchema, reason: textSchema }),
       explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
     },
   },

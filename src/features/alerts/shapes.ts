@@ -1,20 +1,16 @@
 import { SEVERITIES } from '../../core/types/index.ts';
+import {
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
 import { ALERT_SOURCES, alertRuleSchema } from '../../runtime/config/schema-alert-rules.ts';
 import { ALERT_STATUSES } from './types.ts';
 
-const text = { type: 'string' } as const;
-const textOrNull = { type: ['string', 'null'] } as const;
-const texts = { type: 'array', items: text } as const;
-const whole = { type: 'integer' } as const;
-const textMap = { type: 'object', additionalProperties: text } as const;
-
-/** Builds the schema of an object whose members are all present. */
-function getAll<const Properties extends object>(properties: Properties) {
-  // A tuple with the union of the keys: from it the type of an answer has every member.
-  const required = Object.keys(properties) as [keyof Properties & string];
-  return { type: 'object', required, properties } as const;
-}
+const textMap = { type: 'object', additionalProperties: textSchema } as const;
 
 export const ruleIdSchema = {
   type: 'string',
@@ -42,109 +38,109 @@ export const deliveryIdSchema = {
   description: 'The delivery, `dlv_…`.',
 } as const;
 
-export const deliveryShape = getAll({
+export const deliveryShape = buildObjectSchema({
   delivery_id: {
-    ...text,
+    ...textSchema,
     description: 'The same for all attempts, so that a receiver recognises a duplicate.',
   },
-  channel: text,
-  subject_id: { ...text, description: 'The alert, the rule of a test, or the approval request.' },
+  channel: textSchema,
+  subject_id: { ...textSchema, description: 'The alert, the rule of a test, or the approval request.' },
   kind: {
-    ...text,
+    ...textSchema,
     description: '`trigger`, `acknowledge`, `resolve`, `test`, or the status of an approval.',
   },
   status: { enum: OUTBOX_STATUSES },
-  attempts: whole,
-  reason: { ...textOrNull, description: 'Why the last attempt failed.' },
-  created_at: text,
-  next_attempt_at: textOrNull,
-  finished_at: textOrNull,
+  attempts: integerSchema,
+  reason: { ...nullableTextSchema, description: 'Why the last attempt failed.' },
+  created_at: textSchema,
+  next_attempt_at: nullableTextSchema,
+  finished_at: nullableTextSchema,
 });
 
-export const alertShape = getAll({
-  alert_id: text,
-  rule_id: text,
-  rule_name: text,
+export const alertShape = buildObjectSchema({
+  alert_id: textSchema,
+  rule_id: textSchema,
+  rule_name: textSchema,
   severity: { enum: SEVERITIES },
   status: { enum: ALERT_STATUSES },
   source: { enum: ALERT_SOURCES },
   group: { ...textMap, description: 'The values of `group_by`.' },
-  count: { ...whole, description: 'Counted since the window in which it fired began.' },
-  threshold: whole,
-  window: text,
-  fired_at: text,
-  first_at: text,
-  last_at: text,
-  sample_event_ids: { ...texts, description: 'Twenty at most.' },
-  tenant_ids: texts,
-  dedup_key: { ...text, description: 'The same in all messages of this alert.' },
-  channels: texts,
-  acknowledged_by: textOrNull,
-  acknowledged_at: textOrNull,
-  resolved_by: { ...textOrNull, description: '`service` if it ended by itself.' },
-  resolved_at: textOrNull,
-  silence_id: textOrNull,
+  count: { ...integerSchema, description: 'Counted since the window in which it fired began.' },
+  threshold: integerSchema,
+  window: textSchema,
+  fired_at: textSchema,
+  first_at: textSchema,
+  last_at: textSchema,
+  sample_event_ids: { ...textListSchema, description: 'Twenty at most.' },
+  tenant_ids: textListSchema,
+  dedup_key: { ...textSchema, description: 'The same in all messages of this alert.' },
+  channels: textListSchema,
+  acknowledged_by: nullableTextSchema,
+  acknowledged_at: nullableTextSchema,
+  resolved_by: { ...nullableTextSchema, description: '`service` if it ended by itself.' },
+  resolved_at: nullableTextSchema,
+  silence_id: nullableTextSchema,
   deliveries: { type: 'array', items: deliveryShape },
 });
 
 const { filters, schedule } = alertRuleSchema.properties;
 
-export const ruleShape = getAll({
-  rule_id: text,
-  name: text,
+export const ruleShape = buildObjectSchema({
+  rule_id: textSchema,
+  name: textSchema,
   source: { enum: ALERT_SOURCES },
   filters: {
     type: 'object',
     required: Object.keys(filters.properties) as [keyof typeof filters.properties],
     properties: filters.properties,
   },
-  threshold: whole,
-  window: text,
-  after: textOrNull,
-  group_by: texts,
+  threshold: integerSchema,
+  window: textSchema,
+  after: nullableTextSchema,
+  group_by: textListSchema,
   severity: { enum: SEVERITIES },
-  cooldown: text,
+  cooldown: textSchema,
   schedule: { anyOf: [schedule, { type: 'null' }] },
-  channels: texts,
-  tenant_id: { ...textOrNull, description: '`null` for a rule of all tenants.' },
+  channels: textListSchema,
+  tenant_id: { ...nullableTextSchema, description: '`null` for a rule of all tenants.' },
   enabled: { type: 'boolean' },
   origin: { enum: ['configuration', 'api'], description: 'Rules of the configuration are changed there.' },
-  problem: { ...textOrNull, description: 'Why the rule is not evaluated.' },
-  open_alerts: whole,
-  created_by: textOrNull,
-  created_at: textOrNull,
-  changed_by: textOrNull,
-  changed_at: textOrNull,
+  problem: { ...nullableTextSchema, description: 'Why the rule is not evaluated.' },
+  open_alerts: integerSchema,
+  created_by: nullableTextSchema,
+  created_at: nullableTextSchema,
+  changed_by: nullableTextSchema,
+  changed_at: nullableTextSchema,
 });
 
-export const silenceShape = getAll({
-  silence_id: text,
-  tenant_id: { ...textOrNull, description: '`null` for all tenants.' },
+export const silenceShape = buildObjectSchema({
+  silence_id: textSchema,
+  tenant_id: { ...nullableTextSchema, description: '`null` for all tenants.' },
   matcher: {
     type: 'object',
-    properties: { rule_id: text, severity: { enum: SEVERITIES }, group: textMap },
+    properties: { rule_id: textSchema, severity: { enum: SEVERITIES }, group: textMap },
   },
-  reason: text,
-  created_by: text,
-  created_at: text,
-  expires_at: text,
+  reason: textSchema,
+  created_by: textSchema,
+  created_at: textSchema,
+  expires_at: textSchema,
   expired: { type: 'boolean' },
 });
 
 /** The answer of `alerts_evaluate` for one group. */
-export const evaluatedAlertShape = getAll({
-  rule_id: text,
-  rule_name: text,
+export const evaluatedAlertShape = buildObjectSchema({
+  rule_id: textSchema,
+  rule_name: textSchema,
   severity: { enum: SEVERITIES },
   source: { enum: ALERT_SOURCES },
   group: textMap,
-  count: whole,
-  threshold: whole,
-  window: text,
-  first_at: text,
-  last_at: text,
-  sample_event_ids: texts,
-  tenant_ids: texts,
+  count: integerSchema,
+  threshold: integerSchema,
+  window: textSchema,
+  first_at: textSchema,
+  last_at: textSchema,
+  sample_event_ids: textListSchema,
+  tenant_ids: textListSchema,
 });
 
 /** The alert in the examples. */

@@ -1,5 +1,6 @@
 import { FRAMEWORK_IDS, type FrameworkId, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
+import { textSchema } from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { reportProperties } from './report-schema.ts';
@@ -70,7 +71,6 @@ export const complianceReport = defineOperation({
   },
 });
 
-const text = { type: 'string' } as const;
 const verifyResult = { enum: ['effective', 'ineffective', 'not_configured', 'not_tested'] } as const;
 
 export const complianceVerify = defineOperation({
@@ -94,17 +94,17 @@ export const complianceVerify = defineOperation({
     required: ['effective', 'policy_hash', 'probes', 'controls', 'counts'],
     properties: {
       effective: { type: 'boolean', description: '`true` if every tested control is effective.' },
-      policy_hash: text,
+      policy_hash: textSchema,
       probes: {
         type: 'array',
         items: {
           type: 'object',
           required: ['probe', 'event_id', 'result', 'detail'],
           properties: {
-            probe: text,
+            probe: textSchema,
             event_id: { type: ['string', 'null'] },
             result: { enum: ['enforced', 'recorded', 'failed', 'not_configured'] },
-            detail: text,
+            detail: textSchema,
           },
         },
       },
@@ -114,11 +114,11 @@ export const complianceVerify = defineOperation({
           type: 'object',
           required: ['framework', 'control_id', 'title', 'result', 'details'],
           properties: {
-            framework: text,
-            control_id: text,
-            title: text,
+            framework: textSchema,
+            control_id: textSchema,
+            title: textSchema,
             result: verifyResult,
-            details: { type: 'array', items: text },
+            details: { type: 'array', items: textSchema },
           },
         },
       },

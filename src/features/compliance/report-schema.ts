@@ -1,23 +1,20 @@
 import { ACTIONS } from '../../core/types/index.ts';
 import { FRAMEWORK_IDS } from '../../operations/compliance-frameworks.ts';
+import {
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { CONTROL_STATUSES } from './report-types.ts';
 
-const text = { type: 'string' } as const;
-const textOrNull = { type: ['string', 'null'] } as const;
-const texts = { type: 'array', items: text } as const;
-const whole = { type: 'integer' } as const;
-const counts = { type: 'object', additionalProperties: whole } as const;
-
-/** Builds the schema of an object whose members are all present. */
-function buildObjectSchema<const Properties extends object>(properties: Properties) {
-  const required = Object.keys(properties) as [keyof Properties & string];
-  return { type: 'object', required, properties } as const;
-}
+const counts = { type: 'object', additionalProperties: integerSchema } as const;
 
 const actions = buildObjectSchema(
-  Object.fromEntries(ACTIONS.map((action) => [action, whole])) as Record<
+  Object.fromEntries(ACTIONS.map((action) => [action, integerSchema])) as Record<
     (typeof ACTIONS)[number],
-    typeof whole
+    typeof integerSchema
   >,
 );
 const pairs = {
@@ -25,19 +22,19 @@ const pairs = {
   description: 'Pairs of a name and its events, most frequent first.',
   items: { type: 'array' },
 } as const;
-const span = { since: textOrNull, until: textOrNull } as const;
+const span = { since: nullableTextSchema, until: nullableTextSchema } as const;
 
 const gap = buildObjectSchema({
   kind: { enum: ['policy', 'detector', 'record', 'framework'] },
-  message: text,
+  message: textSchema,
   ...span,
 });
 
 const control = buildObjectSchema({
-  control_id: text,
-  title: text,
-  requirement: { ...text, description: 'The requirement of the clause, in our words.' },
-  contribution: { ...text, description: 'The contribution of the service.' },
+  control_id: textSchema,
+  title: textSchema,
+  requirement: { ...textSchema, description: 'The requirement of the clause, in our words.' },
+  contribution: { ...textSchema, description: 'The contribution of the service.' },
   status: { enum: CONTROL_STATUSES },
   active: {
     enum: ['all', 'some', 'none', null],
@@ -50,49 +47,55 @@ const control = buildObjectSchema({
   },
   evidence: buildObjectSchema({
     counts: { type: 'array', items: { type: 'object' } },
-    sample_event_ids: texts,
+    sample_event_ids: textListSchema,
   }),
   gaps: { type: 'array', items: gap },
-  permissions: texts,
-  settings: { ...texts, description: 'Settings to check, because they decide how much of it is active.' },
+  permissions: textListSchema,
+  settings: {
+    ...textListSchema,
+    description: 'Settings to check, because they decide how much of it is active.',
+  },
 });
 
 /** The members of an answer. For `html` and `markdown` it has `content` and not the report. */
 export const reportProperties = {
   format: { enum: ['json', 'html', 'markdown'] },
-  content: { ...text, description: 'The rendered report; only for `html` and `markdown`.' },
-  report_version: whole,
+  content: { ...textSchema, description: 'The rendered report; only for `html` and `markdown`.' },
+  report_version: integerSchema,
   framework: { enum: FRAMEWORK_IDS },
-  title: text,
-  edition: text,
+  title: textSchema,
+  edition: textSchema,
   mapping: buildObjectSchema({
-    reviewed: text,
-    hash: text,
+    reviewed: textSchema,
+    hash: textSchema,
     sources: { type: 'array', items: { type: 'object' } },
   }),
-  scope: texts,
-  generated_at: { ...text, description: 'The end of the window.' },
+  scope: textListSchema,
+  generated_at: { ...textSchema, description: 'The end of the window.' },
   window: buildObjectSchema({
-    since: text,
-    until: { ...text, description: 'Exclusive.' },
-    last: textOrNull,
-    recorded_since: { ...textOrNull, description: 'The first decision that is on record.' },
+    since: textSchema,
+    until: { ...textSchema, description: 'Exclusive.' },
+    last: nullableTextSchema,
+    recorded_since: { ...nullableTextSchema, description: 'The first decision that is on record.' },
   }),
-  tenants: { type: ['array', 'null'], items: text, description: '`null` for all tenants.' },
-  agents: { type: ['array', 'null'], items: text, description: '`null` for all agents.' },
+  tenants: { type: ['array', 'null'], items: textSchema, description: '`null` for all tenants.' },
+  agents: { type: ['array', 'null'], items: textSchema, description: '`null` for all agents.' },
   summary: buildObjectSchema({
-    total_events: whole,
+    total_events: integerSchema,
     boundary_counts: counts,
     action_counts: actions,
-    policy_violation_count: { ...whole, description: '`block`, `redact` and `require_approval` together.' },
+    policy_violation_count: {
+      ...integerSchema,
+      description: '`block`, `redact` and `require_approval` together.',
+    },
     top_policies: pairs,
     data_access_by_agent: pairs,
     approval_stats: buildObjectSchema({ counts, average_latency_seconds: { type: ['number', 'null'] } }),
-    memory_retention_events: whole,
-    anomaly_flags: texts,
+    memory_retention_events: integerSchema,
+    anomaly_flags: textListSchema,
     control_counts: counts,
   }),
-  evidence: buildObjectSchema({ sample_event_ids: texts, sample_approval_ids: texts }),
+  evidence: buildObjectSchema({ sample_event_ids: textListSchema, sample_approval_ids: textListSchema }),
   record_gaps: {
     type: 'array',
     description: 'Parts of the window that the journal or the saved policies do not cover.',
@@ -106,7 +109,7 @@ export const reportProperties = {
   },
   changes: { type: 'array', description: 'Changes of the policy, newest first.', items: { type: 'object' } },
   journal: buildObjectSchema({
-    oldest_event: textOrNull,
+    oldest_event: nullableTextSchema,
     chains: {
       type: 'array',
       description: 'Each chain of the journal with the signed checkpoint that covers the window.',

@@ -6,23 +6,25 @@ import {
   pageInput,
   parsePageCursor,
 } from '../../operations/paging.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
-  buildListSchema,
-  buildObjectSchema,
   eventSchema,
   lastSchema,
   listPageSchemas,
   nextCursorSchema,
   tenantSchema,
-  text,
-  textOrNull,
-  texts,
   usageSchemas,
-  whole,
 } from './schemas.ts';
 
 const AGENT_EXAMPLE = 'support-bot-2';
@@ -40,8 +42,8 @@ export const observeAgents = defineOperation({
   output: buildObjectSchema({
     agents: buildListSchema(
       buildObjectSchema({
-        agent_id: text,
-        tenant_ids: texts,
+        agent_id: textSchema,
+        tenant_ids: textListSchema,
         declared: { type: 'boolean', description: 'The active policy has an identity for the agent.' },
         ...usageSchemas,
       }),
@@ -72,7 +74,7 @@ export const observeAgents = defineOperation({
   },
 });
 
-const namedCounts = buildListSchema(buildObjectSchema({ name: text, ...usageSchemas }));
+const namedCounts = buildListSchema(buildObjectSchema({ name: textSchema, ...usageSchemas }));
 
 export const observeAgent = defineOperation({
   name: 'observe_agent',
@@ -93,14 +95,14 @@ export const observeAgent = defineOperation({
     },
   },
   output: buildObjectSchema({
-    agent_id: text,
-    event_count: { ...whole, description: 'The number of events in this answer.' },
+    agent_id: textSchema,
+    event_count: { ...integerSchema, description: 'The number of events in this answer.' },
     events: buildListSchema(eventSchema, 'Oldest first.'),
     next_cursor: {
       ...nextCursorSchema,
       description: 'The cursor of older events; `null` if there are none.',
     },
-    last_seen: textOrNull,
+    last_seen: nullableTextSchema,
     usage: {
       anyOf: [buildObjectSchema(usageSchemas), { type: 'null' }],
       description: 'The counts of the period; `null` if it has no event.',
@@ -109,7 +111,12 @@ export const observeAgent = defineOperation({
     rules: namedCounts,
     identity: {
       anyOf: [
-        buildObjectSchema({ description: text, tools: texts, clearance_tags: texts, tenant_id: textOrNull }),
+        buildObjectSchema({
+          description: textSchema,
+          tools: textListSchema,
+          clearance_tags: textListSchema,
+          tenant_id: nullableTextSchema,
+        }),
         { type: 'null' },
       ],
       description: 'The identity of the agent in the active policy; `null` if it has none.',

@@ -8,19 +8,17 @@ import {
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';
 import { resolveReadScope } from './read-scope.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  nextCursorSchema,
-  tenantSchema,
-  text,
-  texts,
-  totalSchema,
-} from './schemas.ts';
+import { nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
 
 export const dashboardApprovals = defineOperation({
   name: 'dashboard_approvals',
@@ -127,9 +125,9 @@ export const dashboardApprovalsDenyMany = defineOperation({
     },
   },
   output: buildObjectSchema({
-    denied: { ...texts, description: 'The requests that are denied now.' },
+    denied: { ...textListSchema, description: 'The requests that are denied now.' },
     failed: buildListSchema(
-      buildObjectSchema({ request_id: text, code: text, error: text }),
+      buildObjectSchema({ request_id: textSchema, code: textSchema, error: textSchema }),
       'The requests that were not denied, and the reason.',
     ),
   }),

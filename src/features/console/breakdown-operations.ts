@@ -3,21 +3,18 @@ import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
 import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
-import type { CountField } from '../../runtime/audit/count-types.ts';
-import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
-import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
-  lastSchema,
-  listPageSchemas,
-  tenantSchema,
-  text,
-  textOrNull,
-  texts,
-  usageSchemas,
-  whole,
-} from './schemas.ts';
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
+import type { CountField } from '../../runtime/audit/count-types.ts';
+import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
+import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
 const BREAKDOWN_FIELDS = [
   'rule',
@@ -51,7 +48,7 @@ export const dashboardBreakdown = defineOperation({
     },
   },
   output: buildObjectSchema({
-    entries: buildListSchema(buildObjectSchema({ name: text, ...usageSchemas })),
+    entries: buildListSchema(buildObjectSchema({ name: textSchema, ...usageSchemas })),
     ...listPageSchemas,
   }),
   example: { by: 'rule', last: '24h' },
@@ -74,31 +71,31 @@ export const dashboardBreakdown = defineOperation({
 });
 
 const ruleSchema = buildObjectSchema({
-  name: text,
-  tenant_id: { ...textOrNull, description: 'The tenant of the rule; `null` for all tenants.' },
+  name: textSchema,
+  tenant_id: { ...nullableTextSchema, description: 'The tenant of the rule; `null` for all tenants.' },
   builtin: { type: 'boolean' },
   origin: {
     enum: RULE_ORIGINS,
     description: 'The source: `document` and `tenant_set` are edited over the API, the others in files.',
   },
-  file: { ...textOrNull, description: 'The file of the rule.' },
-  boundaries: texts,
-  phases: texts,
-  data_tags: texts,
-  tools: texts,
-  agents: texts,
-  session_tags: texts,
-  when: textOrNull,
+  file: { ...nullableTextSchema, description: 'The file of the rule.' },
+  boundaries: textListSchema,
+  phases: textListSchema,
+  data_tags: textListSchema,
+  tools: textListSchema,
+  agents: textListSchema,
+  session_tags: textListSchema,
+  when: nullableTextSchema,
   action: { enum: ACTIONS },
   enforcement: { enum: ['enforce', 'monitor'] },
-  priority: whole,
-  reason: text,
-  hits: { ...whole, description: 'The events of the period that the rule decided.' },
+  priority: integerSchema,
+  reason: textSchema,
+  hits: { ...integerSchema, description: 'The events of the period that the rule decided.' },
   monitored_hits: {
-    ...whole,
+    ...integerSchema,
     description: 'The events in which the rule would have acted, in monitor mode.',
   },
-  last_hit: textOrNull,
+  last_hit: nullableTextSchema,
 });
 
 export const dashboardRules = defineOperation({
@@ -121,7 +118,11 @@ export const dashboardRules = defineOperation({
   for_users: true,
   needs: 'journal',
   input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({ policy_hash: text, rules: buildListSchema(ruleSchema), ...listPageSchemas }),
+  output: buildObjectSchema({
+    policy_hash: textSchema,
+    rules: buildListSchema(ruleSchema),
+    ...listPageSchemas,
+  }),
   example: { last: '24h', limit: 1 },
   answer: null,
   refusals: ['invalid_request'],

@@ -1,18 +1,15 @@
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-import { formatUsage, readCounts, sumByValue, type ValueCount } from './count-tables.ts';
-import { parseWindow, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
-  lastSchema,
-  listPageSchemas,
-  tenantSchema,
-  text,
-  textOrNull,
-  usageSchemas,
-  whole,
-} from './schemas.ts';
+  integerSchema,
+  nullableTextSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
+import { formatUsage, readCounts, sumByValue, type ValueCount } from './count-tables.ts';
+import { parseWindow, resolveReadScope } from './read-scope.ts';
+import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
 /** A detector is noisy if it found something in this many events and rules acted on few of them. */
 const NOISY_EVENTS_MIN = 20;
@@ -31,23 +28,26 @@ export const dashboardDetection = defineOperation({
   output: buildObjectSchema({
     detectors: buildListSchema(
       buildObjectSchema({
-        detector: text,
-        boundary: text,
+        detector: textSchema,
+        boundary: textSchema,
         ...usageSchemas,
-        enforced_count: { ...whole, description: 'Events that were changed, blocked or held for approval.' },
+        enforced_count: {
+          ...integerSchema,
+          description: 'Events that were changed, blocked or held for approval.',
+        },
         noisy: { type: 'boolean' },
       }),
       'Most frequent first.',
     ),
     allowlist: buildListSchema(
       buildObjectSchema({
-        fingerprint: text,
-        reason: text,
-        owner: text,
-        expires: text,
+        fingerprint: textSchema,
+        reason: textSchema,
+        owner: textSchema,
+        expires: textSchema,
         expired: { type: 'boolean' },
-        hits: { ...whole, description: 'Events of the period in which the value was found.' },
-        last_hit: textOrNull,
+        hits: { ...integerSchema, description: 'Events of the period in which the value was found.' },
+        last_hit: nullableTextSchema,
       }),
     ),
     ...listPageSchemas,

@@ -1,28 +1,21 @@
 import { auditFilterSchemas, checkAuditFilter } from '../../operations/audit.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
+import { buildListSchema, integerSchema } from '../../operations/schema-parts.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { countMatches } from './counted-filter.ts';
 import { findIncidents, findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
-import {
-  buildListSchema,
-  eventSchema,
-  lastSchema,
-  nextCursorSchema,
-  tenantSchema,
-  totalSchema,
-  whole,
-} from './schemas.ts';
+import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
 
 const eventPageSchema = {
   type: 'object',
   required: ['events', 'count', 'next_cursor', 'total'],
   properties: {
     events: buildListSchema(eventSchema),
-    count: { ...whole, description: 'The number of events in this answer.' },
+    count: { ...integerSchema, description: 'The number of events in this answer.' },
     next_cursor: nextCursorSchema,
     total: totalSchema,
   },

@@ -1,20 +1,17 @@
 import type { Context } from '../../operations/operation.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
-import { findScopedEvents } from './incidents.ts';
-import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
-  lastSchema,
-  listPageSchemas,
-  tenantSchema,
-  text,
-  textOrNull,
-  texts,
-  usageSchemas,
-} from './schemas.ts';
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
+import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
+import { findScopedEvents } from './incidents.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
+import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
 /** The number of agents that one row names. */
 const AGENTS_MAX = 20;
@@ -32,10 +29,10 @@ export const observeHooks = defineOperation({
   output: buildObjectSchema({
     hooks: buildListSchema(
       buildObjectSchema({
-        coding_agent: { ...text, description: 'The dialect of the hook: `claude-code`.' },
-        hook_event: { ...text, description: 'The event of the coding agent: `PreToolUse`.' },
-        hook_version: { ...textOrNull, description: '`null` if the newest event does not name it.' },
-        agent_ids: { ...texts, description: 'Twenty at most.' },
+        coding_agent: { ...textSchema, description: 'The dialect of the hook: `claude-code`.' },
+        hook_event: { ...textSchema, description: 'The event of the coding agent: `PreToolUse`.' },
+        hook_version: { ...nullableTextSchema, description: '`null` if the newest event does not name it.' },
+        agent_ids: { ...textListSchema, description: 'Twenty at most.' },
         ...usageSchemas,
       }),
     ),

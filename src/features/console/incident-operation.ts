@@ -1,19 +1,19 @@
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { NO_FINGERPRINT } from '../../runtime/policies/fingerprints.ts';
 import { findScopedEvents } from './incidents.ts';
 import { type ReadScope, resolveReadScope } from './read-scope.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  eventSchema,
-  text,
-  textOrNull,
-  texts,
-  whole,
-} from './schemas.ts';
+import { eventSchema } from './schemas.ts';
 
 /** The number of events of the session before and after the incident. */
 const AROUND_MAX = 20;
@@ -37,7 +37,7 @@ export const dashboardIncident = defineOperation({
   output: buildObjectSchema({
     event: eventSchema,
     policy: buildObjectSchema({
-      policy_hash: text,
+      policy_hash: textSchema,
       is_active: { type: 'boolean', description: 'The policy that decided is still active.' },
       is_stored: {
         type: 'boolean',
@@ -46,9 +46,9 @@ export const dashboardIncident = defineOperation({
     }),
     findings: buildListSchema(
       buildObjectSchema({
-        tags: texts,
-        severity: text,
-        count: whole,
+        tags: textListSchema,
+        severity: textSchema,
+        count: integerSchema,
         example: { type: 'boolean', description: 'A documented example of a secret.' },
         is_classified: {
           type: 'boolean',
@@ -59,26 +59,26 @@ export const dashboardIncident = defineOperation({
     ),
     finding_places: buildListSchema(
       buildObjectSchema({
-        finding_index: { ...whole, description: 'The index of the finding in the event, from 0.' },
-        rule_id: { ...text, description: 'The detector.' },
-        text_index: { ...whole, description: 'The index of the text in the payload, from 0.' },
-        start: { ...whole, description: 'Offset in UTF-16 units.' },
-        end: { ...whole, description: 'Offset in UTF-16 units, exclusive.' },
+        finding_index: { ...integerSchema, description: 'The index of the finding in the event, from 0.' },
+        rule_id: { ...textSchema, description: 'The detector.' },
+        text_index: { ...integerSchema, description: 'The index of the text in the payload, from 0.' },
+        start: { ...integerSchema, description: 'Offset in UTF-16 units.' },
+        end: { ...integerSchema, description: 'Offset in UTF-16 units, exclusive.' },
         can_allowlist: { type: 'boolean', description: 'The value can be allowlisted from this event.' },
       }),
       'The places of the first findings of a blocked or modified crossing.',
     ),
     replay: buildObjectSchema({
       change: { enum: ['same', 'stricter', 'less_strict', 'unknown'] },
-      decision: textOrNull,
-      action: textOrNull,
-      rule: textOrNull,
+      decision: nullableTextSchema,
+      action: nullableTextSchema,
+      rule: nullableTextSchema,
     }),
     explanation: { ...policyExplain.output.properties.explanation },
     explanation_status: policyExplain.output.properties.status,
-    explanation_reason: text,
+    explanation_reason: textSchema,
     timeline: buildListSchema(eventSchema, 'The events of the session around it, oldest first.'),
-    approval_request_id: textOrNull,
+    approval_request_id: nullableTextSchema,
   }),
   example: { event_id: 'evt_0123456789abcdef01234567' },
   answer: null,

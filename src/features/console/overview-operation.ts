@@ -1,35 +1,37 @@
 import { SEVERITIES } from '../../core/types/index.ts';
 import { defineOperation } from '../../operations/operation.ts';
-import { readOverview } from './overview.ts';
-import { parseWindow, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
-  countsSchema,
-  eventSchema,
-  lastSchema,
-  tenantSchema,
-  text,
-  textOrNull,
-  texts,
-  whole,
-  wholeOrNull,
-} from './schemas.ts';
+  integerSchema,
+  nullableIntegerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
+import { readOverview } from './overview.ts';
+import { parseWindow, resolveReadScope } from './read-scope.ts';
+import { countsSchema, eventSchema, lastSchema, tenantSchema } from './schemas.ts';
 
-const outcomes = { allow: whole, modify: whole, block: whole, require_approval: whole } as const;
+const outcomes = {
+  allow: integerSchema,
+  modify: integerSchema,
+  block: integerSchema,
+  require_approval: integerSchema,
+} as const;
 const top = buildListSchema(
   buildObjectSchema({
-    name: text,
-    events: whole,
-    blocked: whole,
+    name: textSchema,
+    events: integerSchema,
+    blocked: integerSchema,
     outcomes: buildObjectSchema(outcomes),
-    previous_events: whole,
-    previous_blocked: whole,
+    previous_events: integerSchema,
+    previous_blocked: integerSchema,
   }),
   'Most frequent first, ten at most.',
 );
 const sums = {
-  events_total: whole,
+  events_total: integerSchema,
   action_counts: countsSchema,
   decision_counts: countsSchema,
   boundary_counts: countsSchema,
@@ -46,45 +48,50 @@ export const dashboardOverview = defineOperation({
   needs: 'journal',
   input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema } },
   output: buildObjectSchema({
-    window: buildObjectSchema({ last: text, since: text, until: text, bucket_seconds: whole }),
+    window: buildObjectSchema({
+      last: textSchema,
+      since: textSchema,
+      until: textSchema,
+      bucket_seconds: integerSchema,
+    }),
     ...sums,
     buckets: buildListSchema(
-      buildObjectSchema({ start: text, ...outcomes }),
+      buildObjectSchema({ start: textSchema, ...outcomes }),
       'Decisions by outcome over time, oldest first. Each bucket has `bucket_seconds`.',
     ),
     top: buildObjectSchema({ rules: top, tags: top, agents: top, tools: top, tenants: top, models: top }),
-    previous: buildObjectSchema({ since: text, until: text, ...sums }),
+    previous: buildObjectSchema({ since: textSchema, until: textSchema, ...sums }),
     pending_approvals: {
-      ...wholeOrNull,
+      ...nullableIntegerSchema,
       description: 'At most 1,000. `null` if the user may not read approvals, or the store is not available.',
     },
-    next_approval_expires_at: textOrNull,
+    next_approval_expires_at: nullableTextSchema,
     recent_incidents: buildListSchema(eventSchema, 'Newest first, eight at most.'),
     recent_alerts: buildListSchema(
       buildObjectSchema({
-        alert_id: text,
-        rule_id: text,
-        rule_name: text,
+        alert_id: textSchema,
+        rule_id: textSchema,
+        rule_name: textSchema,
         severity: { enum: SEVERITIES },
         status: { enum: ['firing', 'acknowledged', 'resolved', 'silenced'] },
-        count: whole,
-        fired_at: text,
-        last_at: text,
-        group: { type: 'object', additionalProperties: text },
+        count: integerSchema,
+        fired_at: textSchema,
+        last_at: textSchema,
+        group: { type: 'object', additionalProperties: textSchema },
       }),
       'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
     ),
-    tenants: { ...texts, description: 'The tenants with events in the period.' },
+    tenants: { ...textListSchema, description: 'The tenants with events in the period.' },
     health: buildObjectSchema({
       status: { enum: ['healthy', 'degraded'] },
       ready: { type: 'boolean' },
-      last_reload_failure: textOrNull,
-      policy_hash: text,
-      rules: whole,
-      monitored_rules: whole,
-      version: text,
+      last_reload_failure: nullableTextSchema,
+      policy_hash: textSchema,
+      rules: integerSchema,
+      monitored_rules: integerSchema,
+      version: textSchema,
       mode: { enum: ['sidecar', 'gateway'] },
-      uptime_seconds: whole,
+      uptime_seconds: integerSchema,
     }),
   }),
   example: { last: '24h' },

@@ -1,22 +1,18 @@
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-import { name } from '../../operations/shapes.ts';
-import { findScopedEvents } from './incidents.ts';
-import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
-  eventSchema,
-  lastSchema,
-  nextCursorSchema,
-  tenantSchema,
-  text,
-  textOrNull,
-  texts,
-  totalSchema,
-  whole,
-  wholeOrNull,
-} from './schemas.ts';
+  integerSchema,
+  nullableIntegerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
+import { name } from '../../operations/shapes.ts';
+import { findScopedEvents } from './incidents.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
+import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
 import { buildSpans, SPAN_KINDS } from './session-spans.ts';
 
 export const observeSessions = defineOperation({
@@ -31,16 +27,16 @@ export const observeSessions = defineOperation({
   output: buildObjectSchema({
     sessions: buildListSchema(
       buildObjectSchema({
-        session_id: text,
-        tenant_id: text,
-        agent_ids: texts,
-        event_count: whole,
-        block_count: whole,
-        first_seen: text,
-        last_seen: text,
+        session_id: textSchema,
+        tenant_id: textSchema,
+        agent_ids: textListSchema,
+        event_count: integerSchema,
+        block_count: integerSchema,
+        first_seen: textSchema,
+        last_seen: textSchema,
       }),
     ),
-    count: whole,
+    count: integerSchema,
     next_cursor: nextCursorSchema,
     total: totalSchema,
   }),
@@ -80,24 +76,27 @@ export const observeSessions = defineOperation({
 });
 
 const spanSchema = buildObjectSchema({
-  event_id: text,
+  event_id: textSchema,
   kind: { enum: SPAN_KINDS },
-  name: { ...text, description: 'The tool, the model, or the boundary.' },
-  agent_id: text,
-  start: text,
-  end: { ...textOrNull, description: 'The time of the answer; `null` if none was recorded.' },
-  duration_ms: wholeOrNull,
-  end_event_id: { ...textOrNull, description: 'The event of the answer.' },
-  decision: text,
-  action: text,
-  rule: text,
-  end_decision: textOrNull,
-  data_tags: texts,
-  session_tags: { ...texts, description: 'The taint tags of the session before this step.' },
-  new_tags: { ...texts, description: 'The taint tags that no earlier step had.' },
-  input_tokens: { ...wholeOrNull, description: 'Of a model call, as the provider reported.' },
-  output_tokens: wholeOrNull,
-  micro_usd: { ...wholeOrNull, description: 'Its cost by the price list, in millionths of a US dollar.' },
+  name: { ...textSchema, description: 'The tool, the model, or the boundary.' },
+  agent_id: textSchema,
+  start: textSchema,
+  end: { ...nullableTextSchema, description: 'The time of the answer; `null` if none was recorded.' },
+  duration_ms: nullableIntegerSchema,
+  end_event_id: { ...nullableTextSchema, description: 'The event of the answer.' },
+  decision: textSchema,
+  action: textSchema,
+  rule: textSchema,
+  end_decision: nullableTextSchema,
+  data_tags: textListSchema,
+  session_tags: { ...textListSchema, description: 'The taint tags of the session before this step.' },
+  new_tags: { ...textListSchema, description: 'The taint tags that no earlier step had.' },
+  input_tokens: { ...nullableIntegerSchema, description: 'Of a model call, as the provider reported.' },
+  output_tokens: nullableIntegerSchema,
+  micro_usd: {
+    ...nullableIntegerSchema,
+    description: 'Its cost by the price list, in millionths of a US dollar.',
+  },
 });
 
 export const observeSession = defineOperation({
@@ -115,13 +114,16 @@ export const observeSession = defineOperation({
     properties: { session_id: { ...name, type: 'string' }, tenant_id: tenantSchema, ...pageInput },
   },
   output: buildObjectSchema({
-    session_id: text,
-    count: { ...whole, description: 'The number of events in this answer.' },
+    session_id: textSchema,
+    count: { ...integerSchema, description: 'The number of events in this answer.' },
     events: buildListSchema(eventSchema, 'Oldest first.'),
     spans: buildListSchema(spanSchema, 'The steps of these events, in the order of their start.'),
-    agent_ids: texts,
-    tenant_ids: texts,
-    taint_tags: { ...texts, description: 'The taint tags of the session at its latest recorded step.' },
+    agent_ids: textListSchema,
+    tenant_ids: textListSchema,
+    taint_tags: {
+      ...textListSchema,
+      description: 'The taint tags of the session at its latest recorded step.',
+    },
     next_cursor: {
       ...nextCursorSchema,
       description: 'The cursor of older events; `null` if there are none.',

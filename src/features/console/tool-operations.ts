@@ -1,22 +1,19 @@
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  integerSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { draftContract } from './contract-draft.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  lastSchema,
-  listPageSchemas,
-  tenantSchema,
-  text,
-  usageSchemas,
-  whole,
-} from './schemas.ts';
+import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
 const toolSchema = buildObjectSchema({
-  tool_name: text,
+  tool_name: textSchema,
   declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
   ...usageSchemas,
 });
@@ -100,13 +97,13 @@ export const observeToolContract = defineOperation({
     properties: { tool_name: { ...name, type: 'string' }, last: lastSchema, tenant_id: tenantSchema },
   },
   output: buildObjectSchema({
-    tool_name: text,
+    tool_name: textSchema,
     declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
     calls_seen: {
-      ...whole,
+      ...integerSchema,
       description: 'Recorded calls from which the draft is made; at most 1,000 events are read.',
     },
-    results_seen: whole,
+    results_seen: integerSchema,
     arguments_from: argumentsFrom,
     contract: {
       type: ['object', 'null'],
@@ -139,7 +136,7 @@ export const observeMetrics = defineOperation({
   needs: 'journal',
   input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema } },
   output: buildObjectSchema({
-    agents: buildListSchema(buildObjectSchema({ agent_id: text, ...usageSchemas })),
+    agents: buildListSchema(buildObjectSchema({ agent_id: textSchema, ...usageSchemas })),
     tools: buildListSchema(toolSchema),
   }),
   example: { last: '24h' },

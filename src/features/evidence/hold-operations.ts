@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
+import { nullableTextSchema } from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
@@ -16,15 +17,14 @@ import {
 } from './hold-store.ts';
 
 const time = { type: ['string', 'null'], maxLength: 40 } as const;
-const nullableText = { type: ['string', 'null'] } as const;
 
 const holdFields = {
   hold_id: { type: 'string' },
-  tenant_id: { ...nullableText, description: '`null` for all tenants.' },
-  agent_id: { ...nullableText, description: '`null` for all agents.' },
-  session_id: { ...nullableText, description: '`null` for all sessions.' },
-  since: { ...nullableText, description: 'The time of the oldest event; `null` for no limit.' },
-  until: { ...nullableText, description: 'The time after the newest event; `null` for no limit.' },
+  tenant_id: { ...nullableTextSchema, description: '`null` for all tenants.' },
+  agent_id: { ...nullableTextSchema, description: '`null` for all agents.' },
+  session_id: { ...nullableTextSchema, description: '`null` for all sessions.' },
+  since: { ...nullableTextSchema, description: 'The time of the oldest event; `null` for no limit.' },
+  until: { ...nullableTextSchema, description: 'The time after the newest event; `null` for no limit.' },
   reason: { type: 'string' },
   created_by: { type: 'string' },
   created_at: { type: 'string' },

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireAllTenants } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { nullableTextSchema } from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
@@ -30,16 +31,15 @@ export interface ReportRequest extends EvidenceWindow {
   readonly tenants: '*' | readonly string[];
 }
 
-const nullableText = { type: ['string', 'null'] } as const;
 const count = { type: 'integer' } as const;
 const taskFields = {
   task_id: { type: 'string' },
   kind: { enum: TASK_KINDS },
   state: { enum: TASK_STATES },
-  tenant_id: { ...nullableText, description: 'The tenant of a pack; `null` for the whole service.' },
+  tenant_id: { ...nullableTextSchema, description: 'The tenant of a pack; `null` for the whole service.' },
   created_by: { type: 'string' },
   created_at: { type: 'string' },
-  ended_at: nullableText,
+  ended_at: nullableTextSchema,
   progress: {
     type: 'object',
     required: ['done_bytes', 'total_bytes'],
@@ -54,7 +54,7 @@ const taskFields = {
     type: ['object', 'null'],
     description: 'The pack that was made: window, number of events, size and SHA-256 of the archive.',
   },
-  error: { ...nullableText, description: 'Why the task failed.' },
+  error: { ...nullableTextSchema, description: 'Why the task failed.' },
 } as const;
 const taskSchema = {
   type: 'object',

@@ -6,15 +6,9 @@ import {
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
+import { buildObjectSchema, nullableTextSchema, textSchema } from '../../operations/schema-parts.ts';
 import { dropBlankName } from '../../operations/subject.ts';
-import {
-  buildLineSchema,
-  buildOptionalNumberSchema,
-  describeFields,
-  documentText,
-  nullableText,
-  textField,
-} from './fields.ts';
+import { buildLineSchema, buildOptionalNumberSchema, documentText } from './fields.ts';
 import {
   deletePolicyVersion,
   findPolicyVersion,
@@ -26,12 +20,12 @@ import {
 
 const versionFields = {
   version: { type: 'integer' },
-  name: textField,
-  sha256: textField,
-  note: textField,
+  name: textSchema,
+  sha256: textSchema,
+  note: textSchema,
   restored_from: { type: ['integer', 'null'], description: 'The version that a rollback restored.' },
-  created_by: textField,
-  created_at: textField,
+  created_by: textSchema,
+  created_at: textSchema,
 } as const;
 
 export const policyDocumentShow = defineOperation({
@@ -48,13 +42,13 @@ export const policyDocumentShow = defineOperation({
     type: 'object',
     properties: { version: buildOptionalNumberSchema('Default: the current version.') },
   },
-  output: describeFields({
-    text: { ...textField, description: 'YAML; empty if nothing was saved.' },
+  output: buildObjectSchema({
+    text: { ...textSchema, description: 'YAML; empty if nothing was saved.' },
     ...versionFields,
     version: { type: ['integer', 'null'], description: '`null` if nothing was saved.' },
-    sha256: nullableText,
-    created_by: nullableText,
-    created_at: nullableText,
+    sha256: nullableTextSchema,
+    created_by: nullableTextSchema,
+    created_at: nullableTextSchema,
   }),
   example: {},
   answer: {
@@ -80,7 +74,11 @@ export const policyDocumentShow = defineOperation({
 });
 
 /** The schema of a version that was saved and activated. */
-export const savedDocument = describeFields({ text: textField, ...versionFields, ...activatedProperties });
+export const savedDocument = buildObjectSchema({
+  text: textSchema,
+  ...versionFields,
+  ...activatedProperties,
+});
 
 export const policyDocumentSave = defineOperation({
   name: 'policy_document_save',
@@ -182,8 +180,8 @@ export const policyVersionsList = defineOperation({
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: { ...pageInput } },
-  output: describeFields({
-    versions: { type: 'array', items: describeFields(versionFields) },
+  output: buildObjectSchema({
+    versions: { type: 'array', items: buildObjectSchema(versionFields) },
     ...pageOutput,
   }),
   example: { limit: 20 },
@@ -219,12 +217,12 @@ export const policyVersionDiff = defineOperation({
       to: { type: 'integer', minimum: 0, description: 'A version; 0 for no text. Default: the current one.' },
     },
   },
-  output: describeFields({
+  output: buildObjectSchema({
     from: { type: 'integer' },
     to: { type: 'integer' },
-    before: { ...textField, description: 'The text of the first version.' },
-    after: { ...textField, description: 'The text of the second version.' },
-    diff: { ...textField, description: 'Empty if the texts are equal.' },
+    before: { ...textSchema, description: 'The text of the first version.' },
+    after: { ...textSchema, description: 'The text of the second version.' },
+    diff: { ...textSchema, description: 'Empty if the texts are equal.' },
   }),
   example: { from: 0, to: 0 },
   answer: { from: 0, to: 0, before: '', after: '', diff: '' },

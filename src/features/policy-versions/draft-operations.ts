@@ -1,20 +1,25 @@
 import { buildPolicyRefusal } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import {
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { ReplayFilter } from '../../runtime/policies/replay.ts';
 import { compileManagedDraft, draftInput } from './draft.ts';
-import { describeFields, integerField, nullableText, textField } from './fields.ts';
 
 const problem = {
   type: 'object',
   required: ['file', 'path', 'message'],
   properties: {
-    file: textField,
-    path: textField,
-    message: textField,
-    line: integerField,
+    file: textSchema,
+    path: textSchema,
+    message: textSchema,
+    line: integerSchema,
     level: { enum: ['error', 'warning'] },
   },
 } as const;
@@ -32,13 +37,13 @@ export const policyLint = defineOperation({
   permission: 'policies:edit',
   needs: 'live',
   input: { type: 'object', properties: draftInput },
-  output: describeFields({
+  output: buildObjectSchema({
     valid: { type: 'boolean' },
-    policy_hash: nullableText,
+    policy_hash: nullableTextSchema,
     problems,
     remarks: {
       type: 'array',
-      items: { ...problem, properties: { ...problem.properties, id: textField } },
+      items: { ...problem, properties: { ...problem.properties, id: textSchema } },
       description: 'Probable mistakes. A policy with remarks is valid.',
     },
   }),
@@ -79,19 +84,19 @@ export const policyTest = defineOperation({
       },
     },
   },
-  output: describeFields({
-    policy_hash: textField,
-    passed: integerField,
-    failed: integerField,
+  output: buildObjectSchema({
+    policy_hash: textSchema,
+    passed: integerSchema,
+    failed: integerSchema,
     results: {
       type: 'array',
-      items: describeFields({
-        file: textField,
-        line: integerField,
-        name: textField,
+      items: buildObjectSchema({
+        file: textSchema,
+        line: integerSchema,
+        name: textSchema,
         differences: {
           type: 'array',
-          items: describeFields({ field: textField, expected: textField, actual: textField }),
+          items: buildObjectSchema({ field: textSchema, expected: textSchema, actual: textSchema }),
           description: 'Empty if the case passes.',
         },
       }),
@@ -130,28 +135,28 @@ export const policyTest = defineOperation({
 const SINCE_DEFAULT = '24h';
 
 const countFields = {
-  same: integerField,
-  stricter: integerField,
-  less_strict: integerField,
-  unknown: integerField,
+  same: integerSchema,
+  stricter: integerSchema,
+  less_strict: integerSchema,
+  unknown: integerSchema,
 } as const;
-const replayCounts = describeFields(countFields);
+const replayCounts = buildObjectSchema(countFields);
 const replayRows = {
   type: 'array',
-  items: describeFields({ name: textField, ...countFields }),
+  items: buildObjectSchema({ name: textSchema, ...countFields }),
   description: 'The names with the most changes first.',
 } as const;
 const replayExamples = {
   type: 'array',
-  items: describeFields({
-    event_id: textField,
-    agent_id: textField,
-    tool_name: nullableText,
-    data_tags: { type: 'array', items: textField },
-    from: textField,
-    to: textField,
-    from_rule: textField,
-    to_rule: textField,
+  items: buildObjectSchema({
+    event_id: textSchema,
+    agent_id: textSchema,
+    tool_name: nullableTextSchema,
+    data_tags: { type: 'array', items: textSchema },
+    from: textSchema,
+    to: textSchema,
+    from_rule: textSchema,
+    to_rule: textSchema,
   }),
   description: 'The first examples.',
 } as const;
@@ -178,29 +183,29 @@ export const policyReplay = defineOperation({
         maxLength: 64,
         description: 'ISO 8601, or a duration before now. Default: now.',
       },
-      agent_id: { ...nullableText, maxLength: 256 },
-      tool_name: { ...nullableText, maxLength: 256 },
-      data_tag: { ...nullableText, maxLength: 256, description: 'The tag and its descendants.' },
+      agent_id: { ...nullableTextSchema, maxLength: 256 },
+      tool_name: { ...nullableTextSchema, maxLength: 256 },
+      data_tag: { ...nullableTextSchema, maxLength: 256, description: 'The tag and its descendants.' },
       event_tenant_id: {
-        ...nullableText,
+        ...nullableTextSchema,
         maxLength: 256,
         description: 'Only decisions for this tenant. Default: all that the caller may see.',
       },
     },
   },
-  output: describeFields({
-    policy_hash: textField,
-    since: textField,
-    until: nullableText,
+  output: buildObjectSchema({
+    policy_hash: textSchema,
+    since: textSchema,
+    until: nullableTextSchema,
     total: { ...replayCounts, description: 'The recorded decisions of the period, by kind of change.' },
     unknown: {
       type: 'object',
-      additionalProperties: integerField,
+      additionalProperties: integerSchema,
       description: 'Decisions that cannot be replayed, by reason.',
     },
     transitions: {
       type: 'array',
-      items: describeFields({ from: textField, to: textField, count: integerField }),
+      items: buildObjectSchema({ from: textSchema, to: textSchema, count: integerSchema }),
       description: 'The changes of the action.',
     },
     by_agent: replayRows,

@@ -1,12 +1,18 @@
 import { buildPolicyRefusal, requireAllTenants } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import {
+  buildObjectSchema,
+  integerSchema,
+  nullableTextSchema,
+  textSchema,
+} from '../../operations/schema-parts.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import type { Skill } from '../../runtime/packages/package.ts';
 import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';
 import { listParts } from './document-parts.ts';
 import { policyTest } from './draft-operations.ts';
-import { buildLineSchema, describeFields, integerField, nullableText, textField } from './fields.ts';
+import { buildLineSchema } from './fields.ts';
 import { installPart, readCurrentDocument, uninstallPart } from './part-change.ts';
 
 const skillName = {
@@ -17,16 +23,19 @@ const skillName = {
 } as const;
 
 const skillFields = {
-  name: textField,
-  version: { ...nullableText, description: 'The version that comes with the service; `null` if none does.' },
-  description: textField,
-  keywords: { type: 'array', items: textField },
+  name: textSchema,
+  version: {
+    ...nullableTextSchema,
+    description: 'The version that comes with the service; `null` if none does.',
+  },
+  description: textSchema,
+  keywords: { type: 'array', items: textSchema },
   installed_in: {
     enum: ['document', 'files', null],
     description:
       '`document`: installed here, in the policy document. `files`: installed with `service skills add`, next to the configuration.',
   },
-  installed_version: nullableText,
+  installed_version: nullableTextSchema,
   state: {
     enum: ['available', 'intact', 'changed', 'missing'],
     description: '`changed` or `missing`: its text or files are not those that were installed.',
@@ -44,9 +53,9 @@ export const skillsList = defineOperation({
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: {} },
-  output: describeFields({
-    skills: { type: 'array', items: describeFields(skillFields), description: 'By name.' },
-    count: integerField,
+  output: buildObjectSchema({
+    skills: { type: 'array', items: buildObjectSchema(skillFields), description: 'By name.' },
+    count: integerSchema,
   }),
   example: {},
   answer: null,
@@ -68,14 +77,14 @@ export const skillShow = defineOperation({
   for_users: true,
   needs: 'store',
   input: { type: 'object', required: ['skill_name'], properties: { skill_name: skillName } },
-  output: describeFields({
+  output: buildObjectSchema({
     ...skillFields,
     files: {
       type: 'array',
-      items: describeFields({
-        path: textField,
-        kind: { ...textField, description: 'The kind of file: `policy`, `cases` or another.' },
-        text: textField,
+      items: buildObjectSchema({
+        path: textSchema,
+        kind: { ...textSchema, description: 'The kind of file: `policy`, `cases` or another.' },
+        text: textSchema,
       }),
       description: 'Empty for a skill that does not come with the service.',
     },

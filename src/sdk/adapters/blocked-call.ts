@@ -3,10 +3,10 @@ import { BlockedError } from '../errors.ts';
 /** Options that all adapters have. */
 export interface AdapterOptions {
   /**
-   * Behaviour if a tool call or its result is blocked. `tell`: the model reads the reason as the result and continues.
-   * `raise`: the run of the agent ends with `BlockedError`. Default `tell`. Blocked prompts and answers always raise.
+   * Behaviour if a tool call or its result is blocked. `return`: the model reads the reason as the result and continues.
+   * `raise`: the run of the agent ends with `BlockedError`. Default `return`. Blocked prompts and answers always raise.
    */
-  readonly on_block?: 'tell' | 'raise';
+  readonly on_block?: 'return' | 'raise';
 }
 
 /**
@@ -15,7 +15,7 @@ export interface AdapterOptions {
  * @throws BlockedError if the adapter raises, and every error of the tool itself
  */
 export async function runOrReportBlock<Value, Replacement>(
-  { on_block = 'tell' }: AdapterOptions,
+  { on_block = 'return' }: AdapterOptions,
   work: () => Promise<Value>,
   buildResult: (reason: string) => Replacement,
 ): Promise<Value | Replacement> {

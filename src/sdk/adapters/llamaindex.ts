@@ -151,7 +151,7 @@ async function mapTexts(content: unknown, change: (text: string) => Promise<stri
 async function* guardChunks(
   guard: Guard,
   source: AsyncIterable<Chunk>,
-  { on_block = 'tell' }: AdapterOptions,
+  { on_block = 'return' }: AdapterOptions,
   member: 'delta' | 'text' = 'delta',
 ): AsyncGenerator<Chunk> {
   const stream = guard.openStream();
@@ -170,7 +170,7 @@ async function* guardChunks(
 
 async function* endBlocked(
   verdict: GuardVerdict,
-  on_block: 'tell' | 'raise',
+  on_block: 'return' | 'raise',
   member: 'delta' | 'text',
 ): AsyncGenerator<Chunk> {
   const error = new BlockedError(verdict);
