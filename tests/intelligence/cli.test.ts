@@ -1,7 +1,15 @@
 /** The commands of the advisory layer, against a model server on loopback. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type RunResult, runInProcess, withFolder } from '../../src/entry/cli/testing/run.ts';
@@ -71,7 +79,7 @@ function writeConfig(cwd: string, base_url: string, settings = ''): void {
 function snapshot(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
   const paths = files.map((each) => join(each.parentPath, each.name));
-  const own = paths.filter((path) => !path.includes('/.service/') && !path.includes(STAGED));
+  const own = paths.filter((path) => !path.includes('/.service/') && !path.includes(`/${STAGED}/`));
   return Object.fromEntries(own.sort().map((path) => [path, readFileSync(path, 'utf8')]));
 }
 
@@ -212,6 +220,72 @@ test('hostile answers change nothing on the disk', () =>
     model.answerWith(`${RECOMMEND_GOOD}\n\u001b[2J\u202egnihtemos`);
     const escaped = await run('intelligence', 'recommend');
     assert.ok(!/[\u001b\u202e]/.test(escaped.stdout), 'controls are escaped');
+  }));
+
+test('proposals are staged in a folder of their own only, and the model is not asked before', () =>
+  withProject(async ({ run, model, cwd }) => {
+    mkdirSync(join(cwd, 'app'));
+    writeFileSync(join(cwd, 'app/notes.txt'), 'mine');
+    mkdirSync(join(cwd, 'policies'));
+    const before = snapshot(cwd);
+    model.answerWith('Off.\n--- FILE: service.yaml ---\nsecret_detection: {enabled: false}\n--- END ---');
+    for (const folder of ['.', 'app', `${cwd}/app/..`]) {
+      const { code, stderr } = await run(
+        'intelligence',
+        'auto-config',
+        '--path',
+        'app',
+        '--output-dir',
+        folder,
+      );
+      assert.deepEqual([code, /has files that are not proposals/.test(stderr)], [1, true], folder);
+    }
+    assert.equal(model.questions.length, 0);
+    const config = readFileSync(join(cwd, 'service.yaml'), 'utf8');
+    const wide = config.replace('paths: {', 'paths: {policy_files: [policies/**/*.yaml], ');
+    writeFileSync(join(cwd, 'service.yaml'), wide);
+    model.answerWith(RECOMMEND_WEAKENING);
+    const active = await run('intelligence', 'recommend', '--output-dir', 'policies/new');
+    assert.deepEqual([active.code, /would take effect/.test(active.stderr)], [1, true], active.stderr);
+    writeFileSync(join(cwd, 'service.yaml'), config);
+    assert.deepEqual(snapshot(cwd), before);
+    for (const _ of ['new', 'again']) {
+      const staged = await run('intelligence', 'recommend', '--output-dir', 'out');
+      assert.equal(staged.code, 0, staged.stderr);
+    }
+  }));
+
+test('a link that is planted in the staging folder is not followed', () =>
+  withProject(async ({ run, model, cwd }) => {
+    model.answerWith(RECOMMEND_GOOD);
+    assert.equal((await run('intelligence', 'recommend')).code, 0);
+    const before = snapshot(cwd);
+    const staged = join(cwd, STAGED, 'policies/recommended-cards.yaml');
+    const wanted = readFileSync(staged, 'utf8');
+    rmSync(staged);
+    symlinkSync(join(cwd, 'service.yaml'), staged);
+    const refused = await run('intelligence', 'recommend', '--apply', '--yes');
+    assert.deepEqual([refused.code, /is a link/.test(refused.stderr)], [1, true], refused.stderr);
+    rmSync(staged);
+    writeFileSync(staged, 'version: v1alpha1\npolicies: [{name: x, boundary: input, action: allow}]\n');
+    assert.deepEqual(snapshot(cwd), before);
+    assert.equal((await run('intelligence', 'recommend', '--apply')).code, 0);
+    const applied = readFileSync(join(cwd, 'policies/recommended-cards.yaml'), 'utf8');
+    assert.equal(applied, wanted, 'the answer is applied, not what lay in the staging folder');
+    assert.equal((await run('intelligence', 'undo')).code, 0);
+    assert.ok(!existsSync(join(cwd, 'policies')), 'the folder that was created is gone');
+  }));
+
+test('a project with service.yml gets no second configuration', () =>
+  withProject(async ({ run, model, cwd }) => {
+    mkdirSync(join(cwd, 'app'));
+    writeFileSync(join(cwd, 'app/service.yml'), 'policy: {default_action: block}\n');
+    const before = snapshot(cwd);
+    model.answerWith(AUTO_CONFIG_GOOD);
+    const { code, stderr } = await run('intelligence', 'auto-config', '--path', 'app', '--apply', '--yes');
+    assert.deepEqual([code, /the path must be/.test(stderr)], [1, true], stderr);
+    assert.match(model.questions[0]!.prompt, /"has_configuration": true/);
+    assert.deepEqual(snapshot(cwd), before);
   }));
 
 test('a link in the way is not followed', () =>

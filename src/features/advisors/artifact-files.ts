@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { AdvisorResult } from '../../core/advisors/types.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
@@ -27,11 +27,36 @@ type Artifacts = AdvisorResult['artifacts'];
  */
 const PATH = /^(?:[a-z][a-z0-9_-]{0,60}\/)?[a-z0-9][a-z0-9_-]{0,60}\.(?:yaml|py|ts|mts|mjs|js)$/;
 
-/** Writes proposals below a folder. Nothing takes effect. @throws ArtifactFailure `conflict` */
-export async function stageArtifacts(folder: string, artifacts: Artifacts): Promise<readonly string[]> {
+/** The file that marks a folder of proposals. */
+const STAGING_MARK = '.advisor-proposals';
+const STAGING_TEXT = 'Proposals of `service intelligence`. Nothing in this folder takes effect.\n';
+
+/**
+ * Writes proposals below a folder. Nothing takes effect, so the folder must be new, empty, or one of an earlier
+ * proposal: never the project itself, whose files would be replaced unseen.
+ *
+ * @param isActive returns whether the service would read a file of this path
+ * @throws ArtifactFailure `conflict`
+ */
+export async function stageArtifacts(
+  folder: string,
+  artifacts: Artifacts,
+  isActive: (path: string) => boolean,
+): Promise<readonly string[]> {
   const paths = Object.keys(artifacts);
-  await requireNoLink(folder);
-  for (const path of paths) await requireWritable(folder, path);
+  if (paths.length === 0) return [];
+  await requireStagingFolder(folder);
+  for (const path of paths) {
+    await requireWritable(folder, path);
+    if (isActive(join(folder, path)))
+      throw new ArtifactFailure(
+        'conflict',
+        `The configuration reads \`${path}\` in the staging folder, so it would take effect. Choose another folder with \`--output-dir\`.`,
+      );
+  }
+  await mkdir(folder, { recursive: true });
+  const mark = join(folder, STAGING_MARK);
+  await replaceDurably(mark, STAGING_TEXT, `${mark}.${randomBytes(6).toString('hex')}.tmp`);
   for (const path of paths) {
     const target = join(folder, path);
     await mkdir(dirname(target), { recursive: true });
@@ -65,6 +90,8 @@ export async function listArtifactChanges(
 /** The record of an applied change, `manifest.json` in its folder of the backups. */
 interface AppliedChange {
   readonly root: string;
+  /** The folders that the change creates, below the root. */
+  readonly folders: readonly string[];
   readonly files: readonly {
     readonly path: string;
     /** SHA-256 in hex; `null` if there was no file. */
@@ -96,7 +123,8 @@ export async function applyArtifacts(
     before: before === null ? null : hashText(before),
     after: hashText(after),
   }));
-  await writeDurably(join(backup, MANIFEST), JSON.stringify({ root, files } satisfies AppliedChange));
+  const applied: AppliedChange = { root, folders: await listMissingFolders(root, changes), files };
+  await writeDurably(join(backup, MANIFEST), JSON.stringify(applied));
   await syncFolder(backup);
   try {
     for (const { path, before, after } of changes) {
@@ -111,10 +139,21 @@ export async function applyArtifacts(
       await replaceDurably(target, after, `${target}.${randomBytes(6).toString('hex')}.tmp`);
     }
   } catch (fault) {
-    await restoreFiles(backup, { root, files }, true);
+    await restoreFiles(backup, applied, true);
     throw fault;
   }
   await pruneBackups(join(state_dir, BACKUPS));
+}
+
+async function listMissingFolders(
+  root: string,
+  changes: readonly ArtifactChange[],
+): Promise<readonly string[]> {
+  const folders = new Set(changes.map(({ path }) => dirname(path)).filter((folder) => folder !== '.'));
+  const missing: string[] = [];
+  for (const folder of folders)
+    if ((await lstat(join(root, folder)).catch(ignoreMissing)) === null) missing.push(folder);
+  return missing;
 }
 
 /** A change that was taken back. */
@@ -149,7 +188,7 @@ export async function undoArtifacts(state_dir: string): Promise<UndoneChange> {
 /** Puts the former files back, and removes the backup. */
 async function restoreFiles(
   backup: string,
-  { root, files }: AppliedChange,
+  { root, folders, files }: AppliedChange,
   is_rollback: boolean,
 ): Promise<UndoneChange> {
   const restored: string[] = [];
@@ -169,6 +208,8 @@ async function restoreFiles(
       restored.push(path);
     }
   }
+  // A folder that is used meanwhile is not empty, and stays.
+  for (const folder of folders) await rmdir(join(root, folder)).catch(() => {});
   const done = `${backup}.${is_rollback ? 'failed' : 'undone'}`;
   await rename(backup, done);
   await rm(done, { recursive: true, force: true });
@@ -203,12 +244,15 @@ async function requireWritable(root: string, path: string): Promise<void> {
     );
 }
 
-async function requireNoLink(folder: string): Promise<void> {
+/** @throws ArtifactFailure `conflict` unless the folder is new, empty, or one of an earlier proposal */
+export async function requireStagingFolder(folder: string): Promise<void> {
   const there = await lstat(folder).catch(ignoreMissing);
-  if (there !== null && !there.isDirectory())
+  if (there === null) return;
+  const names = there.isDirectory() ? await readdir(folder) : null;
+  if (names === null || (names.length > 0 && !names.includes(STAGING_MARK)))
     throw new ArtifactFailure(
       'conflict',
-      'The staging folder is no folder, or is a link. Choose another one with `--output-dir`.',
+      'The staging folder is a link, or has files that are not proposals. Nothing was written. Choose a new or empty folder with `--output-dir`.',
     );
 }
 

@@ -1,5 +1,5 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { isAbsolute, join, matchesGlob, relative, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { buildConfigProblem } from './problem-text.ts';
 import { type Config, configSchema } from './schema.ts';
@@ -69,6 +69,12 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
     problems.push(buildConfigProblem(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
   }
   return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
+}
+
+/** Returns whether a configuration would read a file of this absolute path as a document or as a plug-in. */
+export function isReadByConfig({ paths, plugins, origin }: Config, path: string): boolean {
+  const patterns = [...PATH_KEYS.flatMap((key) => paths[key]), ...plugins.files];
+  return patterns.some((pattern) => matchesGlob(path, resolve(origin.base_dir, pattern)));
 }
 
 /** Returns whether a pattern is a default. A default pattern may match no file without a warning. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { undoArtifacts } from '../../../features/advisors/artifact-files.ts';
 import { type ModelBackend, ModelFailure } from '../../../features/advisors/types.ts';
@@ -128,6 +129,6 @@ async function undoChange(
     printJson(terminal, { root, restored, removed });
     return;
   }
-  for (const each of restored) printLine(terminal, `restored ${escapeControls(each)}`);
-  for (const each of removed) printLine(terminal, `removed  ${escapeControls(each)}`);
+  for (const each of restored) printLine(terminal, `restored ${escapeControls(join(root, each))}`);
+  for (const each of removed) printLine(terminal, `removed  ${escapeControls(join(root, each))}`);
 }

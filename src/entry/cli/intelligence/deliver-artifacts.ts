@@ -32,7 +32,9 @@ export async function deliverArtifacts(
   if (!isSuccess(result, options, terminal)) return;
   if (!options.json) printAdvice(result, terminal);
   const folder = resolve(terminal.cwd, options.outputDir);
-  const staged = await convertArtifactFailure(stageArtifacts(folder, result.artifacts));
+  const { isReadByConfig } = await import('../../../runtime/config/document-files.ts');
+  const isActive = (path: string): boolean => isReadByConfig(config, path);
+  const staged = await convertArtifactFailure(stageArtifacts(folder, result.artifacts, isActive));
   if (!options.json) {
     printLine(terminal);
     for (const path of staged)
@@ -66,7 +68,7 @@ async function applyConfirmedChanges(
     return false;
   }
   if (!options.json) {
-    printLine(terminal);
+    printLine(terminal, `\nChanges in ${escapeControls(root)}:`);
     for (const change of changes) printDiff(change, terminal);
   }
   if (!(await confirmChanges(isWeakening(result), options, terminal))) {

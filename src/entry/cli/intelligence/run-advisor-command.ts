@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
 import type { PreparedCall } from '../../../features/advisors/advisory.ts';
+import { requireStagingFolder } from '../../../features/advisors/artifact-files.ts';
 import type { AdvisorStep } from '../../../features/advisors/run-advisor.ts';
 import type { Context } from '../../../operations/operation.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
@@ -9,12 +11,15 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { printLine, printNotice, type Terminal } from '../terminal.ts';
+import { convertArtifactFailure } from './deliver-artifacts.ts';
 
 /** The options that all advisors share. */
 export interface AdvisorOptions {
   readonly config?: string;
   readonly json?: true;
   readonly showPrompt?: true;
+  /** The folder for proposed files; absent for an advisor without files. */
+  readonly outputDir?: string;
 }
 
 /**
@@ -29,7 +34,12 @@ export async function runAdvisorCommand(
 ): Promise<{ readonly result: AdvisorResult; readonly config: Config } | null> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   // A prompt can be read before the layer is switched on.
-  if (options.showPrompt !== true) requireEnabled(config);
+  if (options.showPrompt !== true) {
+    requireEnabled(config);
+    // Before the model is asked, because an answer costs time and money.
+    if (options.outputDir !== undefined)
+      await convertArtifactFailure(requireStagingFolder(resolve(terminal.cwd, options.outputDir)));
+  }
   const { openLocalRuntime } = await import('../../../server/local.ts');
   const runtime = await openLocalRuntime(config, getPackageVersion());
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
