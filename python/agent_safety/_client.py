@@ -47,10 +47,6 @@ ADVISOR_EXTRA_SECONDS = 30.0
 STATUS_PATH = "/v1/intelligence/status"
 
 NOT_AN_ANSWER = "The service did not answer as it should. Check its address and its version."
-NOT_CONFIGURED = (
-    "Set `intelligence.enabled: true` and `intelligence.backend` (provider, model, base_url, api_key_env) in "
-    "service.yaml, and start the service again."
-)
 
 
 class ClientBackend:
@@ -342,5 +338,5 @@ def _advisor_seconds(status: object) -> float:
 
 def _advisor_error(error: ServiceRefusedError) -> AgentSafetyError:
     if error.code == "not_configured":
-        return AIBackendNotConfiguredError(f"{error} {NOT_CONFIGURED}")
+        return AIBackendNotConfiguredError(str(error))
     return error

@@ -232,6 +232,25 @@ def test_approvals_are_waited_for(client):
     assert raising.tool("issue_refund", {"order": "later-2"}, approval_request_id=request_id).decision == "block"
 
 
+def test_an_advisor_reads_a_folder_of_the_service_only_on_request(server):
+    project = {"tools": [{"name": "send_mail", "parameters": ["to"]}]}
+    with create_client_guard(server.url) as guard:
+        guard.intelligence.auto_config(project)
+        guard.intelligence.auto_config(path="app")
+        guard.intelligence.integrate("langchain")
+        guard.intelligence.integrate("langchain", project)
+        asyncio.run(guard.aio.intelligence.integrate("langchain", path="app"))
+        asyncio.run(guard.aio.intelligence.auto_config(project))
+    assert [body for _, body in server.seen] == [
+        {"project": project},
+        {"path": "app"},
+        {"target": "langchain"},
+        {"target": "langchain", "project": project},
+        {"target": "langchain", "path": "app"},
+        {"project": project},
+    ]
+
+
 def test_an_advisor_keeps_the_error_of_the_service():
     """Only a service without a back end is reported as such."""
     missing_folder = ServiceRefusedError("There is no folder `app`.", 404, "not_found")

@@ -211,6 +211,8 @@ for (const provider of PROVIDERS) {
         ['recommend', { since: 'yesterday' }, 400, 'invalid_request'],
         ['compliance', { framework: 'iso27001' }, 400, 'invalid_request'],
         ['integrate', { target: 'cobol' }, 400, 'invalid_request'],
+        ['auto-config', {}, 400, 'invalid_request'],
+        ['auto-config', { project: {} }, 400, 'invalid_request'],
         ['auto-config', { path: '/etc' }, 404, 'not_found'],
         ['auto-config', { path: 'app/../../..' }, 404, 'not_found'],
         ['auto-config', { path: '.service' }, 404, 'not_found'],

@@ -28,7 +28,7 @@ export async function findConfigurationProblems(text: string): Promise<readonly 
   if (!isMapping(written)) return ['`service.yaml` must be a mapping.'];
   // A reference could bring a secret into a reason or a name, and the policy would not be the one that was examined.
   if (text.includes('${'))
-    return ['`service.yaml` of a proposal may not take values from the environment (`${NAME}`).'];
+    return ['`service.yaml` of a proposal may not take values from the environment (`$NAME` in braces).'];
   const problems = Object.entries(written).flatMap(([key, value]) => findMemberProblems(key, value));
   const host = isMapping(written.server) ? written.server.host : undefined;
   if (host !== undefined && !(typeof host === 'string' && isLoopbackHost(host)))

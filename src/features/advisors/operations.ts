@@ -242,6 +242,7 @@ export const intelligenceAutoConfig = defineOperation({
   },
   refusals: REFUSALS,
   run: async ({ project, path }, context) => {
+    if (path === undefined && Object.keys(project ?? {}).length === 0) throw buildNoProjectRefusal();
     const outline = await readOutline(project, path, context);
     const read = await context.runtime.configuration();
     if (!read.ok) throw new Refusal('unavailable', 'The configuration on disk is not valid.');
@@ -296,6 +297,11 @@ async function readOutline(
   if (project !== undefined || path === undefined) return completeOutline(project ?? {});
   const { readServerProject } = await import('./server-project.ts');
   return readServerProject(path, runtime.limits);
+}
+
+function buildNoProjectRefusal(): Refusal {
+  const message = 'is required, with the names of tools, agents or packages, unless there is `path`';
+  return new Refusal('invalid_request', `\`project\` ${message}.`, [{ path: 'project', message }]);
 }
 
 /** Fills in what a client left out. */

@@ -20,11 +20,11 @@ interface InitOptions {
 export function defineInit(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Write a configuration and a first policy. Existing files are never overwritten. On a terminal it asks which coding agents to guard, for which projects, and which policy packs to add.',
+      'Write a configuration and a first policy. Existing files are never overwritten. On a terminal it asks which coding agents to guard, for which projects, which policy packs to add, and if a model shall advise.',
     )
     .option('--path <folder>', 'the folder to write to', '.')
     .option('--full', 'more settings, with a tool contract and an agent identity to copy')
-    .option('--intelligence', 'configure the advisory layer too')
+    .option('--intelligence', 'propose Yes at the question about the advisory layer (default: No)')
     .option('--non-interactive', 'ask nothing')
     .addOption(buildJsonOption())
     .action((options: InitOptions) => runInit(options, terminal));
@@ -42,7 +42,7 @@ async function runInit(options: InitOptions, terminal: Terminal): Promise<void> 
   const is_interactive =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
   const choice = is_interactive ? await chooseSetup(options, terminal) : null;
-  const intelligence = is_interactive && options.intelligence ? await askAboutIntelligence() : null;
+  const intelligence = is_interactive ? await askAboutIntelligence(options.intelligence === true) : null;
   const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
   if (options.json) printJson(terminal, { folder, ...written });
   else printFiles(written, folder, terminal);
@@ -69,8 +69,8 @@ async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<Se
   return askSetup(await findAgents(codingAgents, { project, home: env.HOME || homedir(), env }));
 }
 
-async function askAboutIntelligence(): Promise<IntelligenceAnswer | null> {
-  return (await import('../scaffold/questions.ts')).askIntelligence();
+async function askAboutIntelligence(is_wanted: boolean): Promise<IntelligenceAnswer | null> {
+  return (await import('../scaffold/questions.ts')).askIntelligence(is_wanted);
 }
 
 async function isThere(path: string): Promise<boolean> {

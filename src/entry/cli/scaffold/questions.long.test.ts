@@ -58,7 +58,8 @@ const NO_AGENTS: readonly (readonly [RegExp, string])[] = [
 
 test('Return at every question writes the configuration and turns nothing on', async () => {
   await withFolder(async (cwd) => {
-    assert.deepEqual(await runInitOnTerminal(cwd, '', NO_AGENTS), { code: 0, unasked: 0 });
+    const questions = [...NO_AGENTS, [/Turn on the advisory/, '\r']] as const;
+    assert.deepEqual(await runInitOnTerminal(cwd, '', questions), { code: 0, unasked: 0 });
     assert.deepEqual(await readIntelligence(cwd), { enabled: false });
     assert.ok(!(await readdir(cwd)).includes('.claude'));
   });
@@ -71,6 +72,7 @@ test('setup prompts for an agent, a scope and a pack, shows the change, and prob
       [/Which coding agents[\s\S]*found on this machine/, '\r'],
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
+      [/Turn on the advisory/, '\r'],
       [/hook --dialect claude-code[\s\S]*Write this/, 'y'],
       [/4 of 4 hooks block a destructive test call/, ''],
     ]);
@@ -88,6 +90,7 @@ test('no at the end leaves the agent as it is', async () => {
       [/Which coding agents/, '\r'],
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
+      [/Turn on the advisory/, '\r'],
       [/Write this/, '\r'],
     ]);
     assert.deepEqual(await readdir(join(cwd, '.claude')), []);
@@ -123,7 +126,7 @@ test('--intelligence asks for backend, model, address and the name of a variable
 test('the answers about a local model lead to a set-up that works', async (t) => {
   const model = await startModelServer(t, ['ok']);
   await withFolder(async (cwd) => {
-    const ended = await runInitOnTerminal(cwd, '--intelligence', [
+    const ended = await runInitOnTerminal(cwd, '', [
       ...NO_AGENTS,
       [/Turn on the advisory/, 'y'],
       [/Which backend/, '\r'],

@@ -41,18 +41,18 @@ const BACKENDS: readonly Backend[] = [
 
 /**
  * Asks about the advisory layer, which stays off by default.
+ * @param is_wanted preselects Yes
  * @returns `null` for no; Ctrl-C ends the command before any file is written
  */
-export async function askIntelligence(): Promise<IntelligenceAnswer | null> {
-  const { confirm, intro, outro, select, text } = await import('@clack/prompts');
-  intro('A new configuration');
+export async function askIntelligence(is_wanted: boolean): Promise<IntelligenceAnswer | null> {
+  const { confirm, outro, select, text } = await import('@clack/prompts');
   const wanted = await awaitAnswer(
     confirm({
       message:
         'Turn on the advisory layer? It suggests rules and explains incidents with a model that you bring.',
       active: 'Yes',
       inactive: 'No',
-      initialValue: true,
+      initialValue: is_wanted,
     }),
   );
   if (!wanted) {
