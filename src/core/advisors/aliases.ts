@@ -1,7 +1,7 @@
 import type { PromptVocabulary } from './vocabulary.ts';
 
 /** The kinds of names that callers choose. */
-export type AliasKind = 'agent' | 'tool' | 'tenant' | 'model';
+export type AliasKind = 'agent' | 'tool';
 
 /** Replaces names of callers by aliases, and aliases in an answer by the names. One table is for one prompt. */
 export interface NameAliases {
@@ -21,11 +21,11 @@ const ALIASES_MAX = 1_000;
 export function openNameAliases(vocabulary: PromptVocabulary): NameAliases {
   const aliases = new Map<string, string>();
   const names = new Map<string, string>();
-  const counts: Record<AliasKind, number> = { agent: 0, tool: 0, tenant: 0, model: 0 };
+  const counts: Record<AliasKind, number> = { agent: 0, tool: 0 };
   const known = (kind: AliasKind, name: string): boolean =>
     (kind === 'agent' && vocabulary.agents.has(name)) || (kind === 'tool' && vocabulary.tools.has(name));
   const replace = (text: string, accept: (name: string) => boolean): string =>
-    text.replace(/\b(?:agent|tool|tenant|model)-\d{1,4}\b/g, (alias) => {
+    text.replace(/\b(?:agent|tool)-\d{1,4}\b/g, (alias) => {
       const name = names.get(alias);
       return name !== undefined && accept(name) ? name : alias;
     });
@@ -37,19 +37,30 @@ export function openNameAliases(vocabulary: PromptVocabulary): NameAliases {
       const given = aliases.get(key);
       if (given !== undefined) return given;
       if (aliases.size >= ALIASES_MAX) return `${kind}-other`;
-      counts[kind] += 1;
-      const alias = `${kind}-${counts[kind]}`;
+      let alias: string;
+      do {
+        counts[kind] += 1;
+        alias = `${kind}-${counts[kind]}`;
+        // An operator may use a name of this form. In an answer it must mean the operator's tool or agent.
+      } while (known('agent', alias) || known('tool', alias));
       aliases.set(key, alias);
       names.set(alias, name);
       return alias;
     },
     restore: (text) => replace(text, () => true),
     restoreInDocument: (text) => replace(text, (name) => SAFE_IN_YAML.test(name)),
-    hide: (text) => {
-      const longest_first = [...names].sort(([, a], [, b]) => b.length - a.length);
-      return longest_first.reduce((hidden, [alias, name]) => hidden.replaceAll(name, alias), text);
-    },
+    hide: (text) => hideNames(text, names),
   };
+}
+
+/** Replaces whole names in one pass, so that a short name does not change an alias. */
+function hideNames(text: string, names: ReadonlyMap<string, string>): string {
+  if (names.size === 0) return text;
+  const aliases = new Map([...names].map(([alias, name]) => [name, alias]));
+  const longest_first = [...aliases.keys()].sort((a, b) => b.length - a.length);
+  const escaped = longest_first.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  const pattern = new RegExp(`(?<!\\w)(?:${escaped.join('|')})(?!\\w)`, 'g');
+  return text.replace(pattern, (name) => aliases.get(name) ?? name);
 }
 
 /** A plain YAML scalar in every position: it begins with a letter, and is no number, boolean or null. */

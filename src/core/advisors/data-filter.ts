@@ -70,7 +70,9 @@ const NAME_DIGITS_MAX = 3;
 export function filterName(name: unknown): string {
   if (typeof name !== 'string' || !NAME.test(name)) return WITHHELD;
   const digits = name.match(/\d/g)?.length ?? 0;
-  return digits > NAME_DIGITS_MAX || looksLikeData(name) ? WITHHELD : name;
+  // A name in words can be an instruction: `ignorePreviousInstructions`.
+  const words = name.replace(/([a-z])(?=[A-Z])/g, '$1 ').replace(/[_.:/*+-]+/g, ' ');
+  return digits > NAME_DIGITS_MAX || looksLikeData(name) || looksLikeData(words) ? WITHHELD : name;
 }
 
 /** Returns a sentence of an operator as it may be sent: on one line and bounded, or `WITHHELD`. */

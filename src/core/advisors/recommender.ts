@@ -1,3 +1,4 @@
+import { ACTIONS, BOUNDARIES } from '../types/index.ts';
 import { type AliasKind, type NameAliases, openNameAliases } from './aliases.ts';
 import { boundSummary, parseAnswer } from './answer.ts';
 import { buildInstructions, DOCUMENT_PATH } from './instructions.ts';
@@ -106,7 +107,7 @@ function describeAggregates(aggregates: AuditAggregates) {
     tallies.slice(0, ROWS_MAX).map(({ name, events, actions }) => ({
       name: aliases.send(kind, name),
       events,
-      actions: { ...actions },
+      actions: pickActions(actions),
     }));
   const data = {
     period: aggregates.since,
@@ -116,16 +117,31 @@ function describeAggregates(aggregates: AuditAggregates) {
     unknown_agents: aggregates.unknown_agents,
     contracts: aggregates.contracts,
     identities: aggregates.identities,
-    by_boundary: aggregates.by_boundary,
+    by_boundary: aggregates.by_boundary
+      .filter(({ name }) => SENT_BOUNDARIES.includes(name))
+      .map(({ name, events, actions }) => ({ name, events, actions: pickActions(actions) })),
     by_tag: aggregates.by_tag
       .slice(0, ROWS_MAX)
-      .map(({ name, events, actions }) => ({ tag: filterTags([name], vocabulary)[0], events, actions })),
+      .map(({ name, events, actions }) => ({
+        tag: filterTags([name], vocabulary)[0],
+        events,
+        actions: pickActions(actions),
+      })),
     by_tool: named('tool', aggregates.by_tool),
     by_agent: named('agent', aggregates.by_agent),
     dead_rules: aggregates.dead_rules.slice(0, ROWS_MAX).map((name) => filterRuleName(name, vocabulary)),
     rules: aggregates.rules.slice(0, RULES_MAX).map((rule) => describeRule(rule, vocabulary, aliases)),
   };
   return { data, aliases };
+}
+
+const SENT_BOUNDARIES: readonly string[] = [...BOUNDARIES, 'memory'];
+
+/** Imported events may name other actions, which are not sent. */
+function pickActions(actions: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    ACTIONS.flatMap((action) => (action in actions ? [[action, actions[action]!]] : [])),
+  );
 }
 
 function describeRule(rule: RuleUse, vocabulary: PromptVocabulary, aliases: NameAliases): object {
