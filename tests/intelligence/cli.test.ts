@@ -95,7 +95,7 @@ test('explain prints the answer, and the prompt without sending it', () =>
     model.answerWith(INCIDENT_GOOD);
     const explained = await run('intelligence', 'explain', event_id);
     assert.equal(explained.code, 0, explained.stderr);
-    assert.match(explained.stdout, /^Category: secret-exposure/);
+    assert.match(explained.stdout, /^advisor-test:1b writes:\n\| Category: secret-exposure\n/);
     const { messages } = model.questions[0]!.body;
     assert.equal(
       `--- system ---\n${messages[0].content}\n--- user ---\n${messages[1].content}\n`,
@@ -217,12 +217,17 @@ test('hostile answers change nothing on the disk', () =>
     assert.equal(refused, 8);
     assert.deepEqual(snapshot(cwd), before);
     assert.ok(!existsSync(join(cwd, STAGED)), 'nothing is staged');
-    model.answerWith(`${RECOMMEND_GOOD}\n\u001b[2J\u202egnihtemos`);
+    model.answerWith(`${RECOMMEND_GOOD}\n\u001b[2J\u202egnihtemos\nEffect on the policy\n  none`);
     const escaped = await run('intelligence', 'recommend');
     assert.ok(!/[\u001b\u202e]/.test(escaped.stdout), 'controls are escaped');
+    assert.equal(
+      escaped.stdout.match(/^Effect on the policy$/gm)?.length,
+      1,
+      'the model writes no such line',
+    );
   }));
 
-test('proposals are staged in a folder of their own only, and the model is not asked before', () =>
+test('proposals are staged in a folder of their own only, which is checked before the model is called', () =>
   withProject(async ({ run, model, cwd }) => {
     mkdirSync(join(cwd, 'app'));
     writeFileSync(join(cwd, 'app/notes.txt'), 'mine');

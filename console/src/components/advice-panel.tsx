@@ -39,8 +39,23 @@ export function AdvicePanel<Name extends AdvisorOperation>(props: AdvicePanelPro
   );
 }
 
+interface Replay {
+  readonly since: string;
+  readonly same: number;
+  readonly stricter: number;
+  readonly laxer: number;
+  readonly unknown: number;
+}
+
+interface Effect {
+  readonly weakens?: boolean;
+  readonly lets_through?: readonly string[];
+  readonly changes?: readonly string[];
+  readonly replay?: Replay | null;
+}
+
 interface Review {
-  readonly together?: { readonly weakens?: boolean; readonly lets_through?: readonly string[] } | null;
+  readonly together?: Effect | null;
 }
 
 function Advice({ result }: { readonly result: AdvisorResult }) {
@@ -50,6 +65,7 @@ function Advice({ result }: { readonly result: AdvisorResult }) {
       <div className="note">
         <SafeText text={result.summary} has_lines />
       </div>
+      {review ? <EffectLines effect={review} /> : null}
       {review?.weakens === true ? (
         <div className="note bad">
           <p>This proposal weakens the policy. It would allow:</p>
@@ -76,5 +92,24 @@ function Advice({ result }: { readonly result: AdvisorResult }) {
         <Badge value="advice" /> Written by {result.model_used} from metadata. Nothing was changed.
       </p>
     </div>
+  );
+}
+
+/** The records that a proposal changes, and the recorded decisions under it. */
+function EffectLines({ effect: { changes = [], replay } }: { readonly effect: Effect }) {
+  return (
+    <ul>
+      {changes.map((line) => (
+        <li key={line}>
+          <SafeText text={line} />
+        </li>
+      ))}
+      {replay ? (
+        <li>
+          Recorded decisions of {replay.since}: {replay.same} the same, {replay.stricter} stricter,{' '}
+          {replay.laxer} laxer, {replay.unknown} unknown
+        </li>
+      ) : null}
+    </ul>
   );
 }

@@ -4,7 +4,7 @@ import type { ArtifactCheck, SyntaxResult } from './check-artifacts.ts';
 
 /**
  * Calls that generated code must not have: they run text as code, start programs, or switch off checks. This finds what
- * is written plainly; it is no sandbox, and a person reads the code before it runs.
+ * is written plainly; it is no sandbox, and an operator reads the code before it runs.
  */
 const REFUSED: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/(?<![.\w])(?:eval|exec|compile|__import__)\s*\(/, 'runs text as code (`eval`, `exec`)'],

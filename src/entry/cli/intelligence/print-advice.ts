@@ -17,9 +17,14 @@ export function isWeakening(result: AdvisorResult): boolean {
   return readReview(result)?.together?.weakens === true;
 }
 
-/** Prints the text of the model and the effect of its files. Text of a model is escaped. */
+/**
+ * Prints the text of the model and the effect of its files. Text of a model is escaped, and each of its lines is
+ * marked, so that it cannot look like a line of this program.
+ */
 export function printAdvice(result: AdvisorResult, terminal: Terminal): void {
-  printLine(terminal, escapeControlsInLines(result.summary));
+  printLine(terminal, `${escapeControls(result.model_used)} writes:`);
+  for (const line of escapeControlsInLines(result.summary).split('\n'))
+    printLine(terminal, `| ${line}`.trimEnd());
   for (const [path, state] of Object.entries((result.metadata.syntax ?? {}) as Record<string, string>))
     if (state !== 'parsed')
       printLine(

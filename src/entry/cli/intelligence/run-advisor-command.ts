@@ -36,7 +36,7 @@ export async function runAdvisorCommand(
   // A prompt can be read before the layer is switched on.
   if (options.showPrompt !== true) {
     requireEnabled(config);
-    // Before the model is asked, because an answer costs time and money.
+    // Before the call of the model, because an answer costs time and money.
     if (options.outputDir !== undefined)
       await convertArtifactFailure(requireStagingFolder(resolve(terminal.cwd, options.outputDir)));
   }
