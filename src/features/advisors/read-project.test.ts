@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -109,6 +109,44 @@ const agent = new Agent({ name: 'Billing agent', tools });
   assert.deepEqual(outline.frameworks, ['mcp', 'vercel-ai']);
   const { user } = autoConfigAdvisor.brief({ outline, has_configuration: false, reads_identities: true });
   assert.ok(!user.includes(KEY) && !user.includes('ABCDEF') && user.includes('charge_card'));
+});
+
+test('the framework and the tool of every shipped example are found', async () => {
+  const examples = new URL('../../../examples/', import.meta.url).pathname;
+  const names = readdirSync(examples).filter((name) => /^(?:python|typescript)-(?!quickstart$)/.test(name));
+  for (const name of names) {
+    const { tools, frameworks } = await readProject(join(examples, name));
+    assert.deepEqual(
+      tools.map((tool) => tool.name),
+      ['send'],
+      name,
+    );
+    // A decorator with a schema says more than the function, so no parameters are known.
+    const is_known = name.startsWith('python-') && name !== 'python-claude-agent';
+    assert.deepEqual(tools[0]!.parameters, is_known ? ['key'] : [], name);
+    assert.ok(frameworks.length > 0, name);
+  }
+  assert.equal(names.length, 21);
+});
+
+test('a function is a tool only if a list of tools has it', async () => {
+  const folder = writeProject('listed', {
+    'a.py': [
+      'def send(key: str): ...',
+      'def helper(x): ...',
+      'async def look_up(order_id: int, *, limit=3): ...',
+      'agent = create_agent(model, [send], middleware=[helper])',
+      'other = Agent("bot", middleware=[helper], tools=[send])',
+      'bound = model.bind_tools([look_up, imported])',
+      '@tool("issue_refund", args_schema=Refund)',
+      'def refund(amount): ...',
+    ].join('\n'),
+  });
+  assert.deepEqual((await readProject(folder)).tools, [
+    { name: 'issue_refund', parameters: ['amount'] },
+    { name: 'look_up', parameters: ['order_id', 'limit'] },
+    { name: 'send', parameters: ['key'] },
+  ]);
 });
 
 test('links and large files are skipped, a project below a hidden folder is read, and a missing one is an error', async () => {

@@ -16,13 +16,14 @@ const NAMES_MAX = 500;
  */
 export function readPythonNames(text: string): SourceNames {
   const tools = [
+    ...readListedFunctions(text),
     ...findMatches(
       text,
       new RegExp(
-        `^[ \\t]{0,16}@(?:[\\w.]{1,64}\\.)?(?:tool|function_tool|tool_plain|kernel_function|register_function)\\b[^\\n]{0,300}\\n(?:[ \\t]{0,16}@[^\\n]{0,300}\\n){0,4}[ \\t]{0,16}(?:async[ \\t]{1,4})?def[ \\t]{1,4}(${NAME})[ \\t]{0,4}\\(([^()]{0,600})`,
+        `^[ \\t]{0,16}@(?:[\\w.]{1,64}\\.)?(?:tool|function_tool|tool_plain|kernel_function|register_function)\\b([^\\n]{0,300})\\n(?:[ \\t]{0,16}@[^\\n]{0,300}\\n){0,4}[ \\t]{0,16}(?:async[ \\t]{1,4})?def[ \\t]{1,4}(${NAME})[ \\t]{0,4}\\(([^()]{0,600})`,
         'gm',
       ),
-    ).map(([, name = '', parameters = '']) => ({ name, parameters: readPythonParameters(parameters) })),
+    ).map(([, options = '', name = '', parameters = '']) => nameDecoratedTool(options, name, parameters)),
     ...findMatches(
       text,
       new RegExp(
@@ -39,17 +40,50 @@ export function readPythonNames(text: string): SourceNames {
     ).map(toTool),
   ];
   return {
-    imports: findMatches(text, new RegExp(`^[ \\t]{0,16}(?:from|import)[ \\t]{1,4}(${NAME})`, 'gm')).map(
-      readName,
-    ),
+    imports: findMatches(
+      text,
+      new RegExp(`^[ \\t]{0,16}(?:from|import)[ \\t]{1,4}(google\\.adk|${NAME})`, 'gm'),
+    ).map(readName),
     tools: removeDuplicateTools(tools),
     agents: findMatches(
       text,
       new RegExp(
-        `\\b(?:\\w{0,30}Agent)\\([^()]{0,200}?\\bname[ \\t]{0,4}=[ \\t]{0,4}["'](${NAME}(?:[ -]${NAME}){0,4})["']`,
+        `\\b(?:\\w{0,30}Agent)\\((?:[\\s]{0,40}|[^()]{0,200}?\\bname[ \\t]{0,4}=[ \\t]{0,4})["'](${NAME}(?:[ -]${NAME}){0,4})["']`,
         'g',
       ),
     ).map(readName),
+  };
+}
+
+/**
+ * Reads functions of the file in the list of an agent or of its tools: `Agent(tools=[send])`, `bind_tools([send])`. A
+ * decorated function is left to its decorator.
+ */
+function readListedFunctions(text: string): readonly OutlineTool[] {
+  const lists = findMatches(
+    text,
+    /(?:\b\w{0,30}(?:[Aa]gent|[Tt]ool)\w{0,30}\([^()[\]=]{0,300}|\btools[ \t]{0,4}=[ \t]{0,4})\[([\w\s,]{1,400})\]/g,
+  );
+  const listed = new Set(lists.flatMap(([, names = '']) => names.split(/[\s,]+/)));
+  if (listed.size === 0) return [];
+  const defined = findMatches(
+    text,
+    new RegExp(
+      `(?<!^[ \\t]{0,16}@[^\\n]{0,300}\\n)^[ \\t]{0,16}(?:async[ \\t]{1,4})?def[ \\t]{1,4}(${NAME})[ \\t]{0,4}\\(([^()]{0,600})`,
+      'gm',
+    ),
+  );
+  return defined
+    .filter(([, name = '']) => listed.has(name))
+    .map(([, name = '', parameters = '']) => ({ name, parameters: readPythonParameters(parameters) }));
+}
+
+/** A decorator may give the name, and a schema: then the parameters of the function are not those of the tool. */
+function nameDecoratedTool(options: string, name: string, parameters: string): OutlineTool {
+  const given = new RegExp(`^\\([ \\t]{0,4}["'](${NAME})["']`).exec(options)?.[1];
+  return {
+    name: given ?? name,
+    parameters: options.includes('{') ? [] : readPythonParameters(parameters),
   };
 }
 
@@ -59,7 +93,10 @@ export function readScriptNames(text: string): SourceNames {
   const tools = [
     ...findMatches(
       text,
-      new RegExp(`\\b(${NAME})[ \\t]{0,4}[:=][ \\t]{0,4}(?:dynamicTool|tool|createTool|defineTool)\\(`, 'g'),
+      new RegExp(
+        `\\b(${NAME})[ \\t]{0,4}[:=][ \\t]{0,4}(?:\\w{1,40}\\.)?(?:dynamicTool|tool|createTool|defineTool|FunctionTool\\.from)\\(`,
+        'g',
+      ),
     ).map(toTool),
     ...findMatches(
       text,
