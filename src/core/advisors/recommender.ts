@@ -120,13 +120,11 @@ function describeAggregates(aggregates: AuditAggregates) {
     by_boundary: aggregates.by_boundary
       .filter(({ name }) => SENT_BOUNDARIES.includes(name))
       .map(({ name, events, actions }) => ({ name, events, actions: pickActions(actions) })),
-    by_tag: aggregates.by_tag
-      .slice(0, ROWS_MAX)
-      .map(({ name, events, actions }) => ({
-        tag: filterTags([name], vocabulary)[0],
-        events,
-        actions: pickActions(actions),
-      })),
+    by_tag: aggregates.by_tag.slice(0, ROWS_MAX).map(({ name, events, actions }) => ({
+      tag: filterTags([name], vocabulary)[0],
+      events,
+      actions: pickActions(actions),
+    })),
     by_tool: named('tool', aggregates.by_tool),
     by_agent: named('agent', aggregates.by_agent),
     dead_rules: aggregates.dead_rules.slice(0, ROWS_MAX).map((name) => filterRuleName(name, vocabulary)),
