@@ -43,7 +43,7 @@ interface Replay {
   readonly since: string;
   readonly same: number;
   readonly stricter: number;
-  readonly laxer: number;
+  readonly less_strict: number;
   readonly unknown: number;
 }
 
@@ -107,7 +107,7 @@ function EffectLines({ effect: { changes = [], replay } }: { readonly effect: Ef
       {replay ? (
         <li>
           Recorded decisions of {replay.since}: {replay.same} the same, {replay.stricter} stricter,{' '}
-          {replay.laxer} laxer, {replay.unknown} unknown
+          {replay.less_strict} less strict, {replay.unknown} unknown
         </li>
       ) : null}
     </ul>
