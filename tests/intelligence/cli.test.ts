@@ -122,7 +122,8 @@ test('recommend stages, applies and takes back', () =>
     assert.equal(applied.code, 0, applied.stderr);
     assert.match(applied.stdout, /^\+ {2}- name: recommended-redact-cards/m);
     const file = join(cwd, 'policies/recommended-cards.yaml');
-    assert.ok(existsSync(file));
+    const shown = /^@@ [^\n]*\n((?:\+[^\n]*\n)+)/m.exec(applied.stdout)?.[1]?.replace(/^\+/gm, '');
+    assert.equal(readFileSync(file, 'utf8'), shown, 'the file is the one that was shown');
     const rules = await run('policy', 'rules', '--json');
     assert.match(rules.stdout, /recommended-redact-cards/);
     const again = await run('intelligence', 'recommend', '--apply');
