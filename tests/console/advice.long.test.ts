@@ -56,7 +56,9 @@ test('a viewer asks for an explanation, and hostile text of a model stays text',
   await page.getByRole('button', { name: 'Recommend' }).click();
   await page.getByText('This proposal weakens the policy').waitFor();
   await page.getByText(/^\+ rule recommended-allow-secrets/).waitFor();
-  await page.getByText(/^Recorded decisions of 7d: \d+ the same, \d+ stricter, \d+ less strict, \d+ unknown$/).waitFor();
+  await page
+    .getByText(/^Recorded decisions of 7d: \d+ the same, \d+ stricter, \d+ less strict, \d+ unknown$/)
+    .waitFor();
   model.answerWith({ status: 404 });
   await page.getByRole('button', { name: 'Recommend' }).click();
   await page.getByText('no model').waitFor();
