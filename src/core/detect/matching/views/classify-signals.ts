@@ -24,8 +24,10 @@ export function classifySignals(text: string, signalled: Windows): ClassifiedSig
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
     if (isRearranged(text, start, end)) addWindow(odd.rearranged, start, end);
-    // The elements that a call joins are behind it.
-    if (text.slice(start, end).includes('.join(')) addWindow(odd.decoded, start, end + JOINED_LIST_UNITS_MAX);
+    const place = text.slice(start, end);
+    // The elements that a call joins are behind it, and the end of the part before a numbered name is in front of it.
+    if (place.includes('.join(')) addWindow(odd.decoded, start, end + JOINED_LIST_UNITS_MAX);
+    else if (NUMBERED.test(place)) addWindow(odd.decoded, start, end);
     // Encoded units come in rows: units right after a changed span count as changed.
     const from = Math.max(harmless_until, findOperandEnd(text, start));
     const until = start < odd_until ? null : findHarmlessEnd(text, from, end);
@@ -46,6 +48,9 @@ function isRearranged(text: string, start: number, end: number): boolean {
   const place = text.slice(start, end);
   return place.includes('\u202e') || (place.length >= APART_UNITS && APART.test(place));
 }
+
+/** The name of the second part of a value. */
+const NUMBERED = /^["'][a-z]{3,8}_?2["']/;
 
 const APART = /(?:\S ){6}|(?:[ -~]-){6}|(?:[ -~]\.){6}/;
 const APART_UNITS = 12;

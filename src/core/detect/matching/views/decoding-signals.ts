@@ -1,3 +1,4 @@
+import { NUMBERED_NAMES } from './escapes.ts';
 import { COMPATIBLE, COMPATIBLE_PAIR, INVISIBLE, LOCAL_DIGIT, LOOKALIKE, TAG_PAIR } from './fold.ts';
 
 /**
@@ -36,10 +37,9 @@ export const decodingSignals: readonly string[] = [
   `[A-Za-z0-9_=/+.@-]["'\`]\\r?\\n\\s{0,16}["'\`][A-Za-z0-9_=/+.-]`,
   // Literals with a blank at the joint, and parts of a value in variables, members and elements of a list.
   `["'\`] ?\\+ ?["'\`] [A-Za-z0-9]`,
-  `[A-Za-z0-9.,] ["'\`] ?\\+ ?["'\`]`,
   `[0-9] ["']\\r?\\n\\s{0,16}["'][0-9]`,
   `["'];\\s?[A-Za-z_]{1,8}=["']`,
-  `["']\\s?,\\s?["'][A-Za-z_]{1,8}2["']\\s?:`,
+  ...NUMBERED_NAMES.map((name) => `["']${name}_?2["']`),
   `["']["']\\.join\\([[(]["']`,
   // Comments, empty elements and emphasis inside a word.
   '[A-Za-z0-9@]<!--',

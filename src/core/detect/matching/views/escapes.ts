@@ -137,12 +137,20 @@ export function decodeStringJoin(text: string, at: number): DecodedUnits | null 
   return found[0].endsWith("'") && POSSESSIVE.test(text.slice(end, end + 2)) ? null : { text: '', end };
 }
 
+/** Names of members that hold the parts of a value, in front of their number. */
+export const NUMBERED_NAMES: readonly string[] = [
+  ...['part', 'chunk', 'piece', 'segment', 'seg', 'fragment', 'frag', 'half', 'str', 'string', 'payload'],
+  ...['value', 'token'],
+];
+
 /**
  * The end of a string literal and the start of its continuation: the next variable in a line of shell
  * (`A='ab'; B='cd'`), or the member with the next number (`"part1":"ab","part2":"cd"`).
  */
-const NEXT_PART =
-  /(?:["'];[ \t]?[A-Za-z_]{1,8}=["']|\\?["'][ \t]{0,2},[ \t]{0,2}\\?["'](?:part|chunk|piece|segment|seg|fragment|frag|half|str|string|payload|value|token|s|p|x)_?[2-9]\\?["'][ \t]{0,2}:[ \t]{0,2}\\?["'])(?=[^\s"'])/y;
+const NEXT_PART = new RegExp(
+  `(?:["'];[ \\t]?[A-Za-z_]{1,8}=["']|\\\\?["'][ \\t]{0,2},[ \\t]{0,2}\\\\?["'](?:${NUMBERED_NAMES.join('|')})_?2\\\\?["'][ \\t]{0,2}:[ \\t]{0,2}\\\\?["'])(?=[^\\s"'])`,
+  'y',
+);
 /** Two elements of a list, and the call before the list that joins them without a separator. */
 const NEXT_ELEMENT = /["'][ \t]{0,4},[ \t]{0,4}(?:\r?\n[ \t]{0,40})?["']/y;
 const JOINED = /["']["']\.join\([[(](?![\s\S]*[\])])/;
