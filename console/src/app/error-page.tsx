@@ -26,12 +26,12 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
 
 export function NotFoundPage() {
   return (
-    <div className="page-body narrow">
+    <main className="page-body narrow">
       <h1>No such page</h1>
       <p>
         The address names no page of the console. <Link to="/">Go to the overview.</Link>
       </p>
-    </div>
+    </main>
   );
 }
 
