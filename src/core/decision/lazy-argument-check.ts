@@ -1,6 +1,6 @@
 /**
  * Loads the JSON Schema validator with the first contract that has a schema. In the built program, the imported file
- * runs when `compileArgumentCheckLazily` is first called (scripts/build/lazy-modules.ts).
+ * runs when `compileArgumentCheckOnDemand` is first called (scripts/build/lazy-modules.ts).
  */
 import type { Json } from '../types/index.ts';
 import { type ArgumentCheck, compileArgumentCheck } from './argument-check.ts';
