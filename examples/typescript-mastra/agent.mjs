@@ -21,6 +21,7 @@ const send = createTool({
 const guard = quickstart();
 const processor = createMastraProcessor(guard);
 const agent = new Agent({
+  id: 'helper',
   name: 'helper',
   instructions: 'Help.',
   model,

@@ -19,6 +19,7 @@ from .errors import (
     ServiceRefusedError,
     ServiceRequiredError,
     ServiceUnavailableError,
+    ToolError,
 )
 from .guard import AsyncGuard, Guard, GuardStream
 from .intelligence import AsyncIntelligence, Intelligence
@@ -42,6 +43,7 @@ __all__ = [
     "ServiceRefusedError",
     "ServiceRequiredError",
     "ServiceUnavailableError",
+    "ToolError",
     "Verdict",
     "Violation",
     "__version__",

@@ -41,6 +41,10 @@ class BlockedError(AgentSafetyError):
         return self.verdict.event_id
 
 
+class ToolError(AgentSafetyError):
+    """A tool failed, and a rule masks its error. The message is the masked text."""
+
+
 class ApprovalRequiredError(BlockedError):
     """A rule requires that an approver agrees first."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, TypeVar
 
 from ._flow import Advise, Backend, Body, Check, FindApproval, Flow, Sleep, run, run_async
+from ._tool_error import run_tool, run_tool_async
 from ._plain import NotJson, restore, to_plain
 from ._report import ReportStatus
 from .errors import AgentSafetyError, ApprovalRequiredError, BlockedError
@@ -387,10 +388,12 @@ class Guard:
     def run(self, tool: str, arguments: dict[str, Any], execute: Callable[..., Output], **subject: Unpack[Subject]) -> Output:
         """Run a tool behind the guard: check the call, run it with the checked arguments, return the checked result.
 
-        The tool does not run if the call is blocked. Then this raises `BlockedError`.
+        The tool does not run if the call is blocked. Then this raises `BlockedError`. The error of a tool that fails is
+        checked as a result, and raised as it is or as `ToolError` with masked text.
         """
         allowed = self.protect.tool(tool, arguments, **subject)
-        return self.protect.tool_result(tool, execute(**allowed), **_result_subject(subject))
+        about = _result_subject(subject)
+        return self.protect.tool_result(tool, run_tool(self.protect, tool, lambda: execute(**allowed), **about), **about)
 
     def with_subject(self, **subject: Any) -> Guard:
         """Return the same guard for another `agent_id`, `session_id` or `tenant_id`. Closing one closes both."""
@@ -478,7 +481,9 @@ class AsyncGuard:
     ) -> Output:
         """Run a tool behind the guard: check the call, await it with the checked arguments, return the checked result."""
         allowed = await self.protect.tool(tool, arguments, **subject)
-        return await self.protect.tool_result(tool, await execute(**allowed), **_result_subject(subject))
+        about = _result_subject(subject)
+        result = await run_tool_async(self.protect, tool, lambda: execute(**allowed), **about)
+        return await self.protect.tool_result(tool, result, **about)
 
     async def close(self) -> None:
         """Write what is not written yet and close connections."""

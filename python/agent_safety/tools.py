@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from ._create import default_guard
+from ._tool_error import run_tool, run_tool_async
 from .errors import BlockedError
 from .guard import Guard
 
@@ -37,7 +38,8 @@ def guarded_tool(
     """Guard a function that an agent calls as a tool, sync or async.
 
     The call is checked before the function runs, and its result before the agent sees it. A blocked call does not
-    run: it raises `BlockedError`, or returns the reason as text with `refuse_as_text`. Generators are refused,
+    run: it raises `BlockedError`, or returns the reason as text with `refuse_as_text`. If the function fails, its error
+    is checked as a result, and raised as it is or as `ToolError` with masked text. Generators are refused,
     because their results would leave unchecked.
     """
     if function is None:
@@ -65,7 +67,8 @@ def guard_function(
         own = current()
         try:
             put_arguments(bound, own.protect.tool(name, get_arguments(bound)))
-            return own.protect.tool_result(name, function(*bound.args, **bound.kwargs))
+            result = run_tool(own.protect, name, lambda: function(*bound.args, **bound.kwargs))
+            return own.protect.tool_result(name, result)
         except BlockedError as error:
             if refuse_as_text:
                 return refusal_text(error)
@@ -77,7 +80,7 @@ def guard_function(
         own = current()
         try:
             put_arguments(bound, await own.aio.protect.tool(name, get_arguments(bound)))
-            result = await function(*bound.args, **bound.kwargs)
+            result = await run_tool_async(own.aio.protect, name, lambda: function(*bound.args, **bound.kwargs))
             return await own.aio.protect.tool_result(name, result)
         except BlockedError as error:
             if refuse_as_text:

@@ -34,15 +34,19 @@ export interface FrameworkGuide {
 
 /** The behaviour of most adapters. */
 export const COVERAGE: Coverage = {
-  prompts: 'Masked before the model reads them. A blocked one raises `BlockedError`.',
+  prompts:
+    'Masked before the model reads them, with files of text in them. A blocked one raises `BlockedError`. Images, audio and other files are not read.',
   calls: 'Checked before the tool runs. A blocked tool does not run, and the model reads the reason.',
-  results: 'Masked before the model reads them. Instead of a blocked one the model reads the reason.',
+  results:
+    'Masked before the model reads them, as is the error of a tool that fails. Instead of a blocked one the model reads the reason.',
   answers: 'Masked before your program reads them. A blocked one raises `BlockedError`.',
   approvals:
     'The call waits for an approver, 300 seconds by default. Without an approval the tool does not run.',
   messages: 'A message of another agent is a prompt of the agent that reads it, and is checked as one.',
 };
 
+const CLAUDE_RESULTS =
+  'Masked before the model reads them. The error of a tool that fails cannot be changed: if it would be masked or blocked, the run ends.';
 const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
 const CALLS_ARE_SHOWN =
   'The framework shows a call when it is whole, with the arguments as the model wrote them. They are checked when the call runs.';
@@ -85,6 +89,7 @@ export const guides: readonly FrameworkGuide[] = [
       covers: {
         prompts:
           'Checked. `guarded_query` masks them; the hook cannot change a prompt, so it blocks instead.',
+        results: CLAUDE_RESULTS,
       },
       streaming:
         'Whole messages are checked, with their reasoning and calls. `guarded_query` leaves partial ones out.',
@@ -96,6 +101,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'claude-agent-sdk-ts',
       covers: {
         prompts: 'Checked. A hook cannot change a prompt, so a prompt that would be masked is blocked.',
+        results: CLAUDE_RESULTS,
       },
       streaming: 'Whole messages are checked. `guardClaudeMessages` leaves partial ones out.',
       limits: ['Read the messages through `guardClaudeMessages`: hooks alone do not see the answer.'],
@@ -132,6 +138,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'google-adk',
       streaming: 'The text and the calls of partial events are held. The whole answer follows, checked.',
       limits: [
+        'Code of a `code_executor` is checked as an answer, and not as a call of a tool.',
         'The plug-in belongs to a runner: agents that you run in another way are not guarded.',
         CALLS_ARE_SHOWN,
         NO_PROVIDER_TOOLS,
@@ -225,7 +232,11 @@ export const guides: readonly FrameworkGuide[] = [
         answers: 'Masked before your program reads them. A blocked one trips a tripwire with the reason.',
       },
       streaming: STREAM_IS_CHECKED,
-      limits: [NO_PROVIDER_TOOLS],
+      limits: [
+        'It needs `@mastra/core` 1.0 or later.',
+        'Agents, workflows and toolsets of MCP that you give an agent are not guarded: guard their own tools.',
+        NO_PROVIDER_TOOLS,
+      ],
     },
   },
   {
@@ -244,7 +255,11 @@ export const guides: readonly FrameworkGuide[] = [
         messages: 'Not part of the protocol.',
       },
       streaming: 'Results arrive whole.',
-      limits: ['For clients that you cannot change, use the [MCP proxy](../guard-mcp-servers.md).'],
+      limits: [
+        'Descriptions of tools are not checked. The [MCP proxy](../guard-mcp-servers.md) pins them.',
+        'For clients that you cannot change, use the [MCP proxy](../guard-mcp-servers.md).',
+        '`client.experimental` throws, because the streams of its tasks are not guarded.',
+      ],
     },
   },
   {
@@ -314,6 +329,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'smolagents',
       streaming: '`run` refuses `stream=True`, because the steps of a stream show unchecked text.',
       limits: [
+        'Pass managed agents through `guarded_agents`: `run` refuses others.',
         'The code of a `CodeAgent` runs in the executor that you choose. Its calls of guarded tools are checked.',
       ],
     },
@@ -338,7 +354,10 @@ export const guides: readonly FrameworkGuide[] = [
       packages: 'ai',
       setup: 'vercel-ai',
       streaming: STREAM_IS_CHECKED,
-      limits: ['Tools without `execute` run elsewhere and are not checked.', NO_PROVIDER_TOOLS],
+      limits: [
+        'Tools without `execute` run elsewhere: their calls are not checked, and their results are when they come back.',
+        'Earlier answers in `messages` are not checked again: keep them on your server.',
+      ],
     },
   },
 ];

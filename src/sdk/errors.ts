@@ -57,6 +57,11 @@ export class ApprovalRequiredError extends BlockedError {
   }
 }
 
+/** A tool failed, and a rule masks its error. The message is the masked text. */
+export class ToolError extends AgentSafetyError {
+  override name = 'ToolError';
+}
+
 /** The advisory layer has no model back end. The message says how to configure one. */
 export class AIBackendNotConfiguredError extends AgentSafetyError {
   override name = 'AIBackendNotConfiguredError';

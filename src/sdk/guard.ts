@@ -4,6 +4,7 @@ import { readVariable } from './environment.ts';
 import { AgentSafetyError, ApprovalRequiredError, BlockedError } from './errors.ts';
 import { createIntelligence, type GuardIntelligence } from './intelligence.ts';
 import { toPlainJson } from './plain-json.ts';
+import { checkToolError } from './tool-error.ts';
 import type {
   GuardOperation,
   GuardOptions,
@@ -46,7 +47,8 @@ export interface Guard {
   readonly protect: GuardProtection;
   /**
    * Runs a tool behind the guard: checks the call, runs it with the checked arguments, and returns the checked result.
-   * The tool does not run if the call is blocked; then it rejects with `BlockedError`.
+   * The tool does not run if the call is blocked; then it rejects with `BlockedError`. If the tool fails, its error is
+   * checked as a result: it rejects with the same error, with `ToolError` if a rule masks it, or with `BlockedError`.
    */
   readonly run: <Input, Output>(
     tool: string,
@@ -150,8 +152,15 @@ function buildGuard(state: GuardState): Guard {
       subject?: SubjectOptions,
     ): Promise<Awaited<Output>> => {
       const allowed = await protectValue(state, callCheck(tool, input, subject), input);
-      const output: Awaited<Output> = await execute(allowed);
-      return protectValue(state, buildResultCheck(tool, output, subject), output);
+      const checkResult = <Value>(value: Value) =>
+        protectValue(state, buildResultCheck(tool, value, subject), value);
+      let output: Awaited<Output>;
+      try {
+        output = await execute(allowed);
+      } catch (error) {
+        throw await checkToolError(error, checkResult);
+      }
+      return checkResult(output);
     },
     withSubject: (subject) => buildGuard({ ...state, subject: { ...state.subject, ...subject } }),
     intelligence: createIntelligence(backend),

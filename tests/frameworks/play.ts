@@ -45,7 +45,9 @@ const CLIENT = {
   ...LOCAL,
   needs_approval: ['Refund it.', ['Rome'], 'Refunded.', 'Finished.', null] as const,
 };
-const SCENES = Object.keys(LOCAL).length;
+/** Frameworks word the failure of a tool in their own ways. */
+const FAILURE = 'tool_fails';
+const SCENES = Object.keys(LOCAL).length + 1;
 
 /** `lost`: the service is gone once a prompt is checked. `gone_tools`: only the tools are guarded. */
 type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
@@ -101,6 +103,13 @@ function compare(outcomes: Record<string, SceneResult>, expected: Readonly<Recor
   const names = Object.keys(outcomes);
   assert.ok(names.length === SCENES || names.length === 2 * SCENES, names.join());
   for (const [name, seen] of Object.entries(outcomes)) {
+    if (name.startsWith(FAILURE)) {
+      assert.ok(seen.ran_with.length > 0, `${name}: ${seen.refused}`);
+      assert.doesNotMatch(JSON.stringify(seen), /p4ssw0rd/, name);
+      const shown = `${seen.result} ${seen.refused}`;
+      assert.ok(shown.includes(MASKED) || shown === 'null null', `${name}: ${shown}`);
+      continue;
+    }
     const wanted = expected[name] ?? expected[name.replace('_streamed', '')];
     assert.ok(wanted !== undefined, name);
     const [question, ran_with, result, answer, refused] = wanted;

@@ -60,6 +60,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   call_blocked: scene('Look it up.', KEY, 'Sunny.', 'I could not.'),
   result_masked: scene('Look it up.', 'Rome', ADDRESS, 'There it is.'),
   output_masked: scene('What is the setting?', null, '', `It is ${ADDRESS}`),
+  tool_fails: scene('Look it up.', 'Rome', ADDRESS, 'There it is.'),
   needs_approval: scene('Refund it.', 'Rome', 'Refunded.', 'Finished.', 'issue_refund'),
 };
 
@@ -125,7 +126,8 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
 }
 
 /** Notes the arguments of a call and returns the result: the tool of every agent. */
-export function useTool({ result }: Scene, seen: SceneResult, city: string): string {
+export function useTool(scene: Scene, seen: SceneResult, city: string): string {
   seen.ran_with.push(city);
-  return result;
+  if (scene === SCENES.tool_fails) throw new Error(scene.result);
+  return scene.result;
 }

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.constants import TAG_NOSTREAM
+from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from .. import BlockedError, Guard
+from .._tool_error import run_tool, run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._prompts import PromptTexts
+from ._shown import write_json
 
 
 def map_texts(message: Any, change: Callable[[str], str]) -> Any:
@@ -80,51 +85,52 @@ def _with_texts(message: Any, checked: dict[str, str]) -> list[Any]:
     return [] if changed is message else [changed]
 
 
-def _changed(message: Any, text: str) -> list[Any]:
-    return [] if text == message.text else [message.model_copy(update={"content": text})]
+def _is_prompt(message: Any) -> bool:
+    """Return whether a person may have written a message. A `ChatMessage` has a role of any name."""
+    return isinstance(message, (HumanMessage, ChatMessage))
 
 
-def _new_prompts(messages: Sequence[Any]) -> list[Any]:
-    """Return what people have said since the model last answered."""
-    found: list[Any] = []
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            break
-        if isinstance(message, HumanMessage):
-            found.append(message)
-    return found
-
-
-def _last_answer(messages: Sequence[Any]) -> Any | None:
-    last = messages[-1] if messages else None
-    return last if isinstance(last, AIMessage) else None
-
-
-def check_input(guard: Guard, messages: Sequence[Any]) -> list[Any]:
+def check_input(texts: PromptTexts, messages: Sequence[Any]) -> list[Any]:
     """Return the prompts that are to be masked. Raise `BlockedError`."""
-    return [each for one in _new_prompts(messages) for each in _changed(one, guard.protect.input(one.text))]
+    return _changed([(each, texts.map(each.content)) for each in messages if _is_prompt(each)])
 
 
-async def acheck_input(guard: Guard, messages: Sequence[Any]) -> list[Any]:
+async def acheck_input(texts: PromptTexts, messages: Sequence[Any]) -> list[Any]:
     """Check as `check_input` does."""
-    found: list[Any] = []
-    for one in _new_prompts(messages):
-        found += _changed(one, await guard.aio.protect.input(one.text))
-    return found
+    return _changed([(each, await texts.map_async(each.content)) for each in messages if _is_prompt(each)])
 
 
-def check_output(guard: Guard, messages: Sequence[Any]) -> list[Any]:
-    """Return the last answer if it is to be masked. Raise `BlockedError`."""
-    last = _last_answer(messages)
-    return [] if last is None else _with_texts(last, {each: guard.protect.output(each) for each in _texts_of(last)})
+def _changed(checked: list[tuple[Any, Any]]) -> list[Any]:
+    return [each.model_copy(update={"content": content}) for each, content in checked if content != each.content]
 
 
-async def acheck_output(guard: Guard, messages: Sequence[Any]) -> list[Any]:
+def check_output(guard: Guard, response: Any) -> Any:
+    """Return the answer of a model with checked texts. Raise `BlockedError`."""
+    return _with_answers(response, {each: guard.protect.output(each) for each in _answers_in(response)})
+
+
+async def acheck_output(guard: Guard, response: Any) -> Any:
     """Check as `check_output` does."""
-    last = _last_answer(messages)
-    if last is None:
-        return []
-    return _with_texts(last, {each: await guard.aio.protect.output(each) for each in _texts_of(last)})
+    return _with_answers(response, {each: await guard.aio.protect.output(each) for each in _answers_in(response)})
+
+
+def _answers_in(response: Any) -> list[str]:
+    """Return the texts of an answer. It has further messages if it is structured."""
+    texts = [text for each in response.result if isinstance(each, AIMessage) for text in _texts_of(each)]
+    return texts if response.structured_response is None else [*texts, write_json(response.structured_response)]
+
+
+def _with_answers(response: Any, checked: dict[str, str]) -> Any:
+    if response.structured_response is not None:
+        text = write_json(response.structured_response)
+        if checked[text] != text:
+            reason = "A structured answer would have to be masked, so it is blocked."
+            raise BlockedError(failed_verdict("sdk.structured_output", reason))
+    result = [
+        next(iter(_with_texts(each, checked)), each) if isinstance(each, AIMessage) else each
+        for each in response.result
+    ]
+    return replace(response, result=result)
 
 
 def check_tool_call(guard: Guard, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -132,9 +138,10 @@ def check_tool_call(guard: Guard, request: Any, handler: Callable[[Any], Any]) -
     call = request.tool_call
     try:
         allowed = guard.protect.tool(call["name"], call["args"])
-        result = handler(request.override(tool_call={**call, "args": allowed}))
-        checked = {id(each): guard.protect.tool_result(call["name"], each.content) for each in _results(result)}
-        return _with_contents(result, checked)
+        asked = request.override(tool_call={**call, "args": allowed})
+        result = run_tool(guard.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
+        found = _results(result)
+        return _with_results(result, {at: guard.protect.tool_result(call["name"], found[at]) for at in found})
     except BlockedError as error:
         return _refusal(call, error)
 
@@ -144,11 +151,10 @@ async def acheck_tool_call(guard: Guard, request: Any, handler: Callable[[Any], 
     call = request.tool_call
     try:
         allowed = await guard.aio.protect.tool(call["name"], call["args"])
-        result = await handler(request.override(tool_call={**call, "args": allowed}))
-        checked = {
-            id(each): await guard.aio.protect.tool_result(call["name"], each.content) for each in _results(result)
-        }
-        return _with_contents(result, checked)
+        asked = request.override(tool_call={**call, "args": allowed})
+        result = await run_tool_async(guard.aio.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
+        found = _results(result)
+        return _with_results(result, {at: await guard.aio.protect.tool_result(call["name"], found[at]) for at in found})
     except BlockedError as error:
         return _refusal(call, error)
 
@@ -157,23 +163,46 @@ def _refusal(call: Any, error: BlockedError) -> Any:
     return ToolMessage(content=refusal_text(error), tool_call_id=call["id"], name=call["name"], status="error")
 
 
-def _results(result: Any) -> list[Any]:
+def _results(result: Any) -> dict[Any, Any]:
+    """Return what a tool gives: contents of messages, and values that a command puts into the state, by their places."""
     if isinstance(result, ToolMessage):
-        return [result]
-    if isinstance(result, Command) and isinstance(result.update, dict):
-        return [each for each in result.update.get("messages", []) if isinstance(each, ToolMessage)]
+        return {id(result): result.content}
+    found: dict[Any, Any] = {}
+    for name, value in _updates_of(result).items():
+        messages = value if isinstance(value, list) else [value]
+        if any(isinstance(each, BaseMessage) for each in messages):
+            found |= {id(each): each.content if isinstance(each, BaseMessage) else each for each in messages}
+        else:
+            found[name] = value
+    return found
+
+
+def _updates_of(result: Any) -> dict[str, Any]:
+    update = getattr(result, "update", None)
+    if isinstance(result, Command) and (update is None or isinstance(update, dict)):
+        return update or {}
     raise BlockedError(failed_verdict("sdk.not_json", "The tool gave a result of a kind that cannot be judged."))
 
 
-def _with_contents(result: Any, contents: dict[int, Any]) -> Any:
-    def replaced(message: Any) -> Any:
-        return message.model_copy(update={"content": contents[id(message)]}) if id(message) in contents else message
-
+def _with_results(result: Any, checked: dict[Any, Any]) -> Any:
     if isinstance(result, ToolMessage):
-        return replaced(result)
-    messages = [replaced(each) for each in result.update.get("messages", [])]
-    update = {**result.update, **({"messages": messages} if messages else {})}
-    return Command(graph=result.graph, resume=result.resume, goto=result.goto, update=update)
+        return _replaced(result, checked)
+    update = {
+        name: checked[name]
+        if name in checked
+        else [_replaced(each, checked) for each in value]
+        if isinstance(value, list)
+        else _replaced(value, checked)
+        for name, value in _updates_of(result).items()
+    }
+    return Command(graph=result.graph, resume=result.resume, goto=result.goto, update=update or None)
+
+
+def _replaced(message: Any, checked: dict[Any, Any]) -> Any:
+    content = checked[id(message)]
+    if not isinstance(message, BaseMessage):
+        return content
+    return message if content == message.content else message.model_copy(update={"content": content})
 
 
 @contextmanager

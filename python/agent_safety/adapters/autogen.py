@@ -12,6 +12,7 @@ see `agent_safety.adapters.ag2`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from autogen_core.models import ChatCompletionClient, UserMessage
 from autogen_core.tools import BaseTool, FunctionTool
 
 from .. import BlockedError, Guard, default_guard
+from .._tool_error import run_tool_async
 from ..verdict import failed_verdict
 
 
@@ -54,9 +56,11 @@ class _GuardedTool(BaseTool):
 
     async def run_json(self, args: Any, cancellation_token: Any, call_id: str | None = None) -> Any:
         allowed = await self._guard.aio.protect.tool(self.name, dict(args))
-        result = await self._tool.run_json(allowed, cancellation_token, call_id)
+        protect = self._guard.aio.protect
+        run = functools.partial(self._tool.run_json, allowed, cancellation_token, call_id)
+        result = await run_tool_async(protect, self.name, run)
         shown = self.return_value_as_string(result)
-        checked = await self._guard.aio.protect.tool_result(self.name, shown)
+        checked = await protect.tool_result(self.name, shown)
         return result if checked == shown else checked
 
     async def save_state_json(self) -> Any:

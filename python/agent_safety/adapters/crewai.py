@@ -27,12 +27,14 @@ from crewai.hooks.dispatch import InterceptionPoint, register
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._prompts import PromptTexts
 
 
 def guard_crews(guard: Guard | None = None) -> Guard:
     """Register the hooks of a guard for every `Crew` of this process. Return the guard."""
     own = guard or default_guard("crewai")
     answers = _Answers(own)
+    prompts = PromptTexts(own)
 
     def before_tool_call(context: Any) -> None:
         allowed = _or_abort(own.protect.tool, context.tool_name, dict(context.tool_input))
@@ -54,12 +56,7 @@ def guard_crews(guard: Guard | None = None) -> Guard:
         for message in context.messages:
             if message.get("role") != "user":
                 continue
-            content = message.get("content")
-            if isinstance(content, str):
-                message["content"] = _or_abort(own.protect.input, content)
-            for part in content if isinstance(content, list) else []:
-                if isinstance(part, dict) and isinstance(part.get("text"), str):
-                    part["text"] = _or_abort(own.protect.input, part["text"])
+            message["content"] = _or_abort(prompts.map, message.get("content"))
 
     def after_llm_call(context: Any) -> str | None:
         if isinstance(context.response, str) and context.response and not _is_call(context.response):

@@ -16,7 +16,9 @@ from typing import Any
 from google.adk.plugins.base_plugin import BasePlugin
 
 from .. import BlockedError, Guard, default_guard
+from .._tool_error import checked_error, error_text
 from ..tools import refusal_text
+from ._prompts import map_data_async
 
 
 class GuardPlugin(BasePlugin):
@@ -58,6 +60,18 @@ class GuardPlugin(BasePlugin):
             tool_args.update(allowed)
         return None
 
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
+    ) -> Any:
+        """Check the error of a tool, which another plug-in may show the model."""
+        if isinstance(error, BlockedError):
+            return None
+        try:
+            checked = await self.guard.aio.protect.tool_result(tool.name, error_text(error))
+        except BlockedError as blocked:
+            return {"error": refusal_text(blocked)}
+        return None if checked_error(error, checked) is error else {"error": checked}
+
     async def after_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any
     ) -> Any:
@@ -72,10 +86,25 @@ class GuardPlugin(BasePlugin):
 
     async def _checked(self, content: Any, check: Any) -> Any:
         """Return the content with checked text; `None` if nothing changed."""
-        parts = []
-        is_changed = False
-        for part in content.parts or []:
-            text = await check(part.text) if part.text else part.text
-            is_changed = is_changed or text != part.text
-            parts.append(part.model_copy(update={"text": text}) if text != part.text else part)
-        return content.model_copy(update={"parts": parts}) if is_changed else None
+        parts = [await self._checked_part(each, check) for each in content.parts or []]
+        is_same = all(new is old for new, old in zip(parts, content.parts or []))
+        return None if is_same else content.model_copy(update={"parts": parts})
+
+    async def _checked_part(self, part: Any, check: Any) -> Any:
+        changes: dict[str, Any] = {}
+        if part.text:
+            changes["text"] = await check(part.text)
+        for member, name in (("executable_code", "code"), ("code_execution_result", "output")):
+            value = getattr(part, member)
+            if value is not None and getattr(value, name):
+                changes[member] = value.model_copy(update={name: await check(getattr(value, name))})
+        if part.inline_data is not None and part.inline_data.data:
+            data = await map_data_async(part.inline_data.mime_type or "", part.inline_data.data, check)
+            changes["inline_data"] = part.inline_data.model_copy(update={"data": data})
+        answer = part.function_response
+        if answer is not None and answer.response:
+            # The result of a tool that ran elsewhere.
+            response = await self.guard.aio.protect.tool_result(answer.name or "tool", answer.response)
+            changes["function_response"] = answer.model_copy(update={"response": response})
+        changed = {name: value for name, value in changes.items() if value != getattr(part, name)}
+        return part.model_copy(update=changed) if changed else part

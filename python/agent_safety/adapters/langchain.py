@@ -13,7 +13,6 @@ arguments of calls as the model wrote them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
@@ -28,6 +27,7 @@ from ._messages import (
     check_tool_call,
     without_tokens,
 )
+from ._prompts import PromptTexts
 
 
 class GuardMiddleware(AgentMiddleware):
@@ -36,26 +36,27 @@ class GuardMiddleware(AgentMiddleware):
     def __init__(self, guard: Guard | None = None) -> None:
         super().__init__()
         self.guard = guard or default_guard("langchain")
+        self._prompts = PromptTexts(self.guard)
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """Check what people have said since the model last answered."""
-        return {"messages": check_input(self.guard, state["messages"])}
+        """Check what people have said, each text once."""
+        return {"messages": check_input(self._prompts, state["messages"])}
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any]:
         """Check as `before_model` does."""
-        return {"messages": await acheck_input(self.guard, state["messages"])}
+        return {"messages": await acheck_input(self._prompts, state["messages"])}
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Check the answer of the model before any stream shows it."""
         with without_tokens({}):
             response = handler(request)
-        return _with_changes(response, check_output(self.guard, response.result))
+        return check_output(self.guard, response)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_model_call` does."""
         with without_tokens({}):
             response = await handler(request)
-        return _with_changes(response, await acheck_output(self.guard, response.result))
+        return await acheck_output(self.guard, response)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Check a call before it runs, and its result."""
@@ -64,8 +65,3 @@ class GuardMiddleware(AgentMiddleware):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_tool_call` does."""
         return await acheck_tool_call(self.guard, request, handler)
-
-
-def _with_changes(response: Any, changed: list[Any]) -> Any:
-    # The last message is the one that was checked.
-    return replace(response, result=[*response.result[:-1], *changed]) if changed else response

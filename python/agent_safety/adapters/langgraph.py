@@ -28,6 +28,7 @@ from langgraph.types import Command
 from .. import BlockedError, Guard, default_guard
 from ..verdict import failed_verdict
 from ._messages import acheck_input, acheck_tool_call, check_input, check_tool_call, map_texts, without_tokens
+from ._prompts import PromptTexts
 from ._shown import write_json
 
 
@@ -36,15 +37,16 @@ class GuardNodes:
 
     def __init__(self, guard: Guard | None = None) -> None:
         own = self.guard = guard or default_guard("langgraph")
+        prompts = PromptTexts(own)
 
         def input_node(state: Any) -> Any:
-            return {"messages": check_input(own, state["messages"])}
+            return {"messages": check_input(prompts, state["messages"])}
 
         async def ainput_node(state: Any) -> Any:
-            return {"messages": await acheck_input(own, state["messages"])}
+            return {"messages": await acheck_input(prompts, state["messages"])}
 
         self.check_input = RunnableLambda(input_node, ainput_node)
-        """A node that checks what people have said since the model last answered."""
+        """A node that checks what people have said, each text once."""
 
     def model_node(self, node: Any) -> Any:
         """Return a node that does what this one does, and checks every text in its result before any stream shows it.

@@ -22,30 +22,59 @@ from typing import Any
 
 from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentSetup, AgentStream, ToolCall, ToolCallResult
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
-from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, TextBlock
+from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, MessageRole, TextBlock
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolOutput, adapt_to_async_tool
 from llama_index.core.tools.types import BaseTool
 from llama_index.core.workflow import StopEvent
 
 from .. import BlockedError, Guard, default_guard
+from .._tool_error import run_tool, run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._prompts import map_data_async
 from ._shown import ShownTexts
 
 
 async def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> str:
     """Do what `agent.run` does, behind the guard. Return the text of the answer."""
     own = guard or default_guard("llamaindex")
-    asked = await own.aio.protect.input(prompt)
-    answer = str(await agent.run(asked, **options))
+    asked, given = await _check_prompt(own, prompt, options)
+    answer = str(await agent.run(asked, **given))
     return await own.aio.protect.output(answer)
 
 
 async def run_streamed(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> GuardedRun:
     """Start what `agent.run` starts, behind the guard. Await it, because the prompt is checked first."""
     own = guard or default_guard("llamaindex")
-    asked = await own.aio.protect.input(prompt)
-    return GuardedRun(agent.run(asked, **options), own)
+    asked, given = await _check_prompt(own, prompt, options)
+    return GuardedRun(agent.run(asked, **given), own)
+
+
+async def _check_prompt(guard: Guard, prompt: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the prompt and the options of a run with checked messages of people."""
+    if isinstance(prompt, str):
+        asked: Any = await guard.aio.protect.input(prompt)
+    else:
+        asked = await _check_message(guard, prompt)
+    history = options.get("chat_history") or []
+    return asked, {**options, **({"chat_history": [await _check_message(guard, each) for each in history]} if history else {})}
+
+
+async def _check_message(guard: Guard, message: Any) -> Any:
+    if message.role != MessageRole.USER:
+        return message
+    return message.model_copy(update={"blocks": [await _check_block(guard, each) for each in message.blocks]})
+
+
+async def _check_block(guard: Guard, block: Any) -> Any:
+    check = guard.aio.protect.input
+    if isinstance(block, TextBlock):
+        return TextBlock(text=await check(block.text)) if block.text else block
+    if isinstance(block, DocumentBlock) and isinstance(block.data, bytes):
+        # LlamaIndex keeps the data as base64.
+        data = await map_data_async(block.document_mimetype or "", block.data.decode("ascii"), check)
+        return block.model_copy(update={"data": data.encode("ascii")})
+    return block
 
 
 class GuardedRun:
@@ -194,7 +223,8 @@ class _GuardedTool(AsyncBaseTool):
         arguments = self._arguments(args, kwargs)
         name = self.metadata.name
         try:
-            result = self._tool.call(**self._guard.protect.tool(name, arguments))
+            allowed = self._guard.protect.tool(name, arguments)
+            result = run_tool(self._guard.protect, name, lambda: self._tool.call(**allowed))
             return self._shown(result, self._guard.protect.tool_result(name, result.content))
         except BlockedError as error:
             return self._output(arguments, refusal_text(error), True)
@@ -203,7 +233,8 @@ class _GuardedTool(AsyncBaseTool):
         arguments = self._arguments(args, kwargs)
         name = self.metadata.name
         try:
-            result = await self._tool.acall(**await self._guard.aio.protect.tool(name, arguments))
+            allowed = await self._guard.aio.protect.tool(name, arguments)
+            result = await run_tool_async(self._guard.aio.protect, name, lambda: self._tool.acall(**allowed))
             return self._shown(result, await self._guard.aio.protect.tool_result(name, result.content))
         except BlockedError as error:
             return self._output(arguments, refusal_text(error), True)

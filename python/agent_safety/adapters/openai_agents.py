@@ -27,8 +27,10 @@ from agents import GuardrailFunctionOutput as Passed
 from openai.types.responses import ResponseOutputItemDoneEvent, ResponseTextDeltaEvent
 
 from .. import BlockedError, Guard, default_guard
+from .._tool_error import run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._prompts import PromptTexts
 from ._shown import ShownTexts
 from ._views import view_with
 
@@ -256,7 +258,8 @@ def _guarded_tool(tool: Any, guard: Guard) -> Any:
     async def invoke(context: Any, written: str) -> Any:
         try:
             arguments = await guard.aio.protect.tool(tool.name, _arguments(written))
-            result = await tool.on_invoke_tool(context, json.dumps(arguments))
+            run = functools.partial(tool.on_invoke_tool, context, json.dumps(arguments))
+            result = await run_tool_async(guard.aio.protect, tool.name, run)
             shown = result if isinstance(result, str) else _plain(result)
             checked = await guard.aio.protect.tool_result(tool.name, shown)
         except BlockedError as error:
@@ -284,14 +287,7 @@ async def _check_prompt(guard: Guard, prompt: Any) -> Any:
 async def _check_item(guard: Guard, item: Any) -> Any:
     if not isinstance(item, dict) or item.get("role") != "user":
         return item
-    content = item.get("content")
-    if isinstance(content, str):
-        return {**item, "content": await guard.aio.protect.input(content)}
-    parts = []
-    for part in content or []:
-        is_text = isinstance(part.get("text"), str)
-        parts.append({**part, "text": await guard.aio.protect.input(part["text"])} if is_text else part)
-    return {**item, "content": parts}
+    return {**item, "content": await PromptTexts(guard).map_async(item.get("content"))}
 
 
 def _plain(value: Any) -> str:

@@ -11,19 +11,24 @@ show an answer, its reasoning and the arguments of its calls when they are whole
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import functools
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, ToolFailed
+from pydantic_ai.exceptions import ToolFailedError, ToolRetryError
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import CompletedStreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 
 from .. import BlockedError, Guard, default_guard
+from .._tool_error import run_tool_async
 from ..tools import refusal_text
-from ._shown import ShownTexts
+from ._prompts import PromptTexts
+from ._shown import ShownTexts, write_json
 
 # An older version would ignore the method below, and its streams would show what was not checked.
 if not hasattr(AbstractCapability, "get_wrapper_model"):
@@ -35,13 +40,15 @@ class GuardCapability(AbstractCapability[Any]):
 
     guard: Guard = field(default_factory=lambda: default_guard("pydantic-ai"))
 
+    def __post_init__(self) -> None:
+        self._prompts = PromptTexts(self.guard)
+
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """Check what people have said in the last request."""
-        messages = list(request_context.messages)
-        if messages and isinstance(messages[-1], ModelRequest):
-            parts = [await self._prompt(each) for each in messages[-1].parts]
-            messages[-1] = replace(messages[-1], parts=parts)
-            request_context.messages = messages
+        """Check what people have said, each text once."""
+        request_context.messages = [
+            replace(each, parts=[await self._prompt(part) for part in each.parts]) if isinstance(each, ModelRequest) else each
+            for each in request_context.messages
+        ]
         return request_context
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
@@ -73,19 +80,52 @@ class GuardCapability(AbstractCapability[Any]):
         """Check a call before it runs, and its result."""
         try:
             allowed = await self.guard.aio.protect.tool(call.tool_name, args)
-            result = await handler(allowed)
-            return await self.guard.aio.protect.tool_result(call.tool_name, result)
+            protect = self.guard.aio.protect
+            run = functools.partial(self._run_tool, call.tool_name, functools.partial(handler, allowed))
+            result = await run_tool_async(protect, call.tool_name, run, _STEERING)
+            return await protect.tool_result(call.tool_name, result)
         except BlockedError as error:
             return refusal_text(error)
+
+    async def _run_tool(self, name: str, run: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a tool, and check what it asks the model to do otherwise."""
+        try:
+            return await run()
+        except Exception as error:
+            failure = error
+        asked = failure if isinstance(failure, _ASKING) else failure.__cause__
+        if not isinstance(asked, _ASKING):
+            raise failure
+        checked = await self.guard.aio.protect.tool_result(name, asked.message)
+        raise failure if checked == asked.message else type(asked)(checked)
 
     async def _prompt(self, part: Any) -> Any:
         if not isinstance(part, UserPromptPart):
             return part
-        check = self.guard.aio.protect.input
         if isinstance(part.content, str):
-            return replace(part, content=await check(part.content))
-        return replace(part, content=[await check(each) if isinstance(each, str) else each for each in part.content])
+            return replace(part, content=await self._prompts.map_async(part.content))
+        return replace(part, content=[await self._item(each) for each in part.content])
 
+    async def _item(self, item: Any) -> Any:
+        if isinstance(item, str):
+            return await self._prompts.map_async(item)
+        data = getattr(item, "data", None)
+        if isinstance(data, bytes):
+            checked = await self._prompts.map_async({"media_type": item.media_type, "data": data})
+            return item if checked["data"] == data else replace(item, data=checked["data"])
+        text = getattr(item, "content", None)
+        if text is None:
+            return item
+        if not isinstance(text, str):
+            text = write_json(text)
+        checked = await self._prompts.map_async(text)
+        return item if checked == text else checked
+
+
+_ASKING = (ModelRetry, ToolFailed)
+"""Errors of a tool whose text the model reads. Pydantic AI wraps them."""
+_STEERING = (ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, ToolFailed, ToolFailedError, ToolRetryError)
+"""Errors of a tool by which it steers the run."""
 
 # Marks an answer whose stream was checked, so that it is not checked and recorded again.
 _CHECKED = "_agent_safety_checked"

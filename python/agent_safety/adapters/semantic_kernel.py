@@ -24,6 +24,7 @@ from semantic_kernel.functions import FunctionResult, KernelFunctionFromPrompt
 from semantic_kernel.services.ai_service_selector import AIServiceSelector
 
 from .. import Guard, default_guard
+from .._tool_error import run_tool_async
 from ._views import is_view, view_with
 
 
@@ -42,7 +43,7 @@ def guard_kernel(kernel: Any, guard: Guard | None = None) -> Any:
         if allowed != arguments:
             context.arguments.clear()
             context.arguments.update(allowed)
-        await next(context)
+        await run_tool_async(own.aio.protect, name, lambda: next(context))
         value = None if context.result is None else context.result.value
         checked = await own.aio.protect.tool_result(name, value)
         if checked is not value:

@@ -16,7 +16,10 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from .. import Guard, default_guard
+from .. import BlockedError, Guard, default_guard
+from .._tool_error import run_tool
+from ..verdict import failed_verdict
+from ._views import is_view, view_with
 
 
 def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> Any:
@@ -24,8 +27,39 @@ def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) 
     own = guard or default_guard("smolagents")
     if options.get("stream"):
         raise TypeError("A stream of steps cannot be guarded. Leave `stream` out.")
+    unguarded = [name for name, each in agent.managed_agents.items() if not is_view(each)]
+    if unguarded:
+        raise TypeError(f"{', '.join(unguarded)} would run unchecked. Pass managed agents through `guarded_agents`.")
+    _check_additional(own, options.get("additional_args"))
     answer = agent.run(own.protect.input(prompt), **options)
     return own.protect.output(answer) if isinstance(answer, str) else own.protect.tool_result("final_answer", answer)
+
+
+def _check_additional(guard: Guard, values: Any) -> None:
+    """Check the values that smolagents writes into the prompt. They cannot be masked there."""
+    text = str(values) if values else ""
+    if text and guard.protect.input(text) != text:
+        raise BlockedError(failed_verdict("sdk.masked", "`additional_args` would have to be masked, so they are blocked."))
+
+
+def guarded_agents(agents: Sequence[Any], guard: Guard | None = None) -> list[Any]:
+    """Return the agents for `managed_agents` behind the guard. Their tasks and reports are checked as messages.
+
+    The tools of each agent need `guarded_tools` as well.
+    """
+    own = guard or default_guard("smolagents")
+    return [_guarded_agent(each, own) for each in agents]
+
+
+def _guarded_agent(agent: Any, guard: Guard) -> Any:
+    manager = guard.options.agent_id
+
+    def call(self: Any, task: str, **options: Any) -> Any:
+        _check_additional(guard, options.get("additional_args"))
+        report = agent(guard.protect.message(task, sender=manager, receiver=agent.name), **options)
+        return guard.protect.message(str(report), sender=agent.name, receiver=manager)
+
+    return view_with(agent, __call__=call)
 
 
 def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:
@@ -40,7 +74,8 @@ def _guarded(tool: Any, guard: Guard) -> Any:
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         allowed = guard.protect.tool(tool.name, {**dict(zip(names, args)), **kwargs})
-        return guard.protect.tool_result(tool.name, tool.forward(**allowed))
+        result = run_tool(guard.protect, tool.name, lambda: tool.forward(**allowed))
+        return guard.protect.tool_result(tool.name, result)
 
     made.forward = forward
     return made

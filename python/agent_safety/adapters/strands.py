@@ -30,6 +30,8 @@ from strands.hooks import (
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ..verdict import failed_verdict
+from ._prompts import PromptTexts
 from ._shown import ShownTexts
 from ._views import is_view, view_with
 
@@ -39,6 +41,7 @@ class GuardHooks(HookProvider):
 
     def __init__(self, guard: Guard | None = None) -> None:
         self.guard = guard or default_guard("strands")
+        self._prompts = PromptTexts(self.guard)
 
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         """Register the hooks. Strands calls it."""
@@ -49,14 +52,18 @@ class GuardHooks(HookProvider):
         registry.add_callback(AfterToolCallEvent, self._after_tool)
 
     async def _before_invocation(self, event: BeforeInvocationEvent) -> None:
-        for message in event.messages or []:
-            if message["role"] == "user":
-                await self._check_texts(message["content"], self.guard.aio.protect.input)
+        await self._check_prompts(event.messages or [])
+        self._hold_model(event.agent)
 
-    def _before_model(self, event: BeforeModelCallEvent) -> None:
+    async def _before_model(self, event: BeforeModelCallEvent) -> None:
+        # A program may give an agent an earlier conversation.
+        await self._check_prompts(event.agent.messages)
+        self._hold_model(event.agent)
+
+    def _hold_model(self, agent: Any) -> None:
         # At each call, because a program or a router may have set another model.
-        if not is_view(event.agent.model):
-            event.agent.model = _hold_stream(event.agent.model, self.guard)
+        if not is_view(agent.model):
+            agent.model = _hold_stream(agent.model, self)
 
     async def _after_model(self, event: AfterModelCallEvent) -> None:
         # The stream of a held model was checked already.
@@ -83,6 +90,22 @@ class GuardHooks(HookProvider):
         except BlockedError as error:
             event.result = {**event.result, "status": "error", "content": [{"text": refusal_text(error)}]}
 
+    async def _check_prompts(self, messages: Any) -> None:
+        for message in messages:
+            blocks = message["content"]
+            for place, block in enumerate(blocks):
+                # Results of tools were checked when they were made.
+                if message["role"] == "user" and "toolResult" not in block:
+                    blocks[place] = await self._check_block(block)
+
+    async def _check_block(self, block: Any) -> Any:
+        document = block.get("document", {})
+        data = document.get("source", {}).get("bytes")
+        if data is None or document.get("format") not in TEXT_FORMATS:
+            return await self._prompts.map_async(block)
+        checked = await self._prompts.map_async({"mime_type": "text/plain", "bytes": data})
+        return {"document": {**document, "source": {**document["source"], "bytes": checked["bytes"]}}}
+
     async def _check_texts(self, blocks: Any, check: Any) -> None:
         for block in list(blocks):
             if isinstance(block.get("text"), str) and block["text"]:
@@ -93,6 +116,8 @@ class GuardHooks(HookProvider):
                 blocks.remove(block)
 
 
+TEXT_FORMATS = ("csv", "html", "md", "txt")
+"""Formats of documents that are read."""
 CALLS_MAX = 1_000
 """Calls that are shown in another form than they run in. One more, and the oldest runs as it was shown."""
 
@@ -124,9 +149,10 @@ def _read_input(text: str) -> Any:
         return {}
 
 
-def _hold_stream(model: Any, guard: Guard) -> Any:
+def _hold_stream(model: Any, hooks: GuardHooks) -> Any:
     """Return a view of a model whose stream holds each text until it is checked."""
     own = type(model)
+    guard = hooks.guard
     hidden = _HiddenCalls()
 
     async def stream(self: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
@@ -137,7 +163,18 @@ def _hold_stream(model: Any, guard: Guard) -> Any:
         for each in await held.release():
             yield each
 
-    return view_with(model, stream=stream, hidden_calls=hidden)
+    async def structured_output(self: Any, output_model: Any, prompt: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        await hooks._check_prompts(prompt)
+        texts = ShownTexts(guard)
+        async for event in own.structured_output(self, output_model, prompt, *args, **options):
+            output = event.get("output") if isinstance(event, dict) else None
+            if output is None or await texts.is_unchanged(output):
+                yield event
+            else:
+                reason = "A structured answer would have to be masked, so it is blocked."
+                raise BlockedError(failed_verdict("sdk.structured_output", reason))
+
+    return view_with(model, stream=stream, structured_output=structured_output, hidden_calls=hidden)
 
 
 class _Held:

@@ -8,27 +8,26 @@ interface HookInput {
   readonly tool_name?: string;
   readonly tool_input?: unknown;
   readonly tool_response?: unknown;
+  readonly tool_use_id?: string;
+  readonly error?: string;
+  readonly tool_calls?: readonly { readonly tool_use_id: string }[];
 }
 
 type HookCallback = (input: HookInput) => Promise<object>;
 
+interface HookMatcher {
+  hooks: ((input: unknown) => Promise<object>)[];
+  timeout: number;
+  onFailure: 'block';
+}
+
 /** Hooks for the option `hooks` of `query`. */
 export interface ClaudeHooks {
-  readonly UserPromptSubmit: {
-    hooks: ((input: unknown) => Promise<object>)[];
-    timeout: number;
-    onFailure: 'block';
-  }[];
-  readonly PreToolUse: {
-    hooks: ((input: unknown) => Promise<object>)[];
-    timeout: number;
-    onFailure: 'block';
-  }[];
-  readonly PostToolUse: {
-    hooks: ((input: unknown) => Promise<object>)[];
-    timeout: number;
-    onFailure: 'block';
-  }[];
+  readonly UserPromptSubmit: HookMatcher[];
+  readonly PreToolUse: HookMatcher[];
+  readonly PostToolUse: HookMatcher[];
+  readonly PostToolUseFailure: HookMatcher[];
+  readonly PostToolBatch: HookMatcher[];
 }
 
 /** The time limit of a hook in seconds. A hook waits for approvals. */
@@ -43,6 +42,8 @@ export function createClaudeHooks(guard: Guard): ClaudeHooks {
   const matcher = (callback: HookCallback) => [
     { hooks: [failClosed(callback)], timeout: TIMEOUT_SECONDS, onFailure: 'block' as const },
   ];
+  /** Failed calls whose errors the model may not read. */
+  const withheld = new Set<string>();
   return {
     UserPromptSubmit: matcher(async ({ prompt = '' }) => {
       const text = await guard.protect.input(prompt);
@@ -51,14 +52,23 @@ export function createClaudeHooks(guard: Guard): ClaudeHooks {
     PreToolUse: matcher(async ({ tool_name = '', tool_input }) => {
       const updatedInput = await guard.protect.tool(tool_name, tool_input ?? {});
       if (updatedInput === tool_input) return {};
-      return {
-        hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', updatedInput },
-      };
+      // Without a decision the permissions of the user still apply to the changed call.
+      return { hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput } };
     }),
     PostToolUse: matcher(async ({ tool_name = '', tool_response }) => {
       const updatedToolOutput = await guard.protect.toolResult(tool_name, tool_response ?? null);
       if (updatedToolOutput === (tool_response ?? null)) return {};
       return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput } };
+    }),
+    PostToolUseFailure: matcher(async ({ tool_name = '', tool_use_id = '', error = '' }) => {
+      const { decision } = await guard.toolResult(tool_name, error);
+      if (decision !== 'allow') withheld.add(tool_use_id);
+      return {};
+    }),
+    // An error of a tool cannot be changed, so the run ends before the model reads it.
+    PostToolBatch: matcher(async ({ tool_calls = [] }) => {
+      const is_withheld = tool_calls.filter(({ tool_use_id }) => withheld.delete(tool_use_id)).length > 0;
+      return is_withheld ? { continue: false, stopReason: WITHHELD_ERROR } : {};
     }),
   } as unknown as ClaudeHooks;
 }
@@ -66,6 +76,7 @@ export function createClaudeHooks(guard: Guard): ClaudeHooks {
 interface ClaudeMessage {
   readonly type: string;
   readonly result?: unknown;
+  readonly structured_output?: unknown;
   readonly message?: { readonly content: unknown };
 }
 
@@ -80,27 +91,79 @@ export async function* guardClaudeMessages<Message extends object>(
   for await (const each of messages) {
     const given = each as ClaudeMessage;
     if (given.type === 'stream_event') continue;
-    if (given.type === 'result' && typeof given.result === 'string')
-      yield { ...each, result: await guard.protect.output(given.result) };
+    if (given.type === 'result') yield { ...each, ...(await protectResult(given, guard)) };
     else if (given.type === 'assistant' && given.message !== undefined)
       yield {
         ...each,
         message: { ...given.message, content: await protectContent(given.message.content, guard) },
       };
+    else if (given.type === 'user' && given.message !== undefined)
+      yield { ...each, ...(await protectErrors(given.message, guard)) };
     else yield each;
   }
 }
 
+/** Checks the errors of tools, which no hook can change. */
+async function protectErrors(message: object, guard: Guard): Promise<object> {
+  const { content } = message as { content: unknown };
+  if (!Array.isArray(content)) return {};
+  const blocks = await Promise.all(
+    (content as ErrorBlock[]).map(async (block) => {
+      if (block.type !== 'tool_result' || block.is_error !== true) return block;
+      const verdict = await guard.toolResult('tool', block.content);
+      return verdict.decision === 'allow' ? block : { ...block, content: WITHHELD_ERROR };
+    }),
+  );
+  const is_same = blocks.every((block, at) => block === content[at]);
+  // The result is there a second time.
+  return is_same ? {} : { message: { ...message, content: blocks }, tool_use_result: WITHHELD_ERROR };
+}
+
+interface ErrorBlock {
+  readonly type: string;
+  readonly is_error?: boolean;
+  readonly content?: unknown;
+}
+
+/** A structured answer that would be masked is blocked, because its masked form may break its schema. */
+async function protectResult(
+  { result, structured_output }: ClaudeMessage,
+  guard: Guard,
+): Promise<Pick<ClaudeMessage, 'result'>> {
+  if (structured_output !== undefined) {
+    const verdict = await guard.output(JSON.stringify(structured_output));
+    if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });
+  }
+  return typeof result === 'string' ? { result: await guard.protect.output(result) } : {};
+}
+
+interface ClaudeBlock {
+  readonly type: string;
+  readonly text?: unknown;
+  readonly thinking?: unknown;
+  readonly input?: unknown;
+}
+
 async function protectContent(content: unknown, guard: Guard): Promise<unknown> {
   if (!Array.isArray(content)) return typeof content === 'string' ? guard.protect.output(content) : content;
-  return Promise.all(
-    (content as { text?: unknown }[]).map(async (block) =>
-      typeof block.text === 'string' ? { ...block, text: await guard.protect.output(block.text) } : block,
-    ),
-  );
+  const blocks = await Promise.all((content as ClaudeBlock[]).map((block) => protectBlock(block, guard)));
+  return blocks.filter((block) => block !== null);
+}
+
+/** Reasoning that would have to be masked is left out, and of such a call no arguments are shown. */
+async function protectBlock(block: ClaudeBlock, guard: Guard): Promise<ClaudeBlock | null> {
+  if (typeof block.text === 'string') return { ...block, text: await guard.protect.output(block.text) };
+  if (typeof block.thinking === 'string') {
+    const { decision } = await guard.output(block.thinking);
+    return decision === 'allow' ? block : null;
+  }
+  if (block.type !== 'tool_use') return block;
+  const { decision } = await guard.output(JSON.stringify(block.input) ?? '');
+  return decision === 'allow' ? block : { ...block, input: {} };
 }
 
 const UNCHANGEABLE = 'The prompt holds data that a rule masks, and the agent cannot take a changed prompt.';
+const WITHHELD_ERROR = 'A tool failed, and its error holds data that the model may not read.';
 const FAULT = 'The guard failed, so the call is blocked.';
 
 /** A hook that throws lets the call pass, so every error becomes a denial. */
@@ -127,5 +190,6 @@ function buildDenial(event: string, reason: string): object {
     return {
       hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: `Blocked by policy: ${reason}` },
     };
+  if (event === 'PostToolBatch') return { continue: false, stopReason: reason };
   return { decision: 'block', reason };
 }

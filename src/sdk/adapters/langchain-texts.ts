@@ -2,6 +2,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream, StreamPiece } from '../types.ts';
+import { mapPromptTexts } from './prompt-texts.ts';
 
 /** The part of a message that is read and changed. */
 export interface ChatMessage {
@@ -41,16 +42,16 @@ export function protectMessages<Message extends object>(
 ): Promise<Message[]> {
   return Promise.all(
     messages.map(async (message) => {
-      if (readType(message) !== 'human') return message;
+      if (!['human', 'generic'].includes(readType(message))) return message;
       const { content } = message as unknown as ChatMessage;
-      const checked = await mapTexts(content, (text) => guard.protect.input(text));
+      const checked = await mapPromptTexts(content, (text) => guard.protect.input(text));
       return checked === content ? message : rebuildMessage(message, { content: checked });
     }),
   );
 }
 
-/** Returns the kind of a message: `human`, `ai`, `tool` or `system`; an empty text for everything else. */
-export function readType(message: object): string {
+/** Returns the kind of a message: `human`, `generic` for a role of another name, `ai`, `tool` or `system`. */
+function readType(message: object): string {
   const { type, getType } = message as { type?: string; getType?: () => string };
   return type ?? getType?.call(message) ?? '';
 }

@@ -4,15 +4,10 @@
  */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
+import { checkToolError } from '../tool-error.ts';
 import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
 import { guardChatModel } from './langchain-model.ts';
-import {
-  protectAnswer,
-  protectMessages,
-  readMessageText,
-  readType,
-  rebuildMessage,
-} from './langchain-texts.ts';
+import { protectAnswer, protectMessages, readMessageText, rebuildMessage } from './langchain-texts.ts';
 
 /** The part of the package `langchain` that the middleware needs: pass `import * as langchain from 'langchain'`. */
 export interface LangChainModule<Middleware> {
@@ -108,7 +103,7 @@ export function guardLangChainTools<Tool extends object>(
         options,
         async () => {
           const allowed = await guard.protect.tool(name, input);
-          return protectOutput(name, await _call.call(tool, allowed, ...rest), guard);
+          return runChecked(name, () => _call.call(tool, allowed, ...rest), guard);
         },
         (reason) => (responseFormat === 'content_and_artifact' ? [reason, null] : reason),
       ),
@@ -134,16 +129,25 @@ async function runToolCall(
     tool?._call === undefined
       ? tool
       : replaceCall(tool, async (...call) => {
-          const output = await protectOutput(name, await tool._call!(...call), guard);
+          const output = await runChecked(name, () => tool._call!(...call), guard);
           is_checked = true;
           return output;
         });
-  const result = await handler({
-    ...request,
-    toolCall: { ...toolCall, args },
-    ...(given && { tool: given }),
-  });
+  const work = () => handler({ ...request, toolCall: { ...toolCall, args }, ...(given && { tool: given }) });
+  if (given === tool) return runChecked(name, work, guard) as Promise<object>;
+  const result = await work();
   return is_checked ? result : protectDirect(name, result, guard);
+}
+
+/** Runs a tool. Returns its checked result, or throws its checked error. */
+async function runChecked(tool: string, work: () => Promise<unknown>, guard: Guard): Promise<unknown> {
+  let output: unknown;
+  try {
+    output = await work();
+  } catch (error) {
+    throw await checkToolError(error, (text) => guard.protect.toolResult(tool, text));
+  }
+  return protectOutput(tool, output, guard);
 }
 
 /** Checks an answer that is not that of the guarded model, because another middleware replaced it. */
@@ -179,10 +183,11 @@ async function protectOutput(tool: string, output: unknown, guard: Guard): Promi
   return is_direct ? protectDirect(tool, output, guard) : guard.protect.toolResult(tool, output);
 }
 
-/** Checks the results in a message of a tool, or in the messages that a command adds to the state. */
+/** Checks the content of a message that a tool gave, or what a command changes in the state. */
 async function protectDirect(tool: string, output: object, guard: Guard): Promise<object> {
-  if (readType(output) === 'tool') {
-    const { content } = output as Message;
+  if (isMessage(output)) {
+    const { content } = output;
+    if (content === '') return output;
     const checked = await guard.protect.toolResult(tool, content);
     return checked === content ? output : rebuildMessage(output, { content: checked });
   }
@@ -190,14 +195,23 @@ async function protectDirect(tool: string, output: object, guard: Guard): Promis
   // The state is changed by an object, or by pairs of a name and a value.
   const pairs = Array.isArray(update) ? (update as [string, unknown][]) : Object.entries(update ?? {});
   const checked = await Promise.all(
-    pairs.map(async ([name, value]) => {
-      if (name !== 'messages' || !Array.isArray(value)) return [name, value];
-      return [name, await Promise.all((value as object[]).map((each) => protectDirect(tool, each, guard)))];
-    }),
+    pairs.map(async ([name, value]) => [name, await protectState(tool, value, guard)]),
   );
   const copy = Object.create(
     Object.getPrototypeOf(output) as object,
     Object.getOwnPropertyDescriptors(output),
   ) as object;
   return Object.assign(copy, { update: Array.isArray(update) ? checked : Object.fromEntries(checked) });
+}
+
+/** Checks a value that a tool puts into the state, from where it can reach a prompt. */
+async function protectState(tool: string, value: unknown, guard: Guard): Promise<unknown> {
+  if (isMessage(value)) return protectDirect(tool, value, guard);
+  if (Array.isArray(value) && value.some(isMessage))
+    return Promise.all(value.map((each) => protectState(tool, each, guard)));
+  return guard.protect.toolResult(tool, value);
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof (value as { _getType?: unknown } | null)?._getType === 'function';
 }

@@ -3,6 +3,7 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardVerdict } from '../types.ts';
 import { type AdapterOptions, describeBlock, overrideMembers, runOrReportBlock } from './blocked-call.ts';
+import { mapPromptTexts } from './prompt-texts.ts';
 
 /** Returns the same tools behind the guard. A blocked call does not run. */
 export function guardLlamaIndexTools<Tool extends object>(
@@ -135,7 +136,7 @@ async function* streamReason(reason: string, member: 'delta' | 'text' = 'delta')
 
 async function protectPrompt(guard: Guard, message: ChatMessage): Promise<ChatMessage> {
   if (message.role !== 'user') return message;
-  return { ...message, content: await mapTexts(message.content, (text) => guard.protect.input(text)) };
+  return { ...message, content: await mapPromptTexts(message.content, (text) => guard.protect.input(text)) };
 }
 
 async function mapTexts(content: unknown, change: (text: string) => Promise<string>): Promise<unknown> {

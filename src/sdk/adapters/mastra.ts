@@ -1,12 +1,19 @@
-/** Guards agents of Mastra by processors and tools: prompts, tool calls, tool results and answers, whole and streamed. */
+/**
+ * Guards agents of Mastra, version 1.0 or later, by processors and tools: prompts, tool calls, tool results and answers,
+ * whole and streamed.
+ */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream, StreamPiece } from '../types.ts';
 import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
+import { mapPromptTexts } from './prompt-texts.ts';
 
 interface MessagePart {
   readonly type: string;
   readonly text?: unknown;
+  /** The text of a part of type `reasoning`, and the same in pieces. */
+  readonly reasoning?: unknown;
+  readonly details?: readonly MessagePart[];
 }
 
 interface MastraMessage {
@@ -30,6 +37,7 @@ interface StreamCall {
 
 /** A processor of Mastra, for `inputProcessors` and `outputProcessors`. */
 export interface MastraProcessor {
+  readonly id: string;
   readonly name: string;
   readonly processInput: (call: unknown) => Promise<never>;
   readonly processOutputStream: (call: unknown) => Promise<never>;
@@ -42,13 +50,12 @@ export interface MastraProcessor {
  */
 export function createMastraProcessor(guard: Guard): MastraProcessor {
   const processor = {
+    id: 'agent-safety',
     name: 'agent-safety',
     processInput: ({ messages, abort }: ProcessorCall) =>
-      abortIfBlocked(abort, () => protectMessages(messages, 'user', (text) => guard.protect.input(text))),
+      abortIfBlocked(abort, () => protectPrompts(messages, (text) => guard.protect.input(text))),
     processOutputResult: ({ messages, abort }: ProcessorCall) =>
-      abortIfBlocked(abort, () =>
-        protectMessages(messages, 'assistant', (text) => guard.protect.output(text)),
-      ),
+      abortIfBlocked(abort, () => protectAnswers(messages, (text) => guard.protect.output(text))),
     processOutputStream: (call: StreamCall) => abortIfBlocked(call.abort, () => guardPart(guard, call)),
   };
   return processor as unknown as MastraProcessor;
@@ -63,10 +70,10 @@ export function guardMastraTools<Tools extends object>(
   const guarded = Object.entries(tools as Readonly<Record<string, MastraTool>>).map(([key, tool]) => {
     const { id = key, execute } = tool;
     if (execute === undefined) return [key, tool] as const;
-    const judged: ExecuteFunction = (call, ...rest) =>
+    const judged: ExecuteFunction = (input, ...rest) =>
       runOrReportBlock(
         options,
-        () => guard.run(id, call.context, (context) => execute.call(tool, { ...call, context }, ...rest)),
+        () => guard.run(id, input, (allowed) => execute.call(tool, allowed, ...rest)),
         (reason) => reason,
       );
     return [
@@ -77,7 +84,7 @@ export function guardMastraTools<Tools extends object>(
   return Object.fromEntries(guarded) as Tools;
 }
 
-type ExecuteFunction = (call: { readonly context: unknown }, ...rest: unknown[]) => Promise<unknown>;
+type ExecuteFunction = (input: unknown, ...rest: unknown[]) => Promise<unknown>;
 
 interface MastraTool {
   readonly id?: string;
@@ -96,19 +103,29 @@ async function abortIfBlocked<Value>(
   }
 }
 
-function protectMessages(
+function protectPrompts(
   messages: readonly MastraMessage[],
-  role: string,
   change: (text: string) => Promise<string>,
 ): Promise<readonly MastraMessage[]> {
   return Promise.all(
     messages.map(async (message) => {
-      if (message.role !== role) return message;
-      const parts = await Promise.all(
-        message.content.parts.map(async (part) =>
-          typeof part.text === 'string' ? { ...part, text: await change(part.text) } : part,
-        ),
-      );
+      if (message.role !== 'user') return message;
+      const { parts, content } = message.content;
+      const checked = await mapPromptTexts(parts, change);
+      const whole = typeof content === 'string' && { content: await change(content) };
+      return { ...message, content: { ...message.content, parts: checked, ...whole } };
+    }),
+  );
+}
+
+function protectAnswers(
+  messages: readonly MastraMessage[],
+  change: (text: string) => Promise<string>,
+): Promise<readonly MastraMessage[]> {
+  return Promise.all(
+    messages.map(async (message) => {
+      if (message.role !== 'assistant') return message;
+      const parts = await Promise.all(message.content.parts.map((part) => protectPart(part, change)));
       const { content } = message.content;
       const whole = typeof content === 'string' && { content: await change(content) };
       return { ...message, content: { ...message.content, parts, ...whole } };
@@ -116,8 +133,29 @@ function protectMessages(
   );
 }
 
+async function protectPart(
+  part: MessagePart,
+  change: (text: string) => Promise<string>,
+): Promise<MessagePart> {
+  const { text, reasoning, details = [] } = part;
+  if (typeof text === 'string') return { ...part, text: await change(text) };
+  if (part.type !== 'reasoning') return part;
+  const pieces = details.map((each) => (typeof each.text === 'string' ? each.text : ''));
+  const whole = typeof reasoning === 'string' && reasoning !== '' ? reasoning : pieces.join('');
+  if (whole === '') return part;
+  const checked = await change(whole);
+  return checked === whole
+    ? part
+    : { ...part, reasoning: checked, details: [{ type: 'text', text: checked }] };
+}
+
 /** Parts that are left out, because nothing checks their text: those of the provider, and parts of the arguments of a call. */
-const UNCHECKED: ReadonlySet<string> = new Set(['raw', 'tool-call-delta']);
+const UNCHECKED: ReadonlySet<string> = new Set([
+  'raw',
+  'tool-call-delta',
+  'tool-call-input-streaming-start',
+  'tool-call-input-streaming-end',
+]);
 
 interface OpenText {
   readonly stream: GuardStream;

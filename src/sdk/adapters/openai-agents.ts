@@ -3,11 +3,13 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream } from '../types.ts';
 import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
+import { mapPromptTexts } from './prompt-texts.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
 interface ModelRequest {
   readonly input: string | readonly Item[];
+  readonly handoffs?: readonly { readonly toolName: string }[];
 }
 
 interface ModelResponse {
@@ -32,22 +34,26 @@ export function guardOpenAIModel<Model extends AgentModel>(model: Model, guard: 
   return overrideMembers(model, {
     getResponse: async (request: ModelRequest) => {
       const response = await plain.getResponse(await protectRequest(guard, request));
-      return protectResponse(guard, response);
+      return protectResponse(guard, response, request);
     },
     getStreamedResponse: (request: ModelRequest) =>
       guardEvents(guard, plain.getStreamedResponse.bind(model), request),
   });
 }
 
-/** Returns the same tools behind the guard. A blocked call does not run. Hosted tools run elsewhere and are unchanged. */
+/**
+ * Returns the same tools behind the guard. A blocked call does not run. The shell, the editor and the computer of local
+ * tools are guarded too. Hosted tools run elsewhere and are unchanged.
+ */
 export function guardOpenAITools<Tool extends object>(
   tools: readonly Tool[],
   guard: Guard,
   options: AdapterOptions = {},
 ): Tool[] {
   return tools.map((tool) => {
-    const { name, invoke } = tool as { name?: string; invoke?: InvokeFunction };
-    if (name === undefined || invoke === undefined) return tool;
+    const { name, invoke } = tool as LocalTool;
+    if (name === undefined) return tool;
+    if (invoke === undefined) return guardLocalTool(tool as LocalTool, name, guard) as Tool;
     const judged: InvokeFunction = (context, input, details) =>
       runOrReportBlock(
         options,
@@ -59,6 +65,63 @@ export function guardOpenAITools<Tool extends object>(
       );
     return { ...tool, invoke: judged };
   });
+}
+
+interface LocalTool {
+  readonly name?: string;
+  readonly invoke?: InvokeFunction;
+  readonly shell?: object;
+  readonly editor?: object;
+  readonly computer?: unknown;
+}
+
+/** Members of a computer that are no actions. */
+const NO_ACTIONS: ReadonlySet<string> = new Set(['environment', 'dimensions', 'initRun', 'screenshot']);
+
+/** A blocked call of such a tool throws `BlockedError`, which the SDK passes to the model as the failure of the tool. */
+function guardLocalTool<Tool extends LocalTool>(tool: Tool, name: string, guard: Guard): Tool {
+  const guardMethods = <Owner extends object>(owner: Owner): Owner =>
+    new Proxy(owner, {
+      get: (target, member) => {
+        const value: unknown = Reflect.get(target, member, target);
+        if (typeof value !== 'function') return value;
+        if (typeof member !== 'string' || NO_ACTIONS.has(member)) return value.bind(target);
+        return (...given: unknown[]) =>
+          runMethod(guard, member === 'run' ? name : `${name}.${member}`, given, value.bind(target));
+      },
+    });
+  const guardComputer = (computer: unknown): unknown => {
+    if (typeof computer === 'function')
+      return async (...given: unknown[]) => guardComputer(await computer(...given));
+    if (typeof computer !== 'object' || computer === null) return computer;
+    const { create } = computer as { create?: unknown };
+    return typeof create === 'function'
+      ? { ...computer, create: guardComputer(create) }
+      : guardMethods(computer);
+  };
+  if (tool.shell !== undefined) return { ...tool, shell: guardMethods(tool.shell) };
+  if (tool.editor !== undefined) return { ...tool, editor: guardMethods(tool.editor) };
+  return tool.computer === undefined ? tool : { ...tool, computer: guardComputer(tool.computer) };
+}
+
+/** Runs a method of a local tool. Its last argument may be the context of the run, which no model wrote. */
+function runMethod(
+  guard: Guard,
+  name: string,
+  given: readonly unknown[],
+  method: (...given: unknown[]) => unknown,
+): Promise<unknown> {
+  const context_at = given.findIndex(isContext);
+  const values = context_at < 0 ? given : given.slice(0, context_at);
+  const input = values.length === 1 && typeof values[0] === 'object' ? values[0] : { arguments: values };
+  return guard.run(name, input, (allowed) => {
+    const list = input === values[0] ? [allowed] : (allowed as { arguments: unknown[] }).arguments;
+    return method(...list, ...given.slice(values.length));
+  });
+}
+
+function isContext(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('runContext' in value || 'usage' in value);
 }
 
 type InvokeFunction = (context: unknown, input: string, details?: unknown) => Promise<unknown>;
@@ -135,21 +198,39 @@ async function protectRequest(guard: Guard, request: ModelRequest): Promise<Mode
   const { input } = request;
   if (typeof input === 'string') return { ...request, input: await guard.protect.input(input) };
   const items = await Promise.all(
-    input.map(async (item) =>
-      item.role === 'user' ? mapTexts(item, (text) => guard.protect.input(text)) : item,
-    ),
+    input.map(async (item) => {
+      if (item.role !== 'user') return item;
+      const content = await mapPromptTexts(item.content, (text) => guard.protect.input(text));
+      return content === item.content ? item : { ...item, content, providerData: undefined };
+    }),
   );
   return { ...request, input: items };
 }
 
 /** Checks the items of an answer. If one changes, the provider's own form of the answer is left out. */
-async function protectResponse(guard: Guard, response: ModelResponse): Promise<ModelResponse> {
+async function protectResponse(
+  guard: Guard,
+  response: ModelResponse,
+  { handoffs = [] }: ModelRequest,
+): Promise<ModelResponse> {
   const { output } = response;
+  const handoff_names = new Set(handoffs.map(({ toolName }) => toolName));
   const checked = await Promise.all(
-    output.map((item) => mapTexts(item, (text) => guard.protect.output(text))),
+    output.map((item) =>
+      item.type === 'function_call' && handoff_names.has(String(item.name))
+        ? protectHandoff(guard, item)
+        : mapTexts(item, (text) => guard.protect.output(text)),
+    ),
   );
   const is_changed = checked.some((item, at) => item !== output[at]);
   return { ...response, output: checked, ...(is_changed && { providerData: {} }) };
+}
+
+/** A handoff runs no tool, so its arguments, which the next agent reads, are checked with the answer. */
+async function protectHandoff(guard: Guard, item: Item): Promise<Item> {
+  const given = parseArguments(String(item.arguments ?? ''));
+  const allowed = await guard.protect.tool(String(item.name), given);
+  return allowed === given ? item : { ...item, arguments: JSON.stringify(allowed), providerData: undefined };
 }
 
 /** Members of an item that hold the text of the model and its reasoning. */
@@ -209,6 +290,9 @@ async function* guardEvents(
     const { text, verdict } = (await stream?.end()) ?? { text: '', verdict: null };
     if (verdict?.decision === 'block') throw new BlockedError(verdict);
     if (text !== '') yield { type: 'output_text_delta', delta: text };
-    yield { ...event, response: await protectResponse(guard, event.response as unknown as ModelResponse) };
+    yield {
+      ...event,
+      response: await protectResponse(guard, event.response as unknown as ModelResponse, request),
+    };
   }
 }

@@ -6,10 +6,12 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream } from '../types.ts';
 import { type AdapterOptions, runOrReportBlock, waitForWhole } from './blocked-call.ts';
+import { mapPromptTexts } from './prompt-texts.ts';
 
 interface TextPart {
   readonly type: string;
   readonly text?: unknown;
+  readonly providerMetadata?: unknown;
 }
 
 interface StreamChunk {
@@ -48,10 +50,12 @@ export function createVercelMiddleware(guard: Guard, specification_version = 'v4
       doGenerate: () => PromiseLike<{ content: readonly TextPart[]; response?: object }>;
     }) => {
       const result = await doGenerate();
-      const content = await Promise.all(result.content.map((part) => protectAnswer(guard, part)));
-      const is_changed = content.some((part, at) => part.text !== result.content[at]?.text);
-      // The body of the provider holds the text as it was.
-      return { ...result, content, ...(is_changed && { response: { ...result.response, body: undefined } }) };
+      const parts = await Promise.all(result.content.map((part) => protectPart(guard, part)));
+      const is_changed = parts.some((part, at) => part !== result.content[at]);
+      const content = parts.filter((part) => part !== null);
+      // The other members, which the provider wrote, hold the text as it was.
+      const own = { providerMetadata: undefined, response: { ...result.response, body: undefined } };
+      return { ...result, content, ...(is_changed && own) };
     },
     wrapStream: async ({ doStream }: { doStream: () => PromiseLike<ModelStream> }) => {
       const result = await doStream();
@@ -71,21 +75,61 @@ export function guardVercelTools<Tools extends object>(
   options: AdapterOptions = {},
 ): Tools {
   const guarded = Object.entries(tools as Readonly<Record<string, ExecutableTool>>).map(([name, tool]) => {
-    const { execute } = tool;
+    const { execute, onInputAvailable } = tool;
     if (execute === undefined) return [name, tool] as const;
-    const judged = (input: unknown, context: unknown) =>
-      runOrReportBlock(
+    const work = async (input: unknown, context: object) => {
+      // A tool could act on its input, so it receives it after the check.
+      await onInputAvailable?.call(tool, { ...context, input });
+      return waitForWhole(execute.call(tool, input, context));
+    };
+    const judged = async (input: unknown, context: object) => {
+      const result = await runOrReportBlock(
         options,
-        () => guard.run(name, input, (allowed) => waitForWhole(execute.call(tool, allowed, context))),
+        () => guard.run(name, input, (allowed) => work(allowed, context)),
         (reason) => reason,
       );
-    return [name, { ...tool, execute: judged }] as const;
+      getKnownResults(guard).add(result);
+      return result;
+    };
+    return [
+      name,
+      { ...tool, execute: judged, ...(onInputAvailable && { onInputAvailable: undefined }) },
+    ] as const;
   });
   return Object.fromEntries(guarded) as Tools;
 }
 
 interface ExecutableTool {
-  readonly execute?: (input: unknown, context: unknown) => unknown;
+  readonly execute?: (input: unknown, context: object) => unknown;
+  readonly onInputAvailable?: (options: object) => unknown;
+}
+
+/** Results that are checked: those of guarded tools, and those that were found in prompts. */
+interface KnownResults {
+  readonly add: (result: unknown) => void;
+  readonly has: (result: unknown) => boolean;
+}
+
+/** Results that are remembered, and the size of the largest in characters. All others are checked again. */
+const RESULTS_MAX = 1_000;
+const RESULT_CHARACTERS_MAX = 10_000;
+const known_results = new WeakMap<Guard, KnownResults>();
+
+function getKnownResults(guard: Guard): KnownResults {
+  const known = known_results.get(guard);
+  if (known !== undefined) return known;
+  const keys = new Set<string>();
+  const made: KnownResults = {
+    add: (result) => {
+      const key = JSON.stringify(result) ?? '';
+      if (key.length > RESULT_CHARACTERS_MAX) return;
+      if (keys.size >= RESULTS_MAX) keys.clear();
+      keys.add(key);
+    },
+    has: (result) => keys.has(JSON.stringify(result) ?? ''),
+  };
+  known_results.set(guard, made);
+  return made;
 }
 
 interface PromptMessage {
@@ -93,19 +137,50 @@ interface PromptMessage {
   readonly content: unknown;
 }
 
-/** Checks the texts of users. Results of tools were checked when they were made. */
+/** Checks the texts of users, and results of tools that ran elsewhere, such as in the browser of the user. */
 async function protectMessage(guard: Guard, message: PromptMessage): Promise<PromptMessage> {
-  if (message.role !== 'user' || !Array.isArray(message.content)) return message;
+  if (message.role !== 'user') return protectResults(guard, message);
+  return { ...message, content: await mapPromptTexts(message.content, (text) => guard.protect.input(text)) };
+}
+
+interface ResultPart {
+  readonly type: string;
+  readonly toolName: string;
+  readonly output?: { readonly type: string; readonly value?: unknown };
+}
+
+async function protectResults(guard: Guard, message: PromptMessage): Promise<PromptMessage> {
+  if (!Array.isArray(message.content)) return message;
+  const known = getKnownResults(guard);
   const content = await Promise.all(
-    (message.content as TextPart[]).map(async (part) =>
-      typeof part.text === 'string' ? { ...part, text: await guard.protect.input(part.text) } : part,
-    ),
+    (message.content as ResultPart[]).map(async (part) => {
+      const { type, toolName, output } = part;
+      if (type !== 'tool-result' || output?.value === undefined || known.has(output.value)) return part;
+      const value = await guard.protect.toolResult(toolName, output.value);
+      known.add(value);
+      return value === output.value ? part : { ...part, output: { ...output, value } };
+    }),
   );
   return { ...message, content };
 }
 
-async function protectAnswer(guard: Guard, part: TextPart): Promise<TextPart> {
-  return typeof part.text === 'string' ? { ...part, text: await guard.protect.output(part.text) } : part;
+/** Parts whose content is checked elsewhere, or is no text. */
+const WITHOUT_TEXT: ReadonlySet<string> = new Set(['tool-call', 'file', 'reasoning-file']);
+
+/** Checks a part of an answer. Returns `null` for one that would have to be masked and has no text of its own. */
+async function protectPart<Part extends TextPart>(guard: Guard, part: Part): Promise<Part | null> {
+  if (typeof part.text === 'string') {
+    const text = await guard.protect.output(part.text);
+    return text === part.text ? part : { ...part, text, providerMetadata: undefined };
+  }
+  if (WITHOUT_TEXT.has(part.type)) return part;
+  const { type, toolName, result } = part as Part & { toolName?: string; result?: unknown };
+  if (type === 'tool-result') {
+    const checked = await guard.protect.toolResult(String(toolName), result);
+    return checked === result ? part : { ...part, result: checked, providerMetadata: undefined };
+  }
+  const { decision } = await guard.output(JSON.stringify(part));
+  return decision === 'allow' ? part : null;
 }
 
 /**
@@ -119,15 +194,27 @@ const UNCHECKED: ReadonlySet<string> = new Set([
   'tool-input-end',
 ]);
 
+/** Chunks with a part of an answer that is whole. */
+const PARTS: ReadonlySet<string> = new Set(['source', 'custom', 'tool-result']);
+
 /** Each text of a stream has its own guard. A block ends the stream with an error. */
 function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
   const open = new Map<string, GuardStream>();
+  let is_changed = false;
+  // The metadata of the provider hold the text as it was.
+  const clean = (chunk: object) => (is_changed ? { ...chunk, providerMetadata: undefined } : chunk);
   return new TransformStream<unknown, unknown>({
     transform: async (chunk, out) => {
       const { type, id = '', delta = '' } = chunk as StreamChunk & { id?: string; delta?: string };
       const [kind, phase] = splitType(type);
       if (UNCHECKED.has(type)) return;
-      if (phase === null) return out.enqueue(chunk);
+      if (PARTS.has(type)) {
+        const part = await protectPart(guard, chunk as TextPart);
+        is_changed ||= part !== chunk;
+        if (part !== null) out.enqueue(part);
+        return;
+      }
+      if (phase === null) return out.enqueue(type === 'finish' ? clean(chunk as object) : chunk);
       const key = `${kind} ${id}`;
       const stream = open.get(key) ?? guard.openStream();
       open.set(key, stream);
@@ -135,9 +222,10 @@ function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
       const { text, verdict } = await (phase === 'end' ? stream.end() : stream.push(delta));
       if (verdict?.decision === 'block') throw new BlockedError(verdict);
       if (text !== '') out.enqueue({ type: `${kind}-delta`, id, delta: text });
+      is_changed ||= verdict?.decision === 'modify';
       if (phase === 'end') {
         open.delete(key);
-        out.enqueue(chunk);
+        out.enqueue(clean(chunk as object));
       }
     },
   });

@@ -68,10 +68,11 @@ await playAll(
       id: scene.tool,
       description: 'Looks something up.',
       inputSchema: z.object({ city: z.string() }) as never,
-      execute: async ({ context }) => useTool(scene, seen, (context as { city: string }).city),
+      execute: async (input) => useTool(scene, seen, (input as { city: string }).city),
     });
     const processors = guards_texts ? [createMastraProcessor(guard)] : [];
     const agent = new Agent({
+      id: 'helper',
       name: 'helper',
       instructions: 'Help.',
       model: scriptModel(scene, seen) as never,
@@ -81,13 +82,13 @@ await playAll(
     });
     if (!is_stream) {
       const result = await agent.generate(scene.prompt);
-      if (result.tripwire) throw new Error(String(result.tripwireReason));
+      if (result.tripwire) throw new Error(result.tripwire.reason);
       seen.answer = result.text;
       return;
     }
     const streamed = await agent.stream(scene.prompt);
     for await (const piece of streamed.textStream) seen.shown += piece;
-    if (streamed.tripwire) throw new Error(String(streamed.tripwireReason));
+    if (streamed.tripwire) throw new Error(streamed.tripwire.reason);
     seen.answer = seen.shown;
   },
   { streams: true },

@@ -1,17 +1,30 @@
 /** Ways in which text of a model or a tool could pass the guard of LangChain. Ends with 0 if none does. */
 import assert from 'node:assert/strict';
 import { InMemoryCache } from '@langchain/core/caches';
-import { AIMessage, AIMessageChunk, type BaseMessage, ToolMessage } from '@langchain/core/messages';
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  ChatMessage,
+  HumanMessage,
+  ToolMessage,
+} from '@langchain/core/messages';
 import { ChatGenerationChunk } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Command } from '@langchain/langgraph';
 import * as langchain from 'langchain';
 import { z } from 'zod';
-import { createLangChainMiddleware, guardLangChainModel } from '../../../src/sdk/adapters/langchain.ts';
+import {
+  createLangChainMiddleware,
+  guardLangChainModel,
+  guardLangChainTools,
+} from '../../../src/sdk/adapters/langchain.ts';
 import { createEmbeddedGuard } from '../../../src/sdk/index.ts';
+import { tryWays, type Ways } from '../ways.ts';
 
 const SECRET = `postgresql://${'admin:p4ssw0rd'}@db.internal:5432/prod`;
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 const MASKED = '[REDACTED]';
 const guard = createEmbeddedGuard();
 const middleware = () => createLangChainMiddleware(langchain, guard);
@@ -44,7 +57,7 @@ function streamParts(
 
 const letters = (text: string, build: (letter: string) => object) => [...text].map(build) as never[];
 
-const ways: Readonly<Record<string, () => Promise<void>>> = {
+const ways: Ways = {
   'blocks of text and of thought': async () => {
     const model = streamParts(
       ...letters(SECRET, (thinking) => ({ content: [{ type: 'thinking', thinking, index: 0 }] })),
@@ -120,15 +133,44 @@ const ways: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(messages.find(({ type }) => type === 'tool')?.text, MASKED);
     assert.equal(messages.at(-1)?.text, 'Noted.');
   },
+  'a command that changes the state': async () => {
+    const look_up = tool(
+      async () =>
+        new Command({
+          update: {
+            note: SECRET,
+            messages: [
+              new HumanMessage(SECRET),
+              new ToolMessage({ content: 'Noted.', tool_call_id: 'c1', name: 'look_up' }),
+            ],
+          },
+        }),
+      { name: 'look_up', description: 'Looks something up.', schema: z.object({}) },
+    );
+    const [guarded] = guardLangChainTools([look_up], guard);
+    const { update } = (await guarded!.invoke({
+      id: 'c1',
+      name: 'look_up',
+      args: {},
+      type: 'tool_call',
+    })) as Command & { update: { note: string; messages: BaseMessage[] } };
+    assert.equal(update.note, MASKED);
+    assert.equal(update.messages[0]?.text, MASKED);
+    assert.equal(update.messages[1]?.text, 'Noted.');
+  },
+  'a message with a role of its own, and a file of text': async () => {
+    const ask = (message: BaseMessage) =>
+      guardLangChainModel(answerWith(new AIMessage('Noted.')), guard).invoke([message]);
+    await assert.rejects(ask(new ChatMessage(`Use key ${KEY}`, 'user')), /secret/);
+    const data = Buffer.from(`Use key ${KEY}`).toString('base64');
+    const file = { type: 'file', mimeType: 'text/plain', data };
+    await assert.rejects(ask(new HumanMessage({ content: [file] as never })), /secret/);
+    assert.equal((await ask(new HumanMessage('hello'))).text, 'Noted.');
+  },
   'a chain': async () => {
     const chain = answerWith(new AIMessage(SECRET)).pipe((message: BaseMessage) => message);
     assert.throws(() => guardLangChainModel(chain, guard), /Guard the model before you add it to a chain/);
   },
 };
 
-const failed: string[] = [];
-for (const [name, pass] of Object.entries(ways))
-  await pass().catch((error: unknown) => failed.push(`${name}: ${error}`));
-console.log(`${Object.keys(ways).length} ways`);
-assert.deepEqual(failed, []);
-process.exit(0);
+await tryWays(ways);

@@ -1,9 +1,10 @@
 /** Ways in which text of a model could pass the guard of the AI SDK. Ends with 0 if none does. */
 import assert from 'node:assert/strict';
-import { jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
+import { generateText, jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { createVercelMiddleware, guardVercelTools } from '../../../src/sdk/adapters/vercel-ai.ts';
 import { createEmbeddedGuard } from '../../../src/sdk/index.ts';
+import { tryWays, type Ways } from '../ways.ts';
 
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 const INPUT = JSON.stringify({ key: SECRET });
@@ -40,7 +41,87 @@ async function streamCall(is_guarded: boolean): Promise<{ early: string; ran_wit
   return { early, ran_with };
 }
 
-const ways: Readonly<Record<string, () => Promise<void>>> = {
+const ADDRESS = `postgresql://${'admin:p4ssw0rd'}@db.internal:5432/prod`;
+
+/** Answers with these parts, whole and streamed. Returns what the model and the program saw. */
+async function answerWith(
+  parts: readonly object[],
+  messages: object[] = [{ role: 'user', content: 'hello' }],
+) {
+  const prompts: unknown[] = [];
+  const end = { finishReason: { unified: 'stop' }, usage: { inputTokens: {}, outputTokens: {} } };
+  const chunks = [...parts, { type: 'finish', ...end, providerMetadata: { own: { tokens: parts } } }];
+  const plain = new MockLanguageModelV4({
+    doGenerate: async ({ prompt }) => {
+      prompts.push(prompt);
+      return { content: parts, warnings: [], ...end } as never;
+    },
+    doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) as never,
+  });
+  const model = wrapLanguageModel({ model: plain, middleware: createVercelMiddleware(guard) });
+  const asked = { model, messages: messages as never, maxRetries: 0 };
+  const { content } = await generateText(asked);
+  const streamed = await Array.fromAsync(streamText(asked).fullStream);
+  return { prompts: JSON.stringify(prompts), shown: JSON.stringify([content, streamed]) };
+}
+
+const ways: Ways = {
+  'parts of a provider that are no text': async () => {
+    const { shown } = await answerWith([
+      { type: 'source', sourceType: 'url', id: '1', url: 'https://example.com/', title: ADDRESS },
+      { type: 'source', sourceType: 'url', id: '2', url: 'https://example.com/kept' },
+      { type: 'custom', kind: 'own.note', note: ADDRESS },
+      {
+        type: 'tool-call',
+        toolCallId: 'c1',
+        toolName: 'web',
+        input: '{}',
+        providerExecuted: true,
+        dynamic: true,
+      },
+      { type: 'tool-result', toolCallId: 'c1', toolName: 'web', result: { found: ADDRESS }, dynamic: true },
+    ]);
+    assert.ok(!shown.includes('p4ssw0rd'));
+    assert.ok(shown.includes('kept'));
+  },
+  'a result that the program brings': async () => {
+    const call = { toolCallId: 'c1', toolName: 'ask' };
+    const { prompts } = await answerWith(
+      [{ type: 'source', sourceType: 'url', id: '1', url: 'https://example.com/' }],
+      [
+        { role: 'user', content: 'hello' },
+        { role: 'assistant', content: [{ type: 'tool-call', ...call, input: {} }] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool-result', ...call, output: { type: 'text', value: ADDRESS } }],
+        },
+      ],
+    );
+    assert.ok(!prompts.includes('p4ssw0rd'));
+    assert.ok(prompts.includes('[REDACTED]'));
+  },
+  'a file of text': async () => {
+    const ask = (text: string) => {
+      const file = { type: 'file', mediaType: 'text/plain', data: new TextEncoder().encode(text) };
+      return answerWith([], [{ role: 'user', content: [file] }]);
+    };
+    await assert.rejects(ask(`Use key ${SECRET}`), /secret/);
+    assert.match((await ask('hello')).prompts, /text.plain/);
+  },
+  'the input of a tool before it runs': async () => {
+    const received: unknown[] = [];
+    const save = tool({
+      inputSchema: jsonSchema<{ key: string }>({ type: 'object', properties: { key: { type: 'string' } } }),
+      onInputAvailable: ({ input }) => void received.push(input),
+      execute: async () => 'saved',
+    });
+    const { save: guarded } = guardVercelTools({ save }, guard);
+    const run = (key: string) => guarded.execute!({ key }, { toolCallId: 'c1', messages: [] } as never);
+    assert.match(String(await run(SECRET)), /secret/);
+    assert.equal(await run('none'), 'saved');
+    assert.equal(guarded.onInputAvailable, undefined);
+    assert.deepEqual(received, [{ key: 'none' }]);
+  },
   'without a guard, a tool receives its arguments in parts': async () => {
     assert.deepEqual(await streamCall(false), { early: INPUT + INPUT, ran_with: [SECRET] });
   },
@@ -49,9 +130,4 @@ const ways: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-const failed: string[] = [];
-for (const [name, pass] of Object.entries(ways))
-  await pass().catch((error: unknown) => failed.push(`${name}: ${error}`));
-console.log(`${Object.keys(ways).length} ways`);
-assert.deepEqual(failed, []);
-process.exit(0);
+await tryWays(ways);

@@ -75,10 +75,22 @@ class Scripted(Transport):
         before = (await self.hook("PreToolUse", tool_name=name, tool_input=arguments)).get("hookSpecificOutput", {})
         if before.get("permissionDecision") == "deny":
             return before["permissionDecisionReason"]
-        self.script[0]["ran_with"].append(before.get("updatedInput", arguments)["city"])
+        try:
+            self.script[0]["ran_with"].append(before.get("updatedInput", arguments)["city"])
+        except RuntimeError as error:
+            return await self.fail({"tool_name": name, "tool_input": arguments, "tool_use_id": "t1"}, str(error))
         given = {"tool_name": name, "tool_input": arguments, "tool_response": result}
         after = (await self.hook("PostToolUse", **given)).get("hookSpecificOutput", {})
         return after.get("updatedToolOutput", result)
+
+
+    async def fail(self, call, error):
+        """Shows the error as Claude Code does. Returns what the model reads: nothing if a hook ends the run."""
+        await self.hook("PostToolUseFailure", **call, error=error)
+        block = {"type": "tool_result", "tool_use_id": "t1", "content": error, "is_error": True}
+        await self.lines.put({"type": "user", "message": {"role": "user", "content": [block]}})
+        batch = await self.hook("PostToolBatch", tool_calls=[{**call, "tool_response": error}])
+        return error if batch.get("continue", True) else None
 
 
 def ask(seen, question, arguments, result, answer):

@@ -1,17 +1,19 @@
 /** The adapters of the Python package, with the frameworks that install in seconds. The others: `npm run test:frameworks`. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
 import { locateComponent } from '../../../scripts/components/components.ts';
+import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
 import { openStage, type PythonFramework, playPython, type Stage } from './play.ts';
 
 const python = locateComponent('frameworks-python');
 const skip =
   python === null &&
   'frameworks-python is not installed (scripts/run scripts/components/main.ts frameworks-python)';
-const SCENES = 28;
+const SCENES = 31;
 /** The scenes of each further way to ask an agent. */
-const SCENES_OF_A_WAY = 9;
+const SCENES_OF_A_WAY = 10;
 let stage: Stage;
 before(async () => {
   if (python === null) return;
@@ -38,3 +40,11 @@ for (const framework of LIGHT)
     const expected = SCENES + SCENES_OF_A_WAY * (framework.ways?.length ?? 0);
     assert.equal(await playPython(python!, framework, stage), expected);
   });
+
+test('no text passes an adapter by another way', { skip, timeout: 300_000 }, async () => {
+  const ran = await runProgram([python!, '-B', join(import.meta.dirname, 'ways.py')], {
+    env: userEnvironment({ PYTHONPATH: join(root, 'python') }),
+  });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(ran.stdout, '8 ways\n');
+});

@@ -36,6 +36,8 @@ const SCENES: Readonly<Record<string, Outcome>> = {
   result_masked: ['Look it up.', ['Rome'], 'DATABASE_URL=[REDACTED]', 'There it is.', null],
   output_masked: ['What is the setting?', [], null, 'It is DATABASE_URL=[REDACTED]', null],
 };
+/** Frameworks word the failure of a tool in their own ways. */
+const FAILURE = 'tool_fails';
 const TOOL_SCENES = ['clean', 'call_blocked', 'result_masked'];
 const ANSWER_SCENES = ['clean', 'output_masked'];
 
@@ -97,11 +99,12 @@ async function openGap(service: TestService, route: string): Promise<Server> {
 
 /** Plays all scenes with one framework. Rejects with what differs. Returns the number of scenes. */
 export async function playPython(python: string, framework: PythonFramework, stage: Stage): Promise<number> {
+  const all = [...Object.keys(SCENES), FAILURE];
   const unanswered = [{ SERVICE_URL: stage.without_answers }, ANSWER_SCENES];
   const modes = {
-    local: [{}, null],
-    service: [{ SERVICE_URL: stage.service.url }, null],
-    gone: [{ SERVICE_URL: 'http://127.0.0.1:9' }, null],
+    local: [{}, all],
+    service: [{ SERVICE_URL: stage.service.url }, all],
+    gone: [{ SERVICE_URL: 'http://127.0.0.1:9' }, all],
     half: [{ SERVICE_URL: stage.without_tools }, TOOL_SCENES],
     unanswered,
     undecided: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0' }, ['clean']],
@@ -110,7 +113,7 @@ export async function playPython(python: string, framework: PythonFramework, sta
   const { ways = [] } = framework;
   const own_modes = Object.fromEntries(
     ways.flatMap((way) => [
-      [way, [{}, null]],
+      [way, [{}, all]],
       [`${way}_unanswered`, unanswered],
     ]),
   );
@@ -138,6 +141,15 @@ export async function playPython(python: string, framework: PythonFramework, sta
   assert.deepEqual(getOutcomes(found.local), scenes, 'in process');
   assert.deepEqual(getOutcomes(found.service), scenes, 'with a service');
   for (const way of ways) assert.deepEqual(getOutcomes(found[way as 'local']), scenes, way);
+  for (const mode of ['local', 'service', ...ways]) {
+    const failed = found[mode as 'local'][FAILURE];
+    assert.notDeepEqual(failed?.ran_with, [], `${mode}: the tool did not run`);
+    assert.doesNotMatch(
+      JSON.stringify(failed),
+      /p4ssw0rd/,
+      `${mode}: the error of a tool was shown unchecked`,
+    );
+  }
   for (const [name, { refused, ran_with }] of Object.entries(found.gone)) {
     assert.deepEqual(ran_with, [], `${name}: a tool ran without a service`);
     assert.match(String(refused), /could not be reached/, name);
@@ -157,10 +169,12 @@ export async function playPython(python: string, framework: PythonFramework, sta
 function getOutcomes(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
   const plain = (text: unknown) => (typeof text === 'string' ? text.replace('Refused: ', '') : text);
   return Object.fromEntries(
-    Object.entries(found).map(([name, { question, ran_with, result, answer, refused }]) => [
-      name,
-      [question, ran_with, plain(result), answer, plain(refused)],
-    ]),
+    Object.entries(found)
+      .filter(([name]) => name !== FAILURE)
+      .map(([name, { question, ran_with, result, answer, refused }]) => [
+        name,
+        [question, ran_with, plain(result), answer, plain(refused)],
+      ]),
   );
 }
 

@@ -37,18 +37,28 @@ def play(ask, **streams):
         "call_kept": ("Look it up.", {"city": SSN}, "Sunny.", "It is sunny."),
         "result_masked": ("Look it up.", {"city": "Rome"}, ADDRESS, "There it is."),
         "output_masked": ("What is the setting?", None, None, f"It is {ADDRESS}"),
+        "tool_fails": ("Look it up.", {"city": "Rome"}, None, "There it is."),
     }
     found = {}
     for mode, (environment, names) in json.loads(os.environ["MODES"]).items():
         for name in ("SERVICE_URL", "SERVICE_APPROVAL_SECONDS"):
             os.environ.pop(name, None)
         os.environ.update(environment)
-        found[mode] = {name: _scene(streams.get(mode.removesuffix("_unanswered"), ask), *scenes[name]) for name in names or scenes}
+        found[mode] = {name: _scene(name, streams.get(mode.removesuffix("_unanswered"), ask), *scenes[name]) for name in names or scenes}
     print("\n" + json.dumps(found))
 
 
-def _scene(ask, *scene):
-    seen = {"question": None, "ran_with": [], "result": None, "answer": None, "refused": None}
+class FailingCalls(list):
+    """Arguments that the tool ran with. The tool fails with a secret in its error."""
+
+    def append(self, city):
+        super().append(city)
+        raise RuntimeError(ADDRESS)
+
+
+def _scene(name, ask, *scene):
+    ran_with = FailingCalls() if name == "tool_fails" else []
+    seen = {"question": None, "ran_with": ran_with, "result": None, "answer": None, "refused": None}
     try:
         ask(seen, *scene)
     except Exception as error:
