@@ -34,7 +34,8 @@ def quickstart(
     It decides in this process by the built-in policy, which blocks secrets in inputs and tool calls and masks secrets
     and personal data in outputs and results. `block_pii` blocks personal data instead of masking it; it wins over
     `redact_pii`. `custom_rules` are rules before the built-in ones, as in `policies` of service.yaml. The decisions
-    are written to `audit_path`, by default a file in a new folder for temporary files. `options` are those of
+    are written to `audit_path`, by default a new file in `$XDG_STATE_HOME/agent-safety` or `~/.local/state/agent-safety`,
+    where old ones are deleted when there are more than 100 or 1 GiB of them. `options` are those of
     `create_local_guard`.
     """
     config: dict[str, Any] = {

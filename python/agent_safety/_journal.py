@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
+
+from ._journal_folder import create_journal_path
 
 JOURNAL_BYTES_MAX = 104_857_600
 
@@ -16,14 +17,14 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, bytes_max: int = JOURNAL_BYTES_MAX) -> None:
-        if path is None:
-            path = os.path.join(tempfile.mkdtemp(prefix="agent-safety-"), "journal.jsonl")
-        self.path = os.path.abspath(os.fspath(path))
+        self.path = create_journal_path() if path is None else os.path.abspath(os.fspath(path))
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._file = -1
         self._size = 0
-        self._open()
+        # A file that the caller named shows its faults at once. A program that decides nothing leaves no other.
+        if path is not None:
+            self._open()
 
     def write(self, line: str) -> None:
         """Append one line. Raises `OSError` if it cannot be written in full."""

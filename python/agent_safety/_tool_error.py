@@ -29,9 +29,9 @@ def run_tool(
     """
     try:
         return call()
-    except (BlockedError, *passed):
-        raise
     except Exception as error:
+        if isinstance(error, (BlockedError, *passed)):
+            raise
         failure = error
     # Outside of the handler, so that a new error has no context with the text as it was.
     raise checked_error(failure, protect.tool_result(tool, error_text(failure), **subject))
@@ -47,9 +47,9 @@ async def run_tool_async(
     """Run a tool as `run_tool` does."""
     try:
         return await call()
-    except (BlockedError, *passed):
-        raise
     except Exception as error:
+        if isinstance(error, (BlockedError, *passed)):
+            raise
         failure = error
     raise checked_error(failure, await protect.tool_result(tool, error_text(failure), **subject))
 

@@ -2,9 +2,12 @@ import asyncio
 import datetime
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -175,6 +178,33 @@ def test_the_journal_has_every_decision_and_no_text(local):
     assert [json.loads(each)["decision"] for each in lines] == ["allow", "block", "allow", "modify"]
     assert not any("p4ssw0rd" in each or KEY in each for each in lines)
     assert os.stat(local.journal_path).st_mode & 0o777 == 0o600
+
+
+def test_a_journal_without_a_path_is_in_the_folder_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = tmp_path / "agent-safety"
+    with quickstart() as guard:
+        assert list(folder.iterdir()) == []
+        guard.input("Hello")
+        assert [str(each) for each in folder.iterdir()] == [guard.journal_path]
+    assert folder.stat().st_mode & 0o777 == 0o700
+    for day in range(110):
+        path = folder / f"old-{day}.jsonl"
+        path.touch()
+        os.utime(path, (time.time() - day * 86_400,) * 2)
+    with quickstart():
+        left = {each.name for each in folder.iterdir()}
+    assert len(left) == 100
+    assert "old-98.jsonl" in left and "old-99.jsonl" not in left
+
+
+def test_a_journal_whose_folder_cannot_be_made_is_in_a_temporary_folder(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with quickstart() as guard:
+        assert guard.input(KEY).decision == "block"
+        assert os.path.dirname(guard.journal_path).startswith(os.path.join(tempfile.gettempdir(), "agent-safety-"))
+    shutil.rmtree(os.path.dirname(guard.journal_path))
 
 
 def test_a_decision_that_cannot_be_recorded_is_a_block(tmp_path):

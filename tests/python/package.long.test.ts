@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sdk-python-'));
 const built = join(folder, 'built');
 const clean = join(folder, 'clean', 'bin', 'python');
 /** The tests of the package. */
-const TESTS = 78;
+const TESTS = 80;
 let service: TestService;
 
 before(async () => {

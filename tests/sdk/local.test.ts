@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -63,12 +72,46 @@ test('quickstart blocks a secret, masks an answer, and records both without thei
   assert.ok(!/ABCDEF|jane/.test(text));
 });
 
-test('quickstart without a path keeps its journal in a private folder', async () => {
+test('quickstart without a path keeps its journal in a private folder, and deletes the oldest of many', async (t) => {
+  const state = join(folder, 'state');
+  const journals = join(state, 'agent-safety');
+  t.after(setVariable('XDG_STATE_HOME', state));
   const guard = quickstart();
   await guard.input('hello');
-  assert.equal(statSync(join(guard.journal_path, '..')).mode & 0o777, 0o700);
+  await guard.close();
+  assert.equal(join(guard.journal_path, '..'), journals);
+  assert.equal(statSync(journals).mode & 0o777, 0o700);
+  const days_ago = (days: number) => Date.now() / 1_000 - days * 86_400;
+  for (let day = 0; day < 110; day++) {
+    const path = join(journals, `old-${day}.jsonl`);
+    writeFileSync(path, '');
+    utimesSync(path, days_ago(day), days_ago(day));
+  }
+  assert.ok(quickstart().journal_path.startsWith(journals));
+  const left = readdirSync(journals);
+  assert.equal(left.length, 100);
+  assert.ok(left.includes('old-98.jsonl') && !left.includes('old-99.jsonl'));
+});
+
+test('a journal whose folder cannot be made is in a temporary folder', async (t) => {
+  writeFileSync(join(folder, 'file'), '');
+  t.after(setVariable('XDG_STATE_HOME', join(folder, 'file')));
+  const guard = quickstart();
+  assert.equal((await guard.input(SECRET)).decision, 'block');
+  await guard.close();
+  assert.ok(guard.journal_path.startsWith(join(tmpdir(), 'agent-safety-')));
   rmSync(join(guard.journal_path, '..'), { recursive: true });
 });
+
+/** Sets a variable of the environment. Returns the function that restores it. */
+function setVariable(name: string, value: string): () => void {
+  const before = process.env[name];
+  process.env[name] = value;
+  return () => {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  };
+}
 
 test('the switches of quickstart', async () => {
   const mail = 'Mail jane.doe@corp-mail.io now.';

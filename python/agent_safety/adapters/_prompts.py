@@ -105,8 +105,7 @@ def map_data(media_type: str, data: Any, change: Callable[[str], str]) -> Any:
 
 async def map_data_async(media_type: str, data: Any, check: Callable[[str], Awaitable[str]]) -> Any:
     """Map as `map_data` does, with an async check."""
-    found: list[str] = []
-    map_data(media_type, data, lambda text: found.append(text) or text)
+    found = texts_in({"media_type": media_type, "data": data})
     checked = {text: await check(text) for text in found}
     return map_data(media_type, data, checked.__getitem__)
 

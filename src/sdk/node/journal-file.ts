@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DecisionSink } from '../local/local-backend.ts';
+import { createJournalPath } from './journal-folder.ts';
 
 /** The journal of a local guard. */
 export interface JournalFile extends DecisionSink {
@@ -25,14 +16,14 @@ const JOURNAL_BYTES_MAX = 104_857_600;
  * Opens a journal of JSON lines, one event per line, mode 0600. Each event is handed to the operating system before
  * its decision is given, so the death of the process loses none. `close` makes them durable on disk.
  *
- * @param path - default: a file in a new private folder below the folder for temporary files
+ * @param path - default: a new file in the folder of the user for journals
  */
 export function openJournalFile(path?: string, bytes_max: number = JOURNAL_BYTES_MAX): JournalFile {
   let file = path;
   let descriptor: number | null = null;
   let bytes = 0;
   const nameFile = (): string => {
-    file ??= join(mkdtempSync(join(tmpdir(), 'agent-safety-')), 'journal.jsonl');
+    file ??= createJournalPath();
     return file;
   };
   const open = (): number => {
