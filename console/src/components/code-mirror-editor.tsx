@@ -1,4 +1,9 @@
-import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  completionKeymap,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -8,7 +13,7 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirro
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { documentSchemas } from './document-schemas.ts';
-import { completeFromSchemas } from './schema-completion.ts';
+import { type DocumentSchema, findYamlPlace, listCompletions } from './schema-completion.ts';
 import type { EditorProblem, YamlEditorProps } from './yaml-editor.tsx';
 
 const LENGTH_MAX = 1_000_000;
@@ -77,6 +82,17 @@ export default function CodeMirrorEditor(props: YamlEditorProps) {
   }, [problems]);
 
   return <div ref={host} className="editor" />;
+}
+
+/** Completes the keys of the documents, and those values that are a closed set, by the place of the cursor. */
+function completeFromSchemas(roots: readonly DocumentSchema[]) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const before = context.state.doc.sliceString(0, context.pos);
+    const place = findYamlPlace(before);
+    if (place.typed === 0 && !context.explicit && !place.is_value) return null;
+    const options = listCompletions(roots, place);
+    return options.length === 0 ? null : { from: context.pos - place.typed, options, validFor: /^[\w.-]*$/ };
+  };
 }
 
 function locateProblems({ doc }: EditorState, problems: readonly EditorProblem[]): Diagnostic[] {

@@ -1,5 +1,3 @@
-import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-
 /** The parts of a JSON Schema that completion reads. */
 export interface DocumentSchema {
   readonly properties?: Readonly<Record<string, DocumentSchema | boolean>>;
@@ -19,24 +17,22 @@ export interface YamlPlace {
   readonly typed: number;
 }
 
+/** A key or a value that completion offers, with the fields that the editor reads. */
+export interface SchemaCompletion {
+  readonly label: string;
+  /** The inserted text, if it is not the label. */
+  readonly apply?: string;
+  readonly type: 'property' | 'enum';
+  readonly info?: string;
+}
+
 const LINES_MAX = 2_000;
 const KEY = /^([\w.-]+):(?:\s|$)/;
 
-/** Completes the keys of the documents, and those values that are a closed set, by the place of the cursor. */
-export function completeFromSchemas(roots: readonly DocumentSchema[]) {
-  return (context: CompletionContext): CompletionResult | null => {
-    const before = context.state.doc.sliceString(0, context.pos);
-    const place = findYamlPlace(before);
-    if (place.typed === 0 && !context.explicit && !place.is_value) return null;
-    const options = listCompletions(roots, place);
-    return options.length === 0 ? null : { from: context.pos - place.typed, options, validFor: /^[\w.-]*$/ };
-  };
-}
-
 /** Returns the completions for a place. */
-export function listCompletions(roots: readonly DocumentSchema[], place: YamlPlace): Completion[] {
+export function listCompletions(roots: readonly DocumentSchema[], place: YamlPlace): SchemaCompletion[] {
   const schemas = place.path.reduce<readonly DocumentSchema[]>(descend, roots.flatMap(unwrap));
-  const found = new Map<string, Completion>();
+  const found = new Map<string, SchemaCompletion>();
   for (const schema of schemas.flatMap(unwrap))
     for (const option of place.is_value ? listValues(schema) : listKeys(schema))
       if (!found.has(option.label)) found.set(option.label, option);
@@ -109,7 +105,7 @@ function descend(schemas: readonly DocumentSchema[], key: string): readonly Docu
   });
 }
 
-function listKeys({ properties = {} }: DocumentSchema): Completion[] {
+function listKeys({ properties = {} }: DocumentSchema): SchemaCompletion[] {
   return Object.entries(properties).map(([label, schema]) => ({
     label,
     apply: `${label}: `,
@@ -118,7 +114,12 @@ function listKeys({ properties = {} }: DocumentSchema): Completion[] {
   }));
 }
 
-function listValues({ enum: values = [], const: only, type, description }: DocumentSchema): Completion[] {
+function listValues({
+  enum: values = [],
+  const: only,
+  type,
+  description,
+}: DocumentSchema): SchemaCompletion[] {
   const all = [
     ...values,
     ...(only === undefined ? [] : [only]),
