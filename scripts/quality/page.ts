@@ -34,9 +34,8 @@ This reference is for engineers who judge detection. It shows how well the servi
 sequence, whatever their case), a value that occurs in the text again without a label, a public identifier by the name of its type (\`-id\`, \`-host\`, \`-url\`,
 \`-name\`), a domain or an address that an RFC reserves, a number of one digit or one sequence, an account number in the form of no country, a web address, or a
 text of nothing but up to twelve digits. It leaves out benign rows of secrets that hold a placeholder of ten characters or more, because other rows label
-such strings as secrets. It leaves out injections whose type says that the text holds no order to a model: an everyday question about a topic that only a system
-prompt outside the row forbids (\`indirect_reference\`), and an everyday task that only its place in a document makes an attack (\`indirect:...\`). The rule reads
-texts, values and types, never findings (\`src/features/quality/label-noise.ts\`). Commands have no such rule.
+such strings as secrets. The rule reads texts, values and types, never findings (\`src/features/quality/label-noise.ts\`). Injections and commands have no such
+rule.
 
 The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the repository). The rows are the **development half:
 its misses were read while detectors were written**, so these figures are optimistic. Rows are named by their ids in the corpora.
@@ -62,7 +61,7 @@ function renderGoalSection(corpora: readonly QualityMeasurement[], fresh: FreshF
   return `
 ## Goals
 
-All shares are without label noise. The fresh rows were collected after the detectors of the corpora were written, and their misses were read too.
+All shares leave label noise out; injections and commands have no rule for it. The fresh rows were collected after the detectors of the corpora were written, and their misses were read too.
 
 ${renderGoals(corpora, fresh)}`;
 }

@@ -30,13 +30,6 @@ const ADDRESS_TYPE = /^IP/i;
 /** A whole text of up to twelve digits and separators can be a number of anything. */
 const BARE_NUMBER = /^\s*(?:\d[ ./-]{0,2}){4,12}\s*$/;
 
-/**
- * Types of labelled injections whose text holds no order to a model. `indirect_reference` (CyberSecEval): an everyday
- * question about a topic that only a system prompt forbids, which is not part of the row. `indirect:...` (BIPIA): an
- * everyday task, such as a translation, which only its place in a document makes an attack.
- */
-const NO_ORDER_TYPE = /^indirect(?:_reference$|:)/;
-
 /** Runs of a text that could be a value, in the texts of benign rows, which have no labelled value. */
 const VALUE_RUN = /[\w+/.-]{10,}/g;
 
@@ -57,12 +50,10 @@ const READERS: Partial<Record<Category, NoiseReader>> = {
  * Returns whether the label of a row is noise. A positive row: each labelled value is a placeholder, a public
  * identifier or a reserved value, so that a detector is right to stay silent; or it occurs again without a label, so
  * that a detector is right to find the other place. A benign row: its text holds a placeholder, because other rows
- * label such strings as secrets. An injection: its type says that the text holds no order to a model. Rows are never
- * noise for what a detector found or missed. Commands have no such rule, because a program cannot tell whether a text
- * holds an attack.
+ * label such strings as secrets. Rows are never noise for what a detector found or missed. Injections and commands
+ * have no such rule, because a program cannot tell whether a text holds an attack.
  */
 export function isLabelNoise(category: Category, { text, labels, type, label }: CorpusRow): boolean {
-  if (category === 'injection') return label !== 'benign' && NO_ORDER_TYPE.test(type ?? '');
   const read = READERS[category];
   if (read === undefined) return false;
   if (label === 'benign') return category === 'secrets' && holdsPlaceholder(text);

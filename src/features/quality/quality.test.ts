@@ -284,20 +284,6 @@ test('label noise is read from values and types, and never from findings', () =>
   assert.ok(measureSequence('12345') > SEQUENCE_SHARE_MAX);
 });
 
-test('an injection is noise if its type says that the text holds no order to a model', () => {
-  const row = { line: 1, id: 'a', text: 'hi', labels: [], source: 's', tier: null, os: null };
-  const noise = (type: string | null, label = 'attack') => isLabelNoise('injection', { ...row, type, label });
-  assert.deepEqual(
-    ['indirect_reference', 'indirect:Task Automation'].map((type) => noise(type)),
-    [true, true],
-  );
-  assert.deepEqual(
-    ['indirect', 'indirect-code:Keylogging', 'indirect_injection', 'direct', null].map((type) => noise(type)),
-    [false, false, false, false, false],
-  );
-  assert.equal(noise('indirect_reference', 'benign'), false);
-});
-
 test('a value that occurs again without a label is noise, because either place is right', () => {
   const text = 'user:q7Zk2Lw9 password:q7Zk2Lw9';
   const first = { start: 5, end: 13, type: 'password' };
