@@ -14,7 +14,7 @@ import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { documentSchemas } from './document-schemas.ts';
 import { type DocumentSchema, findYamlPlace, listCompletions } from './schema-completion.ts';
-import type { EditorProblem, YamlEditorProps } from './yaml-editor.tsx';
+import type { EditorProblem, YamlEditorProps } from './yaml-editor-props.ts';
 
 const LENGTH_MAX = 1_000_000;
 

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { OperationOutput } from '../api/client.ts';
 import { ACTION_NAMES, BOUNDARY_NAMES, DECISION_NAMES } from '../api/names.ts';
 import { Badge, Tags } from './badge.tsx';
-import type { DataColumn } from './data-table.tsx';
+import type { DataColumn } from './data-column.ts';
 import type { FilterField } from './filter-chips.tsx';
 import { SafeText } from './safe-text.tsx';
 import { Time } from './time.tsx';

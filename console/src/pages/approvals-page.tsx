@@ -4,7 +4,7 @@ import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { ApprovalCard, type ApprovalRequest } from '../components/approval-card.tsx';
 import { useNotificationChoice } from '../components/approval-notice.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import type { DataColumn } from '../components/data-table.tsx';
+import type { DataColumn } from '../components/data-column.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';

@@ -1,7 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperation } from '../api/use-operation.ts';
-import { type DataColumn, DataTable } from '../components/data-table.tsx';
+import type { DataColumn } from '../components/data-column.ts';
+import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';

@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import { useOperation } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import type { DataColumn } from '../../components/data-column.ts';
+import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { FilterChips, type FilterField, useAddressQuery } from '../../components/filter-chips.tsx';

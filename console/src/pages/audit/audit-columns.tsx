@@ -1,4 +1,4 @@
-import type { DataColumn } from '../../components/data-table.tsx';
+import type { DataColumn } from '../../components/data-column.ts';
 import { type ConsoleEvent, eventColumns, eventFilters } from '../../components/event-columns.tsx';
 import type { FilterField } from '../../components/filter-chips.tsx';
 import { SafeText } from '../../components/safe-text.tsx';

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperation } from '../../api/use-operation.ts';
-import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import type { DataColumn } from '../../components/data-column.ts';
+import { DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 
