@@ -169,7 +169,7 @@ withStores('budgets', (law) => {
     },
   );
 
-  law('models nobody knows are put aside as assumed, or refused', async ({ store }) => {
+  law('unknown models are reserved at an assumed price, or refused', async ({ store }) => {
     const unknown = { model: 'mystery', max_output_tokens: 100 };
     const { costs } = openTestCosts(async () => store, budget(1_000_000));
     const one = await reserveBudget(costs, unknown);
@@ -199,7 +199,7 @@ withStores('budgets', (law) => {
     );
   });
 
-  law('names and numbers that callers make up hold nobody else up', async ({ store }) => {
+  law('invented names and numbers of one caller delay no other', async ({ store }) => {
     const { costs, faults } = openTestCosts(async () => store, {
       budgets: [
         { name: 'b', limit_usd: 1_000_000_000, limit_tokens: 1_000_000_000_000 },
@@ -251,7 +251,7 @@ withStores('budgets', (law) => {
     assert.ok(standing.every(({ spent_micro_usd }) => spent_micro_usd === 110));
   });
 
-  law('tokens are limited too, alone or beside dollars', async ({ store }) => {
+  law('tokens are limited too, alone or together with dollars', async ({ store }) => {
     const { costs } = openTestCosts(async () => store, {
       budgets: [
         { name: 'tokens', limit_tokens: 40 },
@@ -304,7 +304,7 @@ withStores('budgets', (law) => {
     assert.equal(outside.length, 3);
   });
 
-  law('a period ends, and the budget begins anew', async ({ store }) => {
+  law('a period ends, and the budget starts again', async ({ store }) => {
     const periods = { day: DAY, week: 2 * DAY, month: 10 * DAY, '24h': 25 * HOUR } as const;
     let ran = 0;
     for (const [period, later_ms] of Object.entries(periods)) {

@@ -27,7 +27,7 @@ async function readFigures(costs: Costs) {
   return [one?.spent_micro_usd, one?.reserved_micro_usd, sum?.micro_usd, sum?.calls, sum?.estimated_calls];
 }
 
-withStores('calls that nobody settles', (law) => {
+withStores('reservations that are never settled', (law) => {
   law('count as they were put aside once their time is over, and not before', async ({ store }) => {
     const { costs } = openTestCosts(async () => store, LIMIT);
     await reserveBudget(costs);

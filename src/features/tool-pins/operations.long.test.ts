@@ -39,7 +39,7 @@ function createChecker(store: Store, options: TestOptions = {}) {
   return { runtime, events, ask, statuses };
 }
 
-withStores('looks at lists of MCP tools', (law) => {
+withStores('snapshots of MCP tool lists', (law) => {
   law('a list is one event, and the same list is none', async ({ store }) => {
     const { events, ask } = createChecker(store);
     const first = await ask([READ]);
@@ -49,7 +49,7 @@ withStores('looks at lists of MCP tools', (law) => {
     assert.equal(events.length, 2);
   });
 
-  law('another agent, session or policy sees it anew', async ({ store }) => {
+  law('another agent, session or policy takes a new snapshot', async ({ store }) => {
     const { events, ask } = createChecker(store);
     await ask([READ]);
     await ask([READ], { agent_id: 'planner' });

@@ -57,7 +57,7 @@ withStores('pins of MCP tools', (law) => {
     },
   );
 
-  law('another name, another user, another server: each is told apart', async ({ store: { db } }) => {
+  law('tools of another name, user or server are different pins', async ({ store: { db } }) => {
     await compareWithPins(db, SCOPE, [seen('read')], NOW);
     const [renamed] = await compareWithPins(db, SCOPE, [seen('weather')], NOW);
     assert.match(renamed?.reason ?? '', /`read` under another name/);

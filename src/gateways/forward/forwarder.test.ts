@@ -38,7 +38,7 @@ test('a named host is called at the address that was looked up, and nowhere else
   assert.equal(findHeader(provider.requests[0]!.headers, 'host'), `name.example:${port}`);
 });
 
-test('a name that stands for an address that is not public is not called', async (t) => {
+test('a name that resolves to an address that is not public is not called', async (t) => {
   const provider = await startTestProvider(t, (response) => void response.end());
   const forwarder = openForwarder(parseProxySettings({}));
   t.after(forwarder.close);

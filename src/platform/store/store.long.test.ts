@@ -104,7 +104,7 @@ withStores(
       assert.equal(await getAmount(store, 'a'), 2);
     });
 
-    law('what is not committed is seen by nobody else', async ({ store, another }) => {
+    law('uncommitted changes are invisible to others', async ({ store, another }) => {
       const second = await another();
       await store.transaction(async (trx) => {
         await withLawTables(trx).insertInto('counts').values({ id: 'a', amount: 1 }).execute();
@@ -134,7 +134,7 @@ withStores(
       assert.equal(await getAmount(store, 'one'), 100);
     });
 
-    law('two that wait for each other are told apart: both come about', async ({ store, another }) => {
+    law('two transactions that wait for each other both succeed', async ({ store, another }) => {
       const db = withLawTables(store.db);
       await db
         .insertInto('counts')
@@ -156,7 +156,7 @@ withStores(
       assert.deepEqual([await getAmount(store, 'a'), await getAmount(store, 'b')], [20, 20]);
     });
 
-    law('work that never ends is taken back, and holds up nobody', async ({ store, another }) => {
+    law('work that never ends is rolled back, and delays no other', async ({ store, another }) => {
       const hasty = await another({ transaction_ms_max: 100 });
       let late: Promise<unknown> | null = null;
       const endless = hasty.transaction(async (trx) => {
@@ -220,7 +220,7 @@ withStores(
       assert.ok(said_in_all >= KILLS * 7);
     });
 
-    law('within a transaction holds up nobody, and nothing of it is there', async ({ store, settings }) => {
+    law('a kill within a transaction delays no other, and leaves nothing', async ({ store, settings }) => {
       const child = startPairs({ settings, first: 0, stay: true });
       assert.deepEqual(await once(child, 'message'), ['inside', undefined]);
       child.kill('SIGKILL');

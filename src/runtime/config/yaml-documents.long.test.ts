@@ -94,7 +94,7 @@ test('every document of a text is read, with the lines of its parts', async () =
   assert.deepEqual(read.documents[2]?.lineOf(['f', 1]), 8);
 });
 
-test('an alias stands for its anchor, a limited number of times', async () => {
+test('an alias is replaced by its anchor, a limited number of times', async () => {
   const read = await readYaml('x-a: &a {b: [1]}\nc: *a\nd: [*a, *a]');
   assert.ok(read.ok);
   assert.deepEqual(read.documents[0]?.value, {

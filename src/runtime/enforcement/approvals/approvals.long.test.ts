@@ -224,7 +224,7 @@ withStores('approvals', (law) => {
     assert.equal(late.record?.decided_by, null);
   });
 
-  law('the same request is asked once while it waits, and anew afterwards', async ({ store, another }) => {
+  law('one call makes one request while it is pending, and a new one later', async ({ store, another }) => {
     const approvals_test = openTestApprovals(store);
     const other = openTestApprovals(await another());
     const id = await getRequest(approvals_test);
@@ -416,7 +416,7 @@ withStores('approvals', (law) => {
     assert.deepEqual(await list({ status: 'expired' }), [second]);
   });
 
-  law('who may not see a request is told that there is none', async ({ store }) => {
+  law('a caller who may not see a request gets the answer for a missing one', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
     const id = await getRequest(approvals_test);
     const none = () => false;

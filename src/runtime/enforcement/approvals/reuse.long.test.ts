@@ -24,7 +24,7 @@ function ask(
 const vote = (approvals_test: TestApprovals, request_id: string, vote: 'approve' | 'deny') =>
   approvals_test.approvals.vote({ request_id, vote, caller: ANN, approver: null, comment: null }, ALL);
 
-withStores('approvals that are found', (law) => {
+withStores('approvals that are reused', (law) => {
   law('the same call again uses the approval up, once', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
     const first = await ask(approvals_test);
@@ -57,7 +57,7 @@ withStores('approvals that are found', (law) => {
     assert.equal((await ask(approvals_test)).verdict.decision, 'allow');
   });
 
-  law('who was denied is told so again, and asks nobody until the time is over', async ({ store }) => {
+  law('a denial is returned again, without a new request until it expires', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
     const id = (await ask(approvals_test)).approval?.request_id ?? '';
     await vote(approvals_test, id, 'deny');

@@ -83,8 +83,8 @@ function createDesk(
 
 const gone = () => Promise.reject(new StoreFailure('store_unavailable', 'It is gone.', '57P01'));
 
-withStores('sessions on the road', (law) => {
-  law('what one worker lets through restricts the next call at another', async ({ store, another }) => {
+withStores('sessions in enforcement', (law) => {
+  law('a call that one worker allowed restricts the next call at another', async ({ store, another }) => {
     const one = createDesk(async () => store);
     const second = await another();
     const two = createDesk(async () => second);
@@ -184,7 +184,7 @@ withStores('sessions on the road', (law) => {
     },
   );
 
-  law('of calls that race for the last place one is let through', async ({ store }) => {
+  law('one of the calls that race for the last place is allowed', async ({ store }) => {
     const { ask } = createDesk(async () => store, PLAIN);
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask('limited')));
     assert.equal(answers.filter(({ decision }) => decision === 'allow').length, 3);
