@@ -104,6 +104,7 @@ test('the summary adds up what every process spent', async () => {
     tokens: { input: 130, output: 15, cache_read: 0, cache_write: 0 },
     estimated_calls: 1,
     assumed_calls: 0,
+    assumed_models: [],
   });
 });
 

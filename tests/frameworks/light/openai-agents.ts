@@ -73,6 +73,8 @@ await playAll(
       description: 'Looks something up.',
       parameters: z.object({ city: z.string() }),
       execute: async ({ city }) => useTool(scene, seen, city),
+      // The SDK's own function returns a fixed sentence, whatever the error says.
+      errorFunction: (_context, error) => String(error),
     });
     const model = scriptModel(scene, seen);
     const agent = new Agent({
