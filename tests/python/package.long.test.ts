@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sdk-python-'));
 const built = join(folder, 'built');
 const clean = join(folder, 'clean', 'bin', 'python');
 /** The tests of the package. */
-const TESTS = 80;
+const TESTS = 81;
 let service: TestService;
 
 before(async () => {
