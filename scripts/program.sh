@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Sourced by `service` with $root and $node set. Leaves $main, the file to run: the built program, which is built where
-# a source is newer, or the sources where it cannot be built, so that they say what is wrong.
+# Sourced by `service` with $root and $node set. Leaves $main, the file to run: the built program, which is built if a
+# source is newer or gone, or the sources if it cannot be built, so that they say what is wrong.
 # shellcheck disable=SC2154 # The one who sources this sets them.
 cache=$root/node_modules/.cache/service-program
 here=$(cd "$root" && pwd -P)
@@ -14,7 +14,7 @@ IFS='
 '
 # shellcheck disable=SC3013
 for input in $inputs; do
-  if [ "$root/$input" -nt "$cache/built.sh" ]; then
+  if [ "$root/$input" -nt "$cache/built.sh" ] || ! [ -f "$root/$input" ]; then
     is_stale=1
     break
   fi

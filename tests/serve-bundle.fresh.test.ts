@@ -79,6 +79,12 @@ test('a newer source is in the next bundle, and where none is newer nothing is b
   assert.match(broken.stderr, /options\.ts/);
   writeFileSync(source(), text);
   assert.match((await refuse()).stderr, new RegExp(SENTENCE));
+  rmSync(source());
+  const missing = await refuse();
+  assert.notEqual(missing.code, 0);
+  assert.match(missing.stderr, /options\.ts/);
+  writeFileSync(source(), text);
+  assert.match((await refuse()).stderr, new RegExp(SENTENCE));
 });
 
 test('a checkout that was moved builds its own bundle', async () => {
