@@ -20,7 +20,7 @@ export interface ApartTask {
 }
 
 /**
- * Runs a task in a process of its own with low priority, because decisions must not wait for it. The process ends with
+ * Runs a task in a separate process with low priority, because decisions must not wait for it. The process ends with
  * this one, and has no environment.
  *
  * @throws Unavailable if the process fails, takes too long, or is stopped by the signal

@@ -45,7 +45,7 @@ const RECORDS_MAX = 200;
 
 /**
  * Compiles proposed documents together with the active ones, by the code that real policies go through, and compares
- * and lints the result. Takes seconds of processor time, so it belongs into a process of its own.
+ * and lints the result. Takes seconds of processor time, so run it in a separate process.
  */
 export async function examineProposal({
   files,

@@ -130,7 +130,7 @@ test('an event that is read twice counts once, and one that is cut off counts no
   assert.equal(await count(), 10);
 });
 
-test('the policy of a program that reports its decisions is none of the service', async (t) => {
+test('the policy of a program that reports its decisions is not one of the service', async (t) => {
   const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
