@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { components, ensureComponents, locateComponent } from '../components/components.ts';
 import { checkByCommand, reportSkippedCheck } from './command.ts';
 import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
+import { retryFailedFiles } from './retry.ts';
 import { checkByTests } from './tests.ts';
 
 /** The end-to-end tests of the quick run: the whole service on real input, in a few seconds. */
@@ -23,9 +24,13 @@ if (!quick)
     console.log,
   );
 
-const outcomes: Outcome[] = [];
+const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
+const first: Outcome[] = [];
 await Promise.all([runInTurn(listStaticStages()), runInTurn(listTypeStages())]);
 await runInTurn(listTestStages());
+const outcomes = quick
+  ? first
+  : await retryFailedFiles(first, (file) => checkByTests(file, [file], console.log, flags), console.log);
 const verdict = judgeOutcomes(outcomes, process.env.CI === 'true' && !quick);
 console.log(`\n${getSummary(outcomes, performance.now() - began_ms)}`);
 console.log(verdict.reason);
@@ -40,7 +45,7 @@ type Stage = () => Promise<Outcome>;
 async function runInTurn(stages: Iterable<Stage>): Promise<void> {
   for (const stage of stages) {
     const outcome = await stage();
-    outcomes.push(outcome);
+    first.push(outcome);
     console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.name}`);
     if (outcome.output !== '') console.log(`\n${outcome.output}\n`);
   }
@@ -65,7 +70,6 @@ function* listStaticStages(): Generator<Stage> {
 }
 
 function* listTestStages(): Generator<Stage> {
-  const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
   const adjacent = listFiles('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
   yield () => checkByTests('tests next to the source', adjacent, console.log, flags);
   const whole = listFiles(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');

@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+
 /** The result of one stage of the checks. */
 export interface Outcome {
   readonly name: string;
@@ -8,6 +10,20 @@ export interface Outcome {
   readonly counts: Counts;
   /** The checks that could not run, by name and reason. */
   readonly skipped: readonly string[];
+  /** Each test file, if the stage runs test files. */
+  readonly files?: readonly FileOutcome[];
+}
+
+/** The result of one test file. */
+export interface FileOutcome {
+  /** Absolute name. Empty for failures that the test runner attributes to no file. */
+  readonly file: string;
+  readonly ok: boolean;
+  readonly counts: Counts;
+  /** The failures of a failed file; else the end of what the file printed. */
+  readonly output: string;
+  /** `true` if the file failed, and passed when it ran again. */
+  readonly is_unstable?: boolean;
 }
 
 /** Counts of tests, not files. A check that is not a test counts as one. */
@@ -58,6 +74,7 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
       `${each.ok ? 'ok    ' : 'FAILED'} ${each.name.padEnd(24)} ${`${each.counts.tests}`.padStart(6)} ${formatSeconds(each.duration_ms).padStart(9)}`,
   );
   const skipped = outcomes.flatMap((each) => each.skipped.map((line) => `skipped: ${line}`));
+  const unstable = listUnstableFiles(outcomes).map(({ file }) => `unstable: ${formatPath(file)}`);
   const totals = [
     `# tests ${counts.tests}`,
     `# pass ${counts.passed}`,
@@ -65,9 +82,18 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
     `# cancelled ${counts.cancelled}`,
     `# skipped ${counts.skipped}`,
     `# todo ${counts.todo}`,
+    `# unstable ${unstable.length}`,
     `# duration_ms ${Math.round(duration_ms)}`,
   ];
-  return [...stages, ...skipped, ...totals].join('\n');
+  return [...stages, ...skipped, ...unstable, ...totals].join('\n');
+}
+
+export function listUnstableFiles(outcomes: readonly Outcome[]): readonly FileOutcome[] {
+  return outcomes.flatMap(({ files = [] }) => files.filter(({ is_unstable }) => is_unstable === true));
+}
+
+export function formatPath(file: string): string {
+  return relative(process.cwd(), file);
 }
 
 export function formatSeconds(duration_ms: number): string {

@@ -1,8 +1,14 @@
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
-import { type Counts, formatSeconds, type Outcome, sumCounts } from './outcome.ts';
+import {
+  type Counts,
+  type FileOutcome,
+  formatPath,
+  formatSeconds,
+  type Outcome,
+  sumCounts,
+} from './outcome.ts';
 
 /** The most characters that are shown of a failing file's output, from its end. */
 const PRINTED_CHARACTERS_MAX = 4_000;
@@ -19,12 +25,13 @@ export async function checkByTests(
   flags: readonly string[] = [],
 ): Promise<Outcome> {
   const began_ms = performance.now();
-  const failures: string[] = [];
+  const failures = new Map<string, string[]>();
   const skipped: string[] = [];
   const printed = new Map<string, string>();
-  const counts: Counts[] = [];
-  const unfinished = new Set(files);
-  let ok = files.length > 0;
+  const counts = new Map<string, Counts>();
+  const addFailures = (file: string | undefined, found: readonly string[]): void => {
+    if (found.length > 0) failures.set(file ?? '', [...(failures.get(file ?? '') ?? []), ...found]);
+  };
   const events = run({
     files: [...files],
     execArgv: ['--import', import.meta.resolve('./deadline.ts'), ...flags],
@@ -35,23 +42,45 @@ export async function checkByTests(
     if (type === 'test:pass' && data.skip !== undefined)
       skipped.push(`${data.name}: ${getReason(data.skip)}`);
     if (type === 'test:pass' && data.todo !== undefined)
-      failures.push(`${getPlace(data)}\n  is marked as still to do`);
+      addFailures(data.file, [`${getPlace(data)}\n  is marked as still to do`]);
     if (type === 'test:diagnostic' && data.message.startsWith('laws: ')) say(`       ${data.message}`);
-    if (type === 'test:fail') failures.push(...getFailure(data, printed));
-    if (type !== 'test:summary') continue;
-    if (data.file === undefined) ok &&= data.success;
-    else {
-      unfinished.delete(data.file);
-      counts.push(getCounts(data.counts));
-      const mark = data.success ? 'ok    ' : 'FAILED';
-      say(`${mark} ${formatPath(data.file)}  ${data.counts.tests} tests, ${formatSeconds(data.duration_ms)}`);
-    }
+    if (type === 'test:fail') addFailures(data.file, getFailure(data, printed));
+    if (type !== 'test:summary' || data.file === undefined) continue;
+    counts.set(data.file, getCounts(data.counts));
+    const mark = data.success ? 'ok    ' : 'FAILED';
+    say(`${mark} ${formatPath(data.file)}  ${data.counts.tests} tests, ${formatSeconds(data.duration_ms)}`);
+    if (!data.success && !failures.has(data.file))
+      addFailures(data.file, [`FAILED ${formatPath(data.file)}\n  failed without naming a test`]);
   }
-  for (const file of unfinished)
-    failures.push(`FAILED ${formatPath(file)}\n  ended without a summary of its tests`);
-  ok &&= failures.length === 0;
-  const duration_ms = performance.now() - began_ms;
-  return { name, ok, duration_ms, output: failures.join('\n\n'), counts: sumCounts(counts), skipped };
+  for (const file of files)
+    if (!counts.has(file))
+      addFailures(file, [`FAILED ${formatPath(file)}\n  ended without a summary of its tests`]);
+  return {
+    name,
+    ok: files.length > 0 && failures.size === 0,
+    duration_ms: performance.now() - began_ms,
+    output: [...failures.values()].flat().join('\n\n'),
+    counts: sumCounts([...counts.values()]),
+    skipped,
+    files: [...new Set([...files, ...failures.keys()])].map((file) =>
+      buildFileOutcome(file, counts, failures, printed),
+    ),
+  };
+}
+
+function buildFileOutcome(
+  file: string,
+  counts: ReadonlyMap<string, Counts>,
+  failures: ReadonlyMap<string, readonly string[]>,
+  printed: ReadonlyMap<string, string>,
+): FileOutcome {
+  const failed = failures.get(file);
+  return {
+    file,
+    ok: failed === undefined,
+    counts: counts.get(file) ?? sumCounts([]),
+    output: failed?.join('\n\n') ?? (printed.get(file) ?? '').slice(-PRINTED_CHARACTERS_MAX).trim(),
+  };
 }
 
 interface TestResult {
@@ -94,10 +123,6 @@ function keepOutput(printed: Map<string, string>, file: string | undefined, mess
 
 function getReason(skip: string | boolean): string {
   return typeof skip === 'string' && skip !== '' ? skip : 'no reason given';
-}
-
-function formatPath(file: string): string {
-  return relative(process.cwd(), file);
 }
 
 function getCounts(given: Omit<Counts, 'failed'>): Counts {
