@@ -136,26 +136,11 @@ function getCommand(entry: Record<string, unknown>, change: (command: string) =>
 
 const BROKEN: readonly Broken[] = [
   {
-    name: 'a program that is not there lets everything through',
+    name: 'a program that is not there',
     coding_agent: 'claude-code',
     entry: (entry, machine) => getCommand(entry, () => `/nowhere/service ${words(machine)}`),
-    found: ['fail hook.blocks', 'fail hook.program'],
-    says: /NOT block: its program is not found \(exit code 127\), and the agent continues/,
-  },
-  {
-    name: 'or stops everything, where the entry sees to that',
-    coding_agent: 'claude-code',
-    entry: (entry) => getCommand(entry, (command) => command.replace(quoteArg(service), '/nowhere/service')),
-    found: ['fail hook.passes', 'fail hook.program'],
-    says: /does not allow a harmless call: it denied the call/,
-  },
-  {
-    name: 'at Copilot a program that is not there stops everything',
-    coding_agent: 'copilot',
-    entry: (entry, machine) =>
-      getCommand(entry, () => `/nowhere/service ${words(machine)} --event preToolUse`),
-    found: ['fail hook.blocks', 'fail hook.program'],
-    says: /broken \(its program is not found \(exit code 127\)\), so the agent denies everything/,
+    found: ['fail hook.command', 'fail hook.program', 'warn sessions.read'],
+    says: /program `\/nowhere\/service` of the hook does not exist/,
   },
   {
     name: 'a program that may not be run',
@@ -164,32 +149,8 @@ const BROKEN: readonly Broken[] = [
       getCommand(entry, () => `${stub(machine, 'exit 0')} ${words(machine)}`);
       chmodSync(join(machine.project, 'bin', 'service'), 0o644);
     },
-    found: ['fail hook.blocks', 'fail hook.program'],
-    says: /may not be run \(exit code 126\)/,
-  },
-  {
-    name: 'exit code 1 is a yes',
-    coding_agent: 'claude-code',
-    entry: (entry, machine) =>
-      getCommand(entry, () => `${stub(machine, 'echo no >&2; exit 1')} ${words(machine)}`),
-    found: ['fail hook.blocks'],
-    says: /NOT block: it ended with exit code 1/,
-  },
-  {
-    name: 'a hook that always says yes',
-    coding_agent: 'codex',
-    entry: (entry, machine) =>
-      getCommand(entry, () => `${stub(machine, 'cat >/dev/null')} ${words(machine)}`),
-    found: ['fail coding_agent.trusted', 'fail hook.blocks', 'warn coding_agent.trusted'],
-    says: /NOT block: it allowed the call/,
-  },
-  {
-    name: 'a hook that always says no',
-    coding_agent: 'codex',
-    entry: (entry, machine) =>
-      getCommand(entry, () => `${stub(machine, 'echo never >&2; exit 2')} ${words(machine)}`),
-    found: ['fail coding_agent.trusted', 'fail hook.passes', 'warn coding_agent.trusted', 'warn hook.blocks'],
-    says: /does not allow a harmless call/,
+    found: ['fail hook.command', 'fail hook.program', 'warn sessions.read'],
+    says: /is not executable/,
   },
   {
     name: 'words that another agent would understand',
@@ -214,7 +175,8 @@ const BROKEN: readonly Broken[] = [
     name: 'a configuration that is not named',
     coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace(/ --config '.*?'/, '')),
-    found: ['warn hook.config'],
+    found: ['fail hook.command', 'warn hook.config', 'warn sessions.read'],
+    says: /was not run, because its command is not the text that setup writes/,
   },
   {
     name: 'what is found from the folder that an agent is in',
@@ -223,23 +185,13 @@ const BROKEN: readonly Broken[] = [
       stub(machine, `exec ${quoteArg(service)} "$@"`);
       getCommand(entry, () => 'bin/service hook --config ./service.yaml');
     },
-    found: ['warn hook.config', 'warn hook.program'],
-  },
-  {
-    name: 'another configuration than the one that is named',
-    coding_agent: 'claude-code',
-    entry: (entry, machine) => {
-      const other = createMachine();
-      const script = `exec ${quoteArg(service)} hook --config ${quoteArg(join(other.project, 'service.yaml'))}`;
-      getCommand(entry, () => `${stub(machine, script)} ${words(machine)}`);
-    },
-    found: ['fail state.trail'],
+    found: ['fail hook.command', 'warn hook.config', 'warn hook.program', 'warn sessions.read'],
   },
   {
     name: 'options that the hook does not know',
     coding_agent: 'claude-code',
     entry: (entry) => getCommand(entry, (command) => command.replace(' --config', ' --bogus --config')),
-    found: ['fail hook.options', 'fail hook.passes'],
+    found: ['fail hook.command', 'fail hook.options', 'warn sessions.read'],
     says: /refuses its own options/,
   },
   {
@@ -361,7 +313,7 @@ for (const { name, coding_agent, config, entry, document, before, found, says } 
     assert.ok(!told.includes('service-doctor-probe'));
   });
 
-test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 26));
+test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 20));
 
 test('Cursor without failClosed, and with it a program that is not there', async () => {
   const machine = createMachine();
@@ -382,19 +334,98 @@ test('Cursor without failClosed, and with it a program that is not there', async
     entry: (entry) => getCommand(entry, () => '/nowhere/service hook'),
   });
   const gone = await diagnose(machine, '--coding-agent', 'cursor');
-  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the agent denies everything/);
+  assert.match(
+    gone.checks.map(({ message }) => message).join('\n'),
+    /\/nowhere\/service` of the hook does not exist/,
+  );
 });
 
-test('hooks of setup block, and are not run after setup removed them', async () => {
+/** Commands that a cloned project could bring. Each would create the file `@` in a shell, or run a file of the project. */
+const HOSTILE: readonly ((command: string, proof: string) => string)[] = [
+  (_own, proof) => `x/service hook; touch ${proof}`,
+  () => 'payload/service hook',
+  () => './payload/service hook --dialect plain --config service.yaml',
+  (_own, proof) => `service hook --config "$(touch ${proof})"`,
+  (own, proof) => `${own}; touch ${proof}`,
+  (own, proof) => `${own} && touch ${proof}`,
+  (own, proof) => `${own}\ntouch ${proof}`,
+  (own, proof) => `touch ${proof}; ${own}`,
+  (own, proof) => `${own} | tee ${proof}`,
+  (own, proof) => `${own} > ${proof}`,
+  (own, proof) => own.replace('--config ', `--config "$(touch ${proof})"`),
+  (own, proof) => own.replace(' hook ', ` hook '\`touch ${proof}\`' `),
+  (own) => `PATH=payload:$PATH ${own}`,
+  (own) => own.replace(quoteArg(service), 'env PATH=payload service'),
+  (own) => own.replace(quoteArg(service), '"$PWD"/payload/service'),
+  (own) => own.replace(quoteArg(service), 'sh payload/service'),
+  (own) => own.replace(quoteArg(service), `"${service}"`),
+  (own) => own.replace(quoteArg(service), 'agent-safety'),
+];
+
+test('a command that setup did not write is reported and never run', async () => {
   const machine = createMachine();
-  const set_up = await runService(machine, ['setup', 'claude-code', '--yes']);
-  assert.equal(set_up.code, 0, set_up.stderr);
-  const { status, blocking_count } = await diagnose(machine, '--coding-agent', 'claude-code');
-  assert.deepEqual([status, blocking_count], ['ok', 4]);
-  assert.equal((await runService(machine, ['setup', 'claude-code', '--uninstall', '--yes'])).code, 0);
-  assert.deepEqual(listComplaints(await diagnose(machine, '--coding-agent', 'claude-code')), [
-    'fail coding_agent.installed',
-  ]);
+  const proof = join(machine.project, 'PWN');
+  const payload = `#!/bin/sh\ntouch ${quoteArg(proof)}\n`;
+  for (const name of ['payload/service', 'payload/agent-safety', 'payload/node', 'x/service']) {
+    writeTestFile(join(machine.project, name), payload);
+    chmodSync(join(machine.project, name), 0o755);
+  }
+  for (const { name, settings } of codingAgents)
+    installHooks(machine, {
+      coding_agent: name,
+      document: (document) => {
+        const hooks = document.hooks as Record<string, [Record<string, unknown>]>;
+        const { event } = settings.wanted_hooks[0]!;
+        const setUp = hooks[event]![0];
+        const change = (make: (entry: Record<string, unknown>) => void) => {
+          const made = structuredClone(setUp);
+          make(Array.isArray(made.hooks) ? (made.hooks[0] as Record<string, unknown>) : made);
+          return made;
+        };
+        document.hooks = {
+          [event]: [
+            ...HOSTILE.map((make) =>
+              change((entry) => getCommand(entry, (command) => make(command, quoteArg(proof)))),
+            ),
+            change((entry) => {
+              entry.env = { NODE_OPTIONS: '--require ./payload/service', PATH: 'payload' };
+            }),
+            change((entry) => {
+              entry.cwd = 'payload';
+            }),
+            change((entry) => {
+              getCommand(entry, () => 'payload/service');
+              entry.args = ['hook'];
+            }),
+          ],
+        };
+      },
+    });
+  const { checks, tried_count, code } = await diagnose(machine);
+  assert.throws(() => readFileSync(proof), /ENOENT/);
+  const refused = checks.filter(({ name }) => name === 'hook.command');
+  // One of them begins with another program, so it is not a hook of ours.
+  const expected_count = codingAgents.length * (HOSTILE.length + 2);
+  assert.deepEqual([tried_count, refused.length, code], [0, expected_count, 1]);
+  for (const { next } of refused) assert.match(next ?? '', /service setup/);
+});
+
+test('hooks of setup block for every agent, and are not run after setup removed them', async () => {
+  const machine = createMachine();
+  for (const { name } of codingAgents) {
+    const set_up = await runService(machine, ['setup', name, '--yes']);
+    assert.equal(set_up.code, 0, set_up.stderr);
+  }
+  const { checks, tried_count, blocking_count } = await diagnose(machine);
+  assert.deepEqual(
+    checks.filter(({ name, status }) => status === 'fail' && name.startsWith('hook.')),
+    [],
+  );
+  // Copilot ignores decisions on prompts, and Codex skips hooks until a person trusts them.
+  assert.deepEqual([tried_count, blocking_count], [23, 18]);
+  for (const { name } of codingAgents)
+    assert.equal((await runService(machine, ['setup', name, '--uninstall', '--yes'])).code, 0);
+  assert.deepEqual(listComplaints(await diagnose(machine)), ['warn coding_agent.installed']);
 });
 
 test('an owner of the state folder that does not answer is reported without a wait', async () => {

@@ -107,16 +107,14 @@ test('without the program in the PATH every tool is refused, and doctor says wha
   const host = codingAgents.find(({ name }) => name === 'claude-code')!;
   const [hook] = await readInstalledHooks(host.settings, getTarget(host, project));
   const { doctor } = host;
-  const home = { project, home: folder, scope: 'project', shell: null } as const;
   const asRun = { ...hook!, cwd: null, env: {}, in_background: false };
-  const start = doctor.buildStart(asRun, home);
   const input = JSON.stringify(
     doctor.buildPayload('PreToolUse', { text: 'ls', session_id: 's', cwd: project, now_ms: 0 }),
   );
   const ask = (has_program: boolean, more: object = {}) =>
-    spawnSync(start.file, start.args, {
+    spawnSync('/bin/sh', ['-c', asRun.command], {
       cwd: folder,
-      env: { ...environment(folder, has_program), ...start.env, ...more },
+      env: { ...environment(folder, has_program), CLAUDE_PROJECT_DIR: project, ...more },
       input,
       encoding: 'utf8',
     });

@@ -11,7 +11,6 @@ import {
   parseObject,
   readMembersAt,
   STOPPING_OUTPUT,
-  startWithShell,
 } from '../record/doctor.ts';
 import { checkDisableAllHooks } from '../record/settings-checks.ts';
 
@@ -22,8 +21,6 @@ import { checkDisableAllHooks } from '../record/settings-checks.ts';
 export const claudeCodeDoctor: AgentDoctor = {
   buildPayload,
   defaultTimeout: (event) => (event === 'UserPromptSubmit' ? 30_000 : 600_000),
-  buildStart: (hook, { project }) =>
-    startWithShell(['/bin/sh', '-c'], hook, project, { CLAUDE_PROJECT_DIR: project, ...hook.env }),
   readOutput,
   checkAllHooks: (files) => checkDisableAllHooks('claude-code', files),
 };

@@ -16,7 +16,6 @@ import {
   readMembersAt,
   type SettingsFile,
   STOPPING_OUTPUT,
-  startWithShell,
 } from '../record/doctor.ts';
 import { buildFailedCheck, buildWarningCheck, type DoctorCheck } from '../record/doctor-check.ts';
 import type { Machine } from '../record/settings.ts';
@@ -29,8 +28,6 @@ import { buildFileSubject } from '../record/settings-checks.ts';
 export const codexDoctor: AgentDoctor = {
   buildPayload,
   defaultTimeout: () => 600_000,
-  buildStart: (hook, { project, shell }) =>
-    startWithShell([shell ?? '/bin/sh', '-lc'], hook, project, hook.env),
   readOutput,
   checkAllHooks: checkFeature,
   checkSingleHooks: (hooks, files, machine) => {

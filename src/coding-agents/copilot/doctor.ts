@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import {
   type AgentDoctor,
   ASKING_OUTPUT,
@@ -13,7 +12,6 @@ import {
   parseObject,
   readMembersAt,
   STOPPING_OUTPUT,
-  startWithShell,
   stopWith,
 } from '../record/doctor.ts';
 import { buildFailedCheck } from '../record/doctor-check.ts';
@@ -26,8 +24,6 @@ import { checkDisableAllHooks } from '../record/settings-checks.ts';
 export const copilotDoctor: AgentDoctor = {
   buildPayload,
   defaultTimeout: () => 30_000,
-  buildStart: (hook, { project }) =>
-    startWithShell(['bash', '-c'], hook, hook.cwd === null ? project : resolve(project, hook.cwd), hook.env),
   readOutput,
   checkAllHooks: (files) => checkDisableAllHooks('copilot', files),
   // Copilot skips the whole entry if its matcher is not a valid regular expression.

@@ -11,7 +11,6 @@ import {
   type ProbeContext,
   parseObject,
   STOPPING_OUTPUT,
-  startWithShell,
   stopWith,
 } from '../record/doctor.ts';
 import { buildFailedCheck } from '../record/doctor-check.ts';
@@ -23,11 +22,7 @@ import { buildFailedCheck } from '../record/doctor-check.ts';
 export const cursorDoctor: AgentDoctor = {
   buildPayload,
   defaultTimeout: () => 60_000,
-  buildStart: (hook, { project, home, scope }) => {
-    const cwd = scope === 'user' ? `${home}/.cursor` : project;
-    const env = { CURSOR_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project, ...hook.env };
-    return startWithShell(['/bin/sh', '-c'], hook, cwd, env);
-  },
+  getFolder: ({ project, home }, scope) => (scope === 'user' ? `${home}/.cursor` : project),
   readOutput,
   checkEntry: ({ fails_closed }, subject) =>
     fails_closed

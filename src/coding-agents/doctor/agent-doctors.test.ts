@@ -5,6 +5,7 @@ import { PROBE_TEXTS } from '../hook-probe.ts';
 import { dialects } from '../index.ts';
 import type { HookReply, Payload } from '../record/dialect.ts';
 import type { AgentDoctor, ConfiguredHook, HookEffect } from '../record/doctor.ts';
+import { resolveOwnCommand } from './own-command.ts';
 
 const PROBE = PROBE_TEXTS.block;
 const PLACE = { text: PROBE, session_id: 'service-doctor-0123456789abcdef', cwd: '/home/ada', now_ms: 0 };
@@ -241,19 +242,42 @@ test('what we answer stops each agent at each event that setup enters, and what 
   assert.equal(ran, 23);
 });
 
-test('hooks are started as their agents start them', () => {
-  const folder = { project: '/p q', home: '/home/ada', scope: 'user', shell: '/bin/zsh' } as const;
-  const started = (name: string, more: Partial<ConfiguredHook> = {}) =>
-    getDoctor(name).buildStart({ ...HOOK, command: 'service hook', ...more }, folder);
-  assert.deepEqual(started('claude-code').args, ['-c', 'service hook']);
-  assert.equal(started('claude-code').env.CLAUDE_PROJECT_DIR, '/p q');
-  assert.deepEqual([started('claude-code', { args: ['hook'] }).file], ['service hook']);
-  assert.deepEqual([started('codex').file, started('codex').args[0]], ['/bin/zsh', '-lc']);
-  assert.equal(started('cursor').cwd, '/home/ada/.cursor');
-  const gemini = started('gemini', { command: '$GEMINI_PROJECT_DIR/x' });
-  assert.deepEqual(gemini.args, ['-c', "'/p q'/x"]);
-  assert.deepEqual(
-    [started('copilot', { cwd: 'sub', env: { A: '1' } }).cwd, started('copilot', { env: { A: '1' } }).env],
-    ['/p q/sub', { A: '1' }],
-  );
+const OWN = '/opt/own/service';
+const WRITTEN = {
+  'claude-code': `${OWN} hook --dialect claude-code --config '/p q/service.yaml' || exit 2`,
+  codex: `${OWN} hook --dialect codex --timeout-ms 900 --config '/p q/service.yaml' || exit 2`,
+  copilot: `${OWN} hook --dialect copilot --event preToolUse --config /p/service.yaml || exit 2`,
+  cursor: `${OWN} hook --dialect cursor --agent a --tenant t --config "$CURSOR_PROJECT_DIR"/'a b.yaml'`,
+  gemini: `${OWN} hook --dialect gemini --config $GEMINI_PROJECT_DIR/service.yaml || exit 2`,
+};
+
+test('only the text that setup writes is a command to run', async () => {
+  const surroundings = { cwd: '/', project: '/p q', env: { PATH: '' } };
+  for (const { name, settings } of codingAgents) {
+    const line = WRITTEN[name as keyof typeof WRITTEN];
+    const resolve = (change: Partial<ConfiguredHook>) =>
+      resolveOwnCommand({ ...HOOK, command: line, ...change }, settings, [OWN], surroundings);
+    const command = await resolve({});
+    assert.ok(typeof command === 'object', name);
+    assert.deepEqual(command.words.slice(0, 4), [OWN, 'hook', '--dialect', name]);
+    assert.match(command.words.at(-1)!, /^\/p( q)?\/(service|a b)\.yaml$/);
+    assert.equal(command.guards_exit, name !== 'cursor');
+    const refused = await Promise.all([
+      ...[`${line} `, ` ${line}`, `${line}\n`, line.replace(' hook', '  hook'), `${line} || true`].map(
+        (each) => resolve({ command: each }),
+      ),
+      resolve({ command: line.replace(OWN, '/opt/other/service') }),
+      resolve({ command: line.replace(OWN, 'own/service') }),
+      resolve({ command: line.replace(OWN, 'service') }),
+      resolve({ command: line.replace('--config', '--daemon --config') }),
+      resolve({ env: { A: '1' } }),
+      resolve({ cwd: '.' }),
+      resolve({ args: [] }),
+    ]);
+    assert.deepEqual(
+      refused.map((each) => typeof each),
+      refused.map(() => 'string'),
+      JSON.stringify([name, refused]),
+    );
+  }
 });

@@ -45,7 +45,7 @@ export async function checkHookEntry(
   ];
 }
 
-const AGAIN = 'Run `service setup` for this agent again, which replaces the entry.';
+export const AGAIN = 'Run `service setup` for this agent again, which replaces the entry.';
 
 async function checkProgram(
   { program, has_substitutions }: ParsedHookCommand,
@@ -55,7 +55,7 @@ async function checkProgram(
   if (has_substitutions) return [];
   const [file, ...scripts] = program;
   if (file === undefined) return [];
-  const found = await findProgram(file, surroundings);
+  const found = await findInPath(file, surroundings);
   if (found === null && !file.includes('/'))
     return [
       buildFailedCheck(
@@ -98,7 +98,10 @@ function warnRelative(name: string, subject: CheckSubject, path: string): Doctor
 }
 
 /** Returns the path of a program; `null` if it is not found. */
-async function findProgram(file: string, { cwd, env }: HookSurroundings): Promise<string | null> {
+export async function findInPath(
+  file: string,
+  { cwd, env }: Pick<HookSurroundings, 'cwd' | 'env'>,
+): Promise<string | null> {
   const paths = file.includes('/')
     ? [resolve(cwd, file)]
     : (env.PATH ?? '').split(delimiter).map((folder) => join(folder, file));

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PROBE_TEXTS } from '../hook-probe.ts';
-import type {
-  AgentDoctor,
-  ConfiguredHook,
-  HookContext,
-  HookOutput,
-  OutputReading,
-} from '../record/doctor.ts';
+import type { AgentDoctor, ConfiguredHook, HookOutput, OutputReading } from '../record/doctor.ts';
 import {
   buildFailedCheck,
   buildPassedCheck,
@@ -14,6 +8,8 @@ import {
   type CheckSubject,
   type DoctorCheck,
 } from '../record/doctor-check.ts';
+import type { HookSurroundings } from './check-hook.ts';
+import type { OwnCommand } from './own-command.ts';
 import { runHookCommand } from './run-hook.ts';
 
 /** The longest wait for one hook. Some agents would wait for minutes. */
@@ -23,8 +19,8 @@ const WAIT_MS_MAX = 30_000;
 export interface HookTrial {
   readonly doctor: AgentDoctor;
   readonly hook: ConfiguredHook;
-  readonly context: HookContext;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly command: OwnCommand;
+  readonly surroundings: HookSurroundings;
   readonly subject: CheckSubject;
   /**
    * Evaluates the policy on the harmless payload. Returns why the policy does not allow it, as a clause; `null` if it
@@ -49,10 +45,10 @@ export interface HookTrialResult {
 
 /** Sends both probes through a hook as its agent would, and checks what the agent would do after each. */
 export async function tryHook(trial: HookTrial): Promise<HookTrialResult> {
-  const { doctor, hook, context, subject, explainDenial, is_enabled, now_ms } = trial;
+  const { doctor, hook, surroundings, subject, explainDenial, is_enabled, now_ms } = trial;
   const session_id = `service-doctor-${randomBytes(8).toString('hex')}`;
   const buildPayload = (text: string) =>
-    doctor.buildPayload(hook.event, { text, session_id, cwd: context.project, now_ms: now_ms() });
+    doctor.buildPayload(hook.event, { text, session_id, cwd: surroundings.project, now_ms: now_ms() });
   const destructive = buildPayload(PROBE_TEXTS.block);
   const harmless = buildPayload(PROBE_TEXTS.pass);
   if (destructive === null || harmless === null)
@@ -98,17 +94,12 @@ interface ProbeResult {
 }
 
 async function sendProbe(
-  { doctor, hook, context, env }: HookTrial,
+  { doctor, hook, command, surroundings }: HookTrial,
   payload: object,
   probe: string,
 ): Promise<ProbeResult> {
   const wait_ms = Math.min(hook.timeout_ms ?? doctor.defaultTimeout(hook.event), WAIT_MS_MAX);
-  const output = await runHookCommand(
-    doctor.buildStart(hook, context),
-    JSON.stringify(payload),
-    wait_ms,
-    env,
-  );
+  const output = await runHookCommand(command, surroundings, JSON.stringify(payload), wait_ms);
   return { output, reading: doctor.readOutput(hook.event, output, hook, probe) };
 }
 

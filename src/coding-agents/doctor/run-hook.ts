@@ -1,21 +1,24 @@
 import { spawn } from 'node:child_process';
-import type { HookOutput, HookStart } from '../record/doctor.ts';
+import type { HookOutput } from '../record/doctor.ts';
+import type { HookSurroundings } from './check-hook.ts';
+import type { OwnCommand } from './own-command.ts';
 
 /** The bytes of each output stream that are kept. */
 const OUTPUT_BYTES_MAX = 1_048_576;
 
 /**
- * Runs a hook as its agent does: writes the payload to standard input and waits as long as the agent would. A hook that
- * is late is killed with every process that it started.
+ * Runs a hook without a shell, otherwise as its agent does: writes the payload to standard input and waits as long as
+ * the agent would. A hook that is late is killed with every process that it started.
  */
 export function runHookCommand(
-  { file, args, cwd, env }: HookStart,
+  { words, guards_exit }: OwnCommand,
+  { cwd, env }: Pick<HookSurroundings, 'cwd' | 'env'>,
   stdin: string,
   timeout_ms: number,
-  own_env: Readonly<Record<string, string | undefined>>,
 ): Promise<HookOutput> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd, env: { ...own_env, ...env }, detached: true });
+    const [file = '', ...args] = words;
+    const child = spawn(file, args, { cwd, env, detached: true });
     const stdout = openOutput();
     const stderr = openOutput();
     let is_late = false;
@@ -34,7 +37,7 @@ export function runHookCommand(
     // A hook that does not read its input may end before the payload is written.
     child.stdin.on('error', () => {});
     child.on('error', () => finish(null));
-    child.on('close', finish);
+    child.on('close', (code) => finish(guards_exit && code !== 0 ? 2 : code));
     child.stdin.end(stdin);
   });
 }

@@ -13,7 +13,6 @@ import {
   readMembersAt,
   type SettingsFile,
   STOPPING_OUTPUT,
-  startWithShell,
 } from '../record/doctor.ts';
 import { buildFailedCheck, type DoctorCheck } from '../record/doctor-check.ts';
 import { buildFileSubject } from '../record/settings-checks.ts';
@@ -25,12 +24,6 @@ import { buildFileSubject } from '../record/settings-checks.ts';
 export const geminiDoctor: AgentDoctor = {
   buildPayload,
   defaultTimeout: () => 60_000,
-  buildStart: (hook, { project }) => {
-    const quoted = `'${project.replaceAll("'", `'"'"'`)}'`;
-    const command = hook.command.replaceAll(/\$(?:GEMINI|CLAUDE)_PROJECT_DIR/g, () => quoted);
-    const env = { GEMINI_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project, ...hook.env };
-    return startWithShell(['bash', '-c'], { ...hook, command }, project, env);
-  },
   readOutput,
   checkAllHooks: checkHooksEnabled,
   checkSingleHooks: checkDisabledList,

@@ -11,24 +11,6 @@ export interface ConfiguredHook extends InstalledHook {
   readonly in_background: boolean;
 }
 
-/** The command that starts a process. */
-export interface HookStart {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** Added to the environment of the caller. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** The environment in which an agent runs its hooks. */
-export interface HookContext {
-  readonly project: string;
-  readonly home: string;
-  readonly scope: SettingsScope;
-  /** `$SHELL`, if it is set. */
-  readonly shell: string | null;
-}
-
 /** The output of a hook, and how it ended. */
 export interface HookOutput {
   /** `null` if a signal ended the process or it did not start. */
@@ -92,7 +74,8 @@ export interface AgentDoctor {
   readonly buildPayload: (event: string, probe: ProbeContext) => object | null;
   /** Returns how long the agent waits if its settings do not say. */
   readonly defaultTimeout: (event: string) => number;
-  readonly buildStart: (hook: ConfiguredHook, context: HookContext) => HookStart;
+  /** Returns the folder in which the agent starts hooks; without it, the project. */
+  readonly getFolder?: (machine: Machine, scope: SettingsScope) => string;
   readonly readOutput: (
     event: string,
     output: HookOutput,
@@ -170,16 +153,4 @@ export function readMembersAt(
 /** Returns whether a value is a text that is not blank. */
 export function isNonBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '';
-}
-
-/** Returns how to start a hook: its shell command line, or its program with arguments. */
-export function startWithShell(
-  shell: readonly [file: string, ...args: string[]],
-  { command, args }: ConfiguredHook,
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): HookStart {
-  if (args !== null) return { file: command, args, cwd, env };
-  const [file, ...before] = shell;
-  return { file, args: [...before, command], cwd, env };
 }

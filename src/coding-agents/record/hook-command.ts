@@ -11,18 +11,24 @@ export interface HookCommand {
   readonly dialect: string;
   /** `null` if the agent's payloads name the event. */
   readonly event: string | null;
+  /** Further options with their values, such as `--timeout-ms 5000`. Setup writes none. */
+  readonly extra?: readonly string[];
   /** True if the line turns every failure into exit code 2, which agents treat as a denial. */
   readonly guards_exit: boolean;
 }
 
+/** Returns the words of a hook's command line, without the path of the configuration at its end. */
+export function listHookArguments({ program, dialect, event, extra = [] }: HookCommand): readonly string[] {
+  const of_event = event === null ? [] : ['--event', event];
+  return [...program, 'hook', '--dialect', dialect, ...of_event, ...extra, '--config'];
+}
+
 /** Returns the command line of a hook, quoted for a POSIX shell. */
 export function formatHookCommand(command: HookCommand): string {
-  const { program, config, project_folder, dialect, event, guards_exit } = command;
-  const words = [...program, 'hook', '--dialect', dialect];
-  if (event !== null) words.push('--event', event);
+  const { config, project_folder, guards_exit } = command;
   const path = project_folder === undefined ? quoteArg(config) : `${project_folder}/${quoteArg(config)}`;
   // A missing program ends with 127 and a killed one with 137, and agents continue after both.
-  return `${[...words, '--config'].map(quoteArg).join(' ')} ${path}${guards_exit ? ' || exit 2' : ''}`;
+  return `${listHookArguments(command).map(quoteArg).join(' ')} ${path}${guards_exit ? ' || exit 2' : ''}`;
 }
 
 /** The project's folder for agents that have no variable for it: the root of its Git repository. */

@@ -23,7 +23,7 @@ const SCOPES: readonly SettingsScope[] = ['project', 'local', 'user', 'managed']
 export function defineDoctor(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
+      'Test the installed hooks of coding agents: call each hook that setup wrote as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Other hooks are reported and not run. Ends with 1 if something has to be fixed.',
     )
     .addOption(
       new Option('--coding-agent <name>', 'one coding agent').choices(
@@ -62,6 +62,7 @@ async function runDoctor(options: Options, terminal: Terminal): Promise<void> {
     config: options.config === undefined ? null : resolve(cwd, options.config),
     since_ms: Date.now() - options.since,
     project: await realpath(resolve(cwd, options.path ?? '.')),
+    program: (await import('../setup/find-program.ts')).findProgram().words,
     env,
     now_ms: Date.now,
   });

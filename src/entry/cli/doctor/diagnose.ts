@@ -1,10 +1,11 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
-import { checkHookEntry } from '../../../coding-agents/doctor/check-hook.ts';
+import { AGAIN, checkHookEntry } from '../../../coding-agents/doctor/check-hook.ts';
 import { checkSwitches } from '../../../coding-agents/doctor/check-switches.ts';
 import { type AgentFiles, readAgentFiles } from '../../../coding-agents/doctor/find-hooks.ts';
-import { tryHook } from '../../../coding-agents/doctor/probe-hook.ts';
+import { resolveOwnCommand } from '../../../coding-agents/doctor/own-command.ts';
+import { type HookTrialResult, tryHook } from '../../../coding-agents/doctor/probe-hook.ts';
 import { parseHookCommand } from '../../../coding-agents/doctor/read-command.ts';
 import type { HookOptions } from '../../../coding-agents/hook-options.ts';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
@@ -35,6 +36,8 @@ export interface DiagnosisRequest {
   /** A configuration to examine in addition to those that hooks name. */
   readonly config: string | null;
   readonly since_ms: number;
+  /** The words that start this program, as `service setup` writes them. */
+  readonly program: readonly string[];
   /** The project's folder, without symbolic links. */
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -183,7 +186,7 @@ async function examineAgent(
   for (const located of listHooks(files)) {
     const tried = await examineHook({ agent, located, machine, request, configs, switches });
     checks.push(...tried.checks);
-    entries.add(tried.entry);
+    if (tried.entry !== null) entries.add(tried.entry);
     tried_count += tried.was_tried ? 1 : 0;
     blocking_count += tried.blocks ? 1 : 0;
   }
@@ -245,14 +248,34 @@ interface HookExamination {
   readonly switches: HookSwitches;
 }
 
-async function examineHook({ agent, located, machine, request, configs, switches }: HookExamination) {
+interface ExaminedHook extends Pick<HookTrialResult, 'checks' | 'blocks'> {
+  /** `null` if the hook was not run, because then its configuration is not opened either. */
+  readonly entry: ConfigEntry | null;
+  readonly was_tried: boolean;
+}
+
+async function examineHook({
+  agent,
+  located,
+  machine,
+  request,
+  configs,
+  switches,
+}: HookExamination): Promise<ExaminedHook> {
   const { file, hook } = located;
   const { env, now_ms } = request;
   const { scope, path } = file.location;
   const subject: CheckSubject = { coding_agent: agent.name, scope, file: path, event: hook.event };
-  const { project, home } = machine;
-  const context = { project, home, scope, shell: env.SHELL || null };
-  const { cwd } = agent.doctor.buildStart(hook, context);
+  const { project } = machine;
+  const cwd = resolve(agent.doctor.getFolder?.(machine, scope) ?? project, hook.cwd ?? '');
+  const surroundings = { cwd, project, env };
+  const entry_checks = await checkHookEntry(agent, hook, subject, surroundings);
+  const command = await resolveOwnCommand(hook, agent.settings, request.program, surroundings);
+  if (typeof command === 'string') {
+    const message = `It was not run, because its command ${command}.`;
+    const not_run = buildFailedCheck('hook.command', subject, message, `Read the entry. ${AGAIN}`);
+    return { checks: [...entry_checks, not_run], entry: null, was_tried: false, blocks: false };
+  }
   const { options } = parseHookCommand(hook, agent.settings, project);
   const config = options?.config ?? null;
   const entry = await configs.open({
@@ -262,10 +285,10 @@ async function examineHook({ agent, located, machine, request, configs, switches
   });
   const explainDenial = (payload: object, event: string) =>
     explainPolicyDenial(entry, agent, options, payload, event);
-  const entry_checks = await checkHookEntry(agent, hook, subject, { cwd, project, env });
   const is_enabled = !hook.in_background && !switches.off.has(hook);
   const { doctor } = agent;
-  const tried = await tryHook({ doctor, hook, context, env, subject, explainDenial, is_enabled, now_ms });
+  const trial = { doctor, hook, command, surroundings, subject, explainDenial, is_enabled, now_ms };
+  const tried = await tryHook(trial);
   if (tried.session_id !== null && tried.is_understood) entry.probe_sessions.push(tried.session_id);
   return {
     checks: [...entry_checks, ...tried.checks],

@@ -61,7 +61,9 @@ export async function setUpAgents(
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
     : NOTHING;
   const diagnosis =
-    options.doctor && !options.dryRun ? await examineHooks(agents, machine, options, terminal) : null;
+    options.doctor && !options.dryRun
+      ? await examineHooks(agents, machine, program, options, terminal)
+      : null;
   if (options.json) {
     const results = plans.map((plan) => buildAgentResult(plan, written.paths, goes_on));
     const one = results.length === 1 ? results[0] : { agents: results, done: goes_on };
@@ -218,6 +220,7 @@ async function addPack(
 async function examineHooks(
   agents: readonly CodingAgent[],
   { project, env }: Machine,
+  { words }: InstalledProgram,
   { scope, json }: AgentsOptions,
   terminal: Terminal,
 ): Promise<Diagnosis> {
@@ -229,6 +232,7 @@ async function examineHooks(
     config: null,
     since_ms: Date.now(),
     project: await realpath(project),
+    program: words,
     env,
     now_ms: Date.now,
   });
