@@ -116,6 +116,36 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     buildBashCall("find / -name 'operator-tok*' | xargs cat"),
     buildBashCall('cat $(find . -name memory-key)', APP),
     buildBashCall(`sqlite3 .service/store.db "VACUUM INTO '/tmp/store.db'"`, APP),
+    ...[
+      'mkdir -p .service/journal/spool/1700000000004-0123456789abcdef.jsonl',
+      'cd .service && mkdir managed-policy.json',
+      'mkdir /var/lib/guard/owner.json',
+      'echo .service/x | xargs mkdir',
+      'ln -s .service/journal j',
+      'ln -sf /dev/null .service/journal/spool/x',
+      'mv a .service/journal/',
+      'tee < a .service/journal/x',
+      'mount --bind /tmp .service/journal',
+      'docker run -v ./.service:/x alpine',
+      'docker run --mount type=bind,source=.service,target=/x alpine',
+      'cmake -B.service/x',
+      'git config -f .service/hook.json a.b c',
+      'git log --output=.service/journal/x',
+      'git diff --no-index /dev/null .service/operator-token',
+      'git commit -F .service/operator-token',
+      'tree -o .service/journal/x',
+      'find . -fprintf .service/journal/x %p',
+      'uniq a .service/journal/spool/x',
+      'xxd -r a .service/journal/x',
+      'gunzip .service/journal/w/000000000000001.jsonl.gz',
+      'sed -n "w .service/journal/spool/x" a',
+      `awk '{print > ".service/journal/spool/x"}' a`,
+      'file -C -m .service/journal/x',
+      'less -o .service/journal/x a',
+      'some-tool --dir .service/journal',
+    ].map((command) => buildBashCall(command, APP)),
+    { tool: 'create_directory', value: { path: '.service/journal/spool/x' } },
+    { tool: 'mkdir', value: { path: `${APP}/.service/keys/zz.json` } },
     { tool: 'Edit', value: { file_path: `${APP}/.service/blocked-agents.json`, old_string: 'a' } },
     { tool: 'Read', value: { file_path: `${APP}/.service/keys/a.private.pem` } },
     { tool: 'Read', value: { file_path: `/${APP}/./.service/x/../operator-token ` } },
@@ -215,7 +245,7 @@ test('an agent may not decide about itself, nor change what guards it', () => {
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
   }
-  assert.equal(REFUSED.length, 133);
+  assert.equal(REFUSED.length, 161);
 });
 
 const ORDINARY: readonly Call[] = [
@@ -229,6 +259,18 @@ const ORDINARY: readonly Call[] = [
     'cat policies/own.yaml',
     'sed -n 1,20p service.yaml',
     'ls -la .service',
+    'mkdir .service-notes',
+    'mkdir src/service',
+    'mkdir -p policies .github',
+    'wc -l .service/journal/worker-1/000000000000001.jsonl',
+    'zcat .service/journal/worker-1/000000000000001.jsonl.gz',
+    'uniq .service/daemon.log',
+    'xxd .service/daemon.log',
+    'git log --oneline -- .service',
+    'git config user.name a',
+    'git commit -F message.txt',
+    'docker run -v ./src:/x alpine',
+    'sed -n "w out.txt" a',
     'echo .service >> .gitignore',
     'git add policies/own.yaml && git commit -m "own rules"',
     'rg "approvals approve" docs',
@@ -297,7 +339,7 @@ const ORDINARY: readonly Call[] = [
 
 test('ordinary work next to the guarded files is allowed', () => {
   for (const call of ORDINARY) assert.deepEqual(judgeCall(call).guard, [], JSON.stringify(call));
-  assert.equal(ORDINARY.length, 72);
+  assert.equal(ORDINARY.length, 84);
 });
 
 test('without known paths the names that `init` writes are guarded, and no file of another folder', () => {

@@ -1,13 +1,13 @@
 import { memoize } from '../../memoize.ts';
-import { hasFlag, listOperands } from '../shell/options.ts';
+import { hasFlag, joinWords, listOperands } from '../shell/options.ts';
 import { findInput } from '../shell/output.ts';
 import { type Command, getProgramName } from '../shell/syntax.ts';
 
 /**
- * The use of a path by a command. `format` is a program that rewrites files in its own style without changing
- * their meaning. `unknown` is a program that may read the file, and writes only on demand.
+ * The use of a path by a command. `create` makes a folder. `format` is a program that rewrites files in its own style
+ * without changing their meaning. `unknown` is a program that may read the file, and writes only on demand.
  */
-export type PathUse = 'list' | 'read' | 'format' | 'write' | 'remove' | 'unknown';
+export type PathUse = 'list' | 'read' | 'create' | 'format' | 'write' | 'remove' | 'unknown';
 
 export interface PathAccess {
   readonly path: string;
@@ -16,12 +16,12 @@ export interface PathAccess {
 
 /** Programs that show that a file exists, but not its content. */
 const LISTERS = new Set(
-  'ls ll dir tree du df stat file test [ [[ realpath readlink dirname basename cd pushd chdir set-location mkdir exists get-childitem gci'.split(
+  'ls ll dir tree du df stat file test [ [[ realpath readlink dirname basename cd pushd chdir set-location exists get-childitem gci'.split(
     ' ',
   ),
 );
 const READERS = new Set(
-  'cat head tail less more bat nl grep egrep fgrep rg ag ack wc diff cmp comm sort uniq cut tr jq od xxd hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 awk gawk mawk sed yq zcat zless zgrep gunzip column get-content gc type select-string'.split(
+  'cat head tail less more bat nl grep egrep fgrep rg ag ack wc diff cmp comm sort uniq cut tr jq od xxd hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 awk gawk mawk sed yq zcat zless zgrep column get-content gc type select-string'.split(
     ' ',
   ),
 );
@@ -41,6 +41,15 @@ const REMOVERS = new Set(
 );
 const COPIERS = new Set('cp scp rsync ln gcp copy copy-item xcopy robocopy ditto'.split(' '));
 const MOVERS = new Set('mv move move-item gmv ren'.split(' '));
+/** Flags and operands with which listers and readers write a file, or show the content of any file. */
+const MORE_THAN_READS: Readonly<Record<string, RegExp>> = {
+  file: / -C /,
+  git: / (?:-f|-F|--(?:contents|file|no-index|output))[ =]/,
+  less: / (?:-[oO]|--log-file)[ =]?/i,
+  tree: / -o /,
+  uniq: / [^-\s]\S* [^-\s]\S* $/,
+  xxd: / (?:-\w*r\w*|--revert) /,
+};
 const SEARCHERS = /^(?:[ef]?grep|rg|ag|ack|sed|g?awk|mawk|jq|yq|select-string)$/;
 /** Flags with which linters and formatters rewrite their files. */
 const FORMATS = /^(?:-w|--write|--fix)$/;
@@ -77,7 +86,11 @@ function listWordAccesses(command: Command): readonly PathAccess[] {
   const words = listPathWords(command);
   if (COPIERS.has(name) || MOVERS.has(name)) return listCopyAccesses(command, words);
   const use = getPathUse(command);
-  const named = words.flatMap((word) => findWordPaths(word).map((path) => ({ path, use })));
+  const named = [
+    ...words.flatMap((word) => findWordPaths(word).map((path) => ({ path, use }))),
+    ...(use === 'unknown' ? words.flatMap(listWordParts) : []),
+    ...listScriptTargets(command),
+  ];
   return name === 'find' ? [...named, ...listFoundPaths(command)] : named;
 }
 
@@ -113,6 +126,8 @@ function listFoundPaths(command: Command): readonly PathAccess[] {
 /** Returns what a program does with its operands. */
 function getPathUse(command: Command): PathUse {
   const { name, words } = command;
+  if (/^(?:mkdir|md)$/.test(name)) return 'create';
+  if (MORE_THAN_READS[name]?.test(joinWords(command))) return 'unknown';
   const in_place = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
@@ -141,7 +156,19 @@ function getGitUse(verb: string): PathUse {
 function getFindUse(command: Command): PathUse {
   // Tests limit which files below the folder it deletes.
   if (hasFlag(command, '-delete')) return 'write';
-  return hasFlag(command, '-exec', '-execdir', '-ok', '-okdir', '-fprint', '-fls', '-x', '-X')
+  return hasFlag(
+    command,
+    '-exec',
+    '-execdir',
+    '-ok',
+    '-okdir',
+    '-fprint',
+    '-fprint0',
+    '-fprintf',
+    '-fls',
+    '-x',
+    '-X',
+  )
     ? 'unknown'
     : 'list';
 }
@@ -175,8 +202,29 @@ function listPathWords({ name, words }: Command): readonly string[] {
 function findWordPaths(word: string): readonly string[] {
   const value = /^(?:--?[\w-]+|[a-z]{1,8})=(.+)$/s.exec(word)?.[1] ?? /^@(.+)$/s.exec(word)?.[1];
   const remote_path = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
-  const attached = /^-[oOtdf]([./~].+)$/s.exec(word)?.[1];
+  const attached = /^-[A-Za-z]([./~].+)$/s.exec(word)?.[1];
   return [word, value, remote_path, attached].filter((path): path is string => path !== undefined);
+}
+
+const WORD_PARTS_MAX = 8;
+
+/** Returns the paths in `./a:/b` and `type=bind,source=a`, which mount folders or pair files. */
+function listWordParts(word: string): readonly PathAccess[] {
+  const parts = word.split(/[:,=]/, WORD_PARTS_MAX);
+  return parts.length === 1 ? [] : parts.map((path) => ({ path, use: 'unknown' }));
+}
+
+/** Returns the files that scripts of sed and awk write: `w file`, `print > "file"`. */
+function listScriptTargets({ name, words }: Command): readonly PathAccess[] {
+  const target = /^g?sed$/.test(name)
+    ? /(?:^|[\s;{}/gpIM\d])w\s*([^\s;}]{1,1024})/g
+    : /^[gm]?awk$/.test(name)
+      ? />\s*"([^"]{1,1024})"/g
+      : null;
+  if (target === null) return [];
+  return words.flatMap(({ text }) =>
+    [...text.slice(0, PATH_UNITS_MAX).matchAll(target)].map(([, path]) => ({ path: path!, use: 'write' })),
+  );
 }
 
 /**
