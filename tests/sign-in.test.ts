@@ -19,7 +19,7 @@ let service: TestService;
 let link = '';
 
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ config: { auth: { sign_in: { attempt_delay: '30s' } } } });
   link = /set-up#(svc_link_[\w-]{43})/.exec(service.logs())?.[1] ?? '';
 });
 after(() => service.stop());
@@ -31,13 +31,15 @@ interface Answer {
   readonly cookies: readonly string[];
 }
 
-/** A browser: it keeps the cookie of the session, and sends the CSRF token. */
+/** A browser: it keeps its cookies, and sends the CSRF token. */
 function openBrowser() {
-  const jar = { cookie: '', csrf: '' };
+  const jar = { cookie: '', device: '', csrf: '' };
   const ask = (method: string, path: string, body?: object, more: Record<string, string> = {}) =>
     new Promise<Answer>((done, fail) => {
       const headers = {
-        ...(jar.cookie !== '' && { cookie: jar.cookie }),
+        ...((jar.cookie || jar.device) !== '' && {
+          cookie: [jar.cookie, jar.device].filter((one) => one !== '').join('; '),
+        }),
         ...(method !== 'GET' && { origin: service.url, 'x-csrf-token': jar.csrf }),
         ...(body && { 'content-type': 'application/json' }),
         ...more,
@@ -47,8 +49,11 @@ function openBrowser() {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () => {
           const cookies = response.headers['set-cookie'] ?? [];
-          const session = cookies.find((one) => one.startsWith('service-session='));
-          if (session !== undefined) jar.cookie = session.split(';')[0]!;
+          for (const [place, name] of [
+            ['cookie', 'service-session='],
+            ['device', 'service-device='],
+          ] as const)
+            jar[place] = cookies.find((one) => one.startsWith(name))?.split(';')[0] ?? jar[place];
           const text = Buffer.concat(chunks).toString('utf8');
           done({ status: response.statusCode ?? 0, json: JSON.parse(text), cookies });
         });
@@ -79,9 +84,9 @@ test('the link of the first start creates the administrator once', async () => {
   });
   assert.equal(made.status, 200, JSON.stringify(made.json));
   assert.match(
-    made.cookies.join(),
-    /^service-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
-    'a cookie for plain HTTP on this machine',
+    made.cookies.join('\n'),
+    /^service-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict\nservice-device=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=7776000$/,
+    'cookies for plain HTTP on this machine',
   );
   const who = await admin.refresh();
   assert.equal(who.status, 200);
@@ -239,26 +244,35 @@ test('sessions can be listed, ended, and signed out of', async () => {
   assert.equal((await openBrowser().ask('GET', '/v1/session', undefined, { cookie })).status, 401);
 });
 
-test('attempts are limited, and the audit log holds each without a secret', async () => {
+test('guesses delay unknown devices only, and each is in the audit log', async () => {
   const guess = { user_id: 'root', password: 'a wrong password' };
   const statuses: number[] = [];
   for (let at = 0; at < 12; at += 1)
     statuses.push((await openBrowser().ask('POST', '/v1/session/sign-in', guess)).status);
   assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
+  const right = (browser: ReturnType<typeof openBrowser>, user_id = 'root') =>
+    browser.ask('POST', '/v1/session/sign-in', { user_id, password: PASSWORD });
+  const limited = await right(openBrowser());
+  assert.equal(limited.status, 429);
+  assert.match(limited.json.error, /^Too many attempts. Try again in (?:2\d|30) seconds\.$/);
+  assert.equal((await right(admin)).json.status, 'second_factor', 'a known device');
+  assert.equal((await right(openBrowser(), 'nina')).status, 200, 'another user of the address');
   const { readFileSync } = await import('node:fs');
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
-  const asked = await openBrowser().ask(
-    'POST',
-    '/v1/audit/query',
-    { limit: 500 },
-    { authorization: `Bearer ${token}` },
-  );
+  const operator = { authorization: `Bearer ${token}` };
+  const unlocked = await openBrowser().ask('POST', '/v1/users/root/unlock', undefined, operator);
+  assert.equal(unlocked.json.user_id, 'root');
+  assert.equal((await right(openBrowser())).json.status, 'second_factor');
+  const asked = await openBrowser().ask('POST', '/v1/audit/query', { limit: 500 }, operator);
   const phases = asked.json.events.map((event: { metadata: { phase: string } }) => event.metadata.phase);
   const count = (phase: string) => phases.filter((one: string) => one === phase).length;
   assert.equal(count('sign_in_failed'), 11);
   assert.equal(count('sign_in_limited'), 1);
-  for (const phase of ['sign_in', 'sign_out', 'user_add', 'user_reset', 'user_disable', 'totp_add'])
+  for (const phase of [
+    ...['sign_in', 'sign_out', 'user_add', 'user_reset', 'user_unlock', 'user_disable', 'totp_add'],
+  ])
     assert.ok(count(phase) > 0, phase);
   const text = JSON.stringify(asked.json.events);
-  for (const secret of [PASSWORD, guess.password, link, admin.jar.cookie]) assert.ok(!text.includes(secret));
+  for (const secret of [PASSWORD, guess.password, link, admin.jar.cookie, admin.jar.device])
+    assert.ok(!text.includes(secret));
 });

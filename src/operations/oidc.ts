@@ -105,6 +105,7 @@ export const authOidcCallback = defineOperation({
     browser.setOidcState(null);
     if (result.outcome === 'failed') return { location: `/dashboard/sign-in?error=${result.failure}` };
     browser.setSession(result.session_token);
+    browser.setDevice(result.device_token);
     return { location: result.return_to };
   },
 });

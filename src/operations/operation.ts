@@ -32,6 +32,8 @@ export interface BrowserContext extends SignInOrigin {
   readonly origin: string;
   /** Sets the cookie of the session; `null` removes it. */
   readonly setSession: (session_token: string | null) => void;
+  /** Sets the cookie by which the browser is known at the next sign-in. */
+  readonly setDevice: (device_token: string) => void;
   /** The one-time value that ties an answer of the OpenID provider to this browser; `null` if there is none. */
   readonly oidc_state: string | null;
   readonly setOidcState: (value: string | null) => void;

@@ -165,7 +165,7 @@ export const sessionSignIn = defineOperation({
   name: 'session_sign_in',
   summary: 'Sign in with a password',
   description:
-    'Begins a session and sets its cookie. A user with a second factor gets a ticket instead. Attempts are limited per account and per address.',
+    'Begins a session and sets its cookie. A user with a second factor gets a ticket instead. Attempts over the limits of an account or an address are delayed, except on a device on which the user has signed in before.',
   http: { method: 'POST', path: '/v1/session/sign-in' },
   permission: null,
   browser: true,
@@ -302,6 +302,7 @@ export function answerSignIn(result: SignInResult, browser: BrowserContext, wron
     return { status: 'second_factor' as const, ticket: result.ticket, factors: [...result.factors] };
   if (result.outcome !== 'signed_in') throw buildSignInRefusal(result, wrong);
   browser.setSession(result.session_token);
+  browser.setDevice(result.device_token);
   return signedIn;
 }
 
@@ -312,6 +313,6 @@ export function buildSignInRefusal(
 ): Refusal {
   if (result.outcome === 'refused') return new Refusal('unauthenticated', wrong);
   const { retry_seconds } = result;
-  const message = `Too many attempts. Try again in ${Math.ceil(retry_seconds / 60)} minutes.`;
+  const message = `Too many attempts. Try again in ${retry_seconds} seconds.`;
   return new Refusal('too_many_requests', message, [], { retry_after_seconds: retry_seconds });
 }

@@ -247,6 +247,28 @@ export const usersReset = defineOperation({
   },
 });
 
+export const usersUnlock = defineOperation({
+  name: 'users_unlock',
+  summary: 'End the delays of sign-in for a user',
+  description:
+    'Forgets the wrong passwords and codes that delay the sign-in of the user, and those of all addresses.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/unlock' },
+  cli: {
+    verb: 'users unlock',
+    arguments: ['user_id'],
+    line: ({ user_id }: UserReply) => `${user_id} can sign in without a delay.`,
+    examples: [['service users unlock ann', '']],
+  },
+  ...MANAGING,
+  input: byName,
+  output: user,
+  example: { user_id: 'ann' },
+  answer: example,
+  refusals: ['not_found'],
+  run: async ({ user_id }, { runtime, caller }) =>
+    toReply(requireUser(await (await runtime.accounts()).unlockUser(user_id, caller.id))),
+});
+
 export const usersSessions = defineOperation({
   name: 'users_sessions',
   summary: 'List the sessions of a user',

@@ -157,6 +157,7 @@ import {
   usersRole,
   usersSessions,
   usersSignOut,
+  usersUnlock,
 } from '../operations/users.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
@@ -325,6 +326,7 @@ export const operationCatalogue = {
   usersRole,
   usersSessions,
   usersSignOut,
+  usersUnlock,
 };
 
 /** The operations as a list. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
 import { openLazyCosts } from '../features/costs/lazy-costs.ts';
 import { openAgentSecrets } from '../features/secrets/agent-secrets.ts';
@@ -461,7 +462,7 @@ function createLazyAccounts(
       import('../runtime/accounts/index.ts'),
       import('../runtime/accounts/settings.ts'),
     ]);
-    return openAccounts({ store: store.open, ports, settings: readAccountSettings(config, port) });
+    return openAccounts({ store: store.open, ports, settings: readAccountSettings(config, port), wait });
   }).open;
 }
 

@@ -165,4 +165,5 @@ export const operationRoutes = {
   usersRole: ['POST', '/v1/users/{user_id}/role', 'users:manage'],
   usersSessions: ['GET', '/v1/users/{user_id}/sessions', 'users:manage'],
   usersSignOut: ['POST', '/v1/users/{user_id}/sign-out', 'users:manage'],
+  usersUnlock: ['POST', '/v1/users/{user_id}/unlock', 'users:manage'],
 } as const;

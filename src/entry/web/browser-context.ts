@@ -8,6 +8,7 @@ import {
   SESSION_COOKIES,
 } from '../../runtime/access/browser.ts';
 import type { Peer } from '../../runtime/access/peer.ts';
+import { DEVICE_SECONDS } from '../../runtime/accounts/known-devices.ts';
 
 /** Checks a browser's request. */
 export type CheckBrowser = (
@@ -21,6 +22,12 @@ const OIDC_COOKIES: Readonly<Record<CookieKind, string>> = {
   local: 'service-oidc',
 };
 const OIDC_SECONDS = 600;
+
+/** The cookie by which a browser is known in which a user has signed in before. It gives no access. */
+const DEVICE_COOKIES: Readonly<Record<CookieKind, string>> = {
+  secure: '__Host-service-device',
+  local: 'service-device',
+};
 
 /**
  * Opens the browser of a request: its cookies, and the means to set them.
@@ -53,6 +60,8 @@ export function openBrowserContext(
     user_agent: agent === undefined ? null : agent.replace(/[^\x20-\x7e]/g, '?'),
     session_token: readCookie(headers, SESSION_COOKIES[kind]) || null,
     setSession: (value) => set(SESSION_COOKIES[kind], value, 'Strict'),
+    device_token: readCookie(headers, DEVICE_COOKIES[kind]) || null,
+    setDevice: (value) => set(DEVICE_COOKIES[kind], value, 'Strict', DEVICE_SECONDS),
     oidc_state: readCookie(headers, OIDC_COOKIES[kind]) || null,
     setOidcState: (value) => set(OIDC_COOKIES[kind], value, 'Lax', OIDC_SECONDS),
   };

@@ -33,7 +33,7 @@ withStores('accounts', (law) => {
     const first = getToken(await accounts.signInWithLink(linked, TEST_ORIGIN));
     const second = getToken(await ask('ANN'));
     const rows = await Promise.all(
-      (['users', 'user_links', 'user_sessions', 'sign_in_attempts'] as const).map((table) =>
+      (['users', 'user_links', 'user_sessions', 'sign_in_counters'] as const).map((table) =>
         store.db.selectFrom(table).selectAll().execute(),
       ),
     );
@@ -181,23 +181,75 @@ withStores('accounts', (law) => {
     assert.ok((await permissions()).includes('users:manage'));
   });
 
-  law('attempts are counted before they are verified, per account and per address', async ({ store }) => {
-    const { ask, add, pass, events } = signIn(store);
+  law('attempts over a limit are delayed before they are verified', async ({ store }) => {
+    const { ask, add, pass, events, waits } = signIn(store);
     await add('ann');
     const outcomes = async (tries: Promise<SignInResult>[]) =>
       (await Promise.all(tries)).map(({ outcome }) => outcome).sort();
     const parallel = await outcomes(Array.from({ length: 6 }, () => ask('ann', 'wrong')));
-    assert.deepEqual(parallel, ['limited', 'limited', 'limited', 'refused', 'refused', 'refused']);
-    assert.equal((await ask()).outcome, 'limited', 'the right password too');
+    assert.deepEqual(parallel, ['limited', ...Array(5).fill('refused')]);
+    assert.deepEqual(waits.splice(0).sort(), [10_000, 20_000], 'one after the other');
+    assert.deepEqual(await ask(), { outcome: 'limited', retry_seconds: 30 }, 'no turn is free in 20 s');
+    pass(10_000);
+    assert.equal((await ask()).outcome, 'signed_in', 'the right password in its turn');
+    assert.deepEqual(waits.splice(0), [20_000]);
+    pass(900_000);
+    for (let at = 0; at < 10; at += 1) await ask(`guess-${at}`, 'wrong');
+    assert.deepEqual(waits.splice(0), []);
+    assert.equal((await ask()).outcome, 'signed_in');
+    assert.deepEqual(waits.splice(0), [1_000], 'the address has guessed other names');
+    for (const address of ['192.0.2.2', '127.0.0.1'])
+      for (let at = 0; at < 2; at += 1)
+        assert.equal((await ask('ann', TEST_PASSWORD, { ...TEST_ORIGIN, address })).outcome, 'signed_in');
+    assert.deepEqual(waits.splice(0), []);
     pass(900_000);
     assert.equal((await ask()).outcome, 'signed_in');
-    for (let at = 0; at < 10; at += 1) await ask(`nobody-${at}`, 'wrong');
-    assert.equal((await ask()).outcome, 'limited', 'the address has guessed other names');
-    const elsewhere = { ...TEST_ORIGIN, address: '192.0.2.2' };
-    assert.equal((await ask('ann', TEST_PASSWORD, elsewhere)).outcome, 'signed_in');
+    assert.deepEqual(waits, [], 'the counts start again');
     const failed = events.filter(({ metadata }) => metadata.phase === 'sign_in_failed');
     assert.ok(failed.some(({ caller_id }) => caller_id === 'user:ann'));
-    assert.ok(!JSON.stringify(failed).includes('nobody-'), 'a typed name may be a password');
+    assert.ok(!JSON.stringify(failed).includes('guess-'), 'a typed name may be a password');
+    const counters = await store.db.selectFrom('sign_in_counters').selectAll().execute();
+    assert.ok(counters.length > 0 && !JSON.stringify(counters).includes('guess-'));
+  });
+
+  law('guesses from elsewhere do not delay a known device', async ({ store }) => {
+    const { accounts, ask, add, waits } = signIn(store);
+    await add('ann');
+    await add('eve');
+    const first = await ask();
+    const device_token = first.outcome === 'signed_in' ? first.device_token : '';
+    const device = { ...TEST_ORIGIN, device_token };
+    const guess = (origin = TEST_ORIGIN) => ask('ann', 'wrong', origin);
+    for (let at = 0; at < 20; at += 1) await guess();
+    assert.ok(waits.splice(0).length > 0);
+    const again = await ask('ann', TEST_PASSWORD, device);
+    assert.equal(again.outcome, 'signed_in');
+    assert.deepEqual(waits, []);
+    assert.equal((await ask('ann', TEST_PASSWORD, device)).outcome, 'limited', 'the cookie has changed');
+    const newer = { ...device, device_token: again.outcome === 'signed_in' ? again.device_token : '' };
+    for (let at = 0; at < 3; at += 1) assert.equal((await guess(newer)).outcome, 'refused');
+    assert.equal((await guess(newer)).outcome, 'limited', 'its own limit');
+    const other = await ask('eve', TEST_PASSWORD, { ...newer, address: '192.0.2.2' });
+    assert.equal(other.outcome, 'signed_in', 'a second user of the browser');
+    await accounts.setUserDisabled('ann', true, 'operator');
+    await accounts.setUserDisabled('ann', false, 'operator');
+    const rows = await store.db.selectFrom('known_devices').selectAll().execute();
+    assert.deepEqual([...new Set(rows.map(({ user_id }) => user_id))], ['eve']);
+    assert.ok(!JSON.stringify(rows).includes(newer.device_token));
+  });
+
+  law('unlocking a user ends all delays', async ({ store }) => {
+    const { accounts, ask, add, waits, events } = signIn(store);
+    await add('ann');
+    for (let at = 0; at < 20; at += 1) await ask('ann', 'wrong');
+    assert.equal((await ask()).outcome, 'limited');
+    waits.length = 0;
+    assert.equal(await accounts.unlockUser('eve', 'operator'), null);
+    assert.equal((await ask()).outcome, 'limited', 'a name without a user unlocks no one');
+    assert.equal((await accounts.unlockUser('ANN', 'operator'))?.user_id, 'ann');
+    assert.equal((await ask()).outcome, 'signed_in');
+    assert.deepEqual(waits, []);
+    assert.equal(events.filter(({ metadata }) => metadata.phase === 'user_unlock').length, 1);
   });
 
   law(
@@ -235,7 +287,13 @@ withStores('accounts', (law) => {
       }
       assert.deepEqual(outcomes, ['refused', 'refused', 'refused', 'limited', 'limited']);
       const right = { ticket: await ticket(), code: code() };
-      assert.equal((await accounts.signInWithTotp(right, TEST_ORIGIN)).outcome, 'limited');
+      assert.deepEqual(await accounts.signInWithTotp(right, TEST_ORIGIN), {
+        outcome: 'limited',
+        retry_seconds: 60,
+      });
+      pass(60_000);
+      const later = { ticket: await ticket(), code: code() };
+      assert.equal((await accounts.signInWithTotp(later, TEST_ORIGIN)).outcome, 'signed_in');
     },
   );
 

@@ -67,6 +67,7 @@ export function openAccounts(parts: AccountParts) {
     changeUser: bind(users.changeUser),
     setUserDisabled: bind(users.setUserDisabled),
     resetUser: bind(users.resetUser),
+    unlockUser: bind(users.unlockUser),
     endUserSessions: bind(users.endUserSessions),
     createFirstLink: bind(users.createFirstLink),
   };

@@ -42,9 +42,11 @@ export async function deleteStaleSignIns(
       .executeTakeFirst(),
     db.deleteFrom('user_links').where('expires_ms', '<=', now_ms).executeTakeFirst(),
     db.deleteFrom('sign_in_challenges').where('expires_ms', '<=', now_ms).executeTakeFirst(),
+    db.deleteFrom('known_devices').where('expires_ms', '<=', now_ms).executeTakeFirst(),
     db
-      .deleteFrom('sign_in_attempts')
-      .where('first_ms', '<=', now_ms - attempts_window_ms)
+      .deleteFrom('sign_in_counters')
+      .where('last_ms', '<=', now_ms - attempts_window_ms)
+      .where('next_ms', '<=', now_ms)
       .executeTakeFirst(),
   ]);
   return ended.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0);

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { Role } from '../config/permissions.ts';
+import { deleteDelays } from './attempts.ts';
+import { forgetDevices } from './known-devices.ts';
 import { type AccountPhase, recordAccountEvent } from './record-account-event.ts';
 import { revokeSessions } from './sessions.ts';
 import type { Account, AccountParts } from './types.ts';
@@ -137,13 +139,25 @@ export async function resetUser(
     .where('user_id', '=', user_id)
     .execute();
   await db.deleteFrom('passkeys').where('user_id', '=', user_id).execute();
-  await db
-    .deleteFrom('sign_in_attempts')
-    .where('subject', 'in', [`account:${user_id}`, `totp:${user_id}`])
-    .execute();
+  await deleteDelays(db, user_id);
   await endAccess(db, user_id);
   const link = await linkFor(parts, db, user_id);
   return { user: (await findAccount(parts, user_id))!, link };
+}
+
+/** Ends the delays of sign-in after wrong proofs, of a user and of all addresses. */
+export async function unlockUser(
+  parts: AccountParts,
+  name: string,
+  caller_id: string,
+): Promise<Account | null> {
+  const user_id = normalizeUserId(name);
+  const account = await findAccount(parts, user_id);
+  if (account === null) return null;
+  const reason = 'The delays of sign-in were ended for a user and for all addresses.';
+  await recordUserChange(parts, 'user_unlock', user_id, caller_id, reason);
+  await deleteDelays((await parts.store()).db, user_id);
+  return account;
 }
 
 /** Ends sessions of a user: one, or all. Returns their number. */
@@ -167,7 +181,11 @@ export async function endUserSessions(
  * Returns a one-time link that creates the first administrator; `null` if there is one. Links of earlier starts stay
  * valid until they expire, because another replica may have printed them.
  */
-export async function createFirstLink({ store, ports, settings }: AccountParts): Promise<string | null> {
+export async function createFirstLink({
+  store,
+  ports,
+  settings,
+}: Omit<AccountParts, 'wait'>): Promise<string | null> {
   const { db } = await store();
   if (await hasAdministrator(db)) return null;
   return createUserLink(db, null, ports().now_ms() + settings.link_ms, settings.public_url);
@@ -184,6 +202,7 @@ function linkFor(
 async function endAccess(db: Kysely<StoreTables>, user_id: string): Promise<void> {
   await revokeSessions(db, user_id);
   await deleteUserLinks(db, user_id);
+  await forgetDevices(db, user_id);
   await db.deleteFrom('sign_in_challenges').where('user_id', '=', user_id).execute();
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashToken } from '../access/tokens.ts';
 import type { Role } from '../config/permissions.ts';
-import { countAttempt } from './attempts.ts';
+import { countStart } from './attempts.ts';
 import { createChallenge, takeChallenge } from './challenges.ts';
 import type { OidcClaims, OpenIdProvider } from './openid-provider.ts';
 import { recordAccountEvent } from './record-account-event.ts';
@@ -34,8 +34,7 @@ export async function startOidc(
   return_to: string,
   origin: SignInOrigin & { readonly origin: string },
 ): Promise<StartedOidc | null> {
-  const attempt = await countAttempt(parts, null, origin.address);
-  if (attempt.retry_seconds !== null) return null;
+  if (!(await countStart(parts, origin))) return null;
   const redirect_uri = `${origin.origin}${CALLBACK_PATH}`;
   const { url, state, nonce, code_verifier } = await provider.begin(redirect_uri);
   const binding = randomBytes(32).toString('base64url');

@@ -1,4 +1,4 @@
-import { countAttempt } from './attempts.ts';
+import { countGuess } from './attempts.ts';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { revokeSessions, rotateSession } from './sessions.ts';
@@ -25,7 +25,7 @@ export async function changePassword(
   const { user_id, session_id } = session;
   const { db } = await parts.store();
   const user = await requireUser(parts, user_id);
-  const attempt = await countAttempt(parts, `account:${user_id}`, origin.address);
+  const attempt = await countGuess(parts, 'account', user_id, origin);
   if (attempt.retry_seconds !== null) return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
   if (!(await verifyPassword(request.current, user.password_hash))) {
     await recordFailure(parts, user, origin, 'password', 'sign_in_failed');

@@ -5,7 +5,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { Unavailable } from '../../platform/unavailable.ts';
-import { countAttempt } from './attempts.ts';
+import { countStart } from './attempts.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
 import { markSecondFactor, type RotatedSession } from './own-account.ts';
 import { recordAccountEvent } from './record-account-event.ts';
@@ -120,20 +120,20 @@ export async function removePasskey(
 
 /**
  * Begins to use a passkey: to sign in, after a password (`ticket`), or again in a session (`user_id`). Returns `null`
- * if the address has made too many attempts.
+ * if too many others of the address wait for their turn.
  */
 export async function startPasskeyUse(
   parts: AccountParts,
   { ticket, user_id = null }: { readonly ticket: string | null; readonly user_id?: string | null },
-  { origin, address }: PasskeyOrigin,
+  browser: PasskeyOrigin,
 ): Promise<PublicKeyCredentialRequestOptionsJSON | null> {
-  if (user_id === null && (await countAttempt(parts, null, address)).retry_seconds !== null) return null;
+  if (user_id === null && !(await countStart(parts, browser))) return null;
   const begun = ticket === null ? null : await tryChallenge(parts, 'second_factor', ticket);
   const known = user_id ?? begun?.user_id ?? null;
   const rows = known === null ? [] : await listRows(parts, known);
   const { generateAuthenticationOptions } = await loadLibrary();
   const options = await generateAuthenticationOptions({
-    rpID: new URL(origin).hostname,
+    rpID: new URL(browser.origin).hostname,
     allowCredentials: rows.map(({ credential_id }) => ({ id: credential_id })),
     userVerification: 'required',
   });

@@ -20,7 +20,8 @@ export type AccountPhase =
   | 'user_change'
   | 'user_disable'
   | 'user_enable'
-  | 'user_reset';
+  | 'user_reset'
+  | 'user_unlock';
 
 export interface AccountEvent {
   readonly phase: AccountPhase;

@@ -14,6 +14,7 @@ export function readAccountSettings(
     attempts_per_account_max: sign_in.attempts_per_account_max,
     attempts_per_address_max: sign_in.attempts_per_address_max,
     attempts_window_ms: parseDurationMs(sign_in.attempts_window),
+    attempt_delay_ms: parseDurationMs(sign_in.attempt_delay),
     link_ms: parseDurationMs(sign_in.link_ttl),
     totp_key: { state_dir, key: sign_in.totp_key ?? null },
     oidc,

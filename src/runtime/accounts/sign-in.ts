@@ -1,13 +1,21 @@
 import type { Transaction } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { countAttempt } from './attempts.ts';
+import { countGuess } from './attempts.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
+import { rememberDevice } from './known-devices.ts';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { insertSession } from './sessions.ts';
 import { findTotpStep } from './totp.ts';
 import { isSealed, openTotpSecret, sealTotpSecret } from './totp-sealing.ts';
-import type { AccountParts, SecondFactor, SignInMethod, SignInOrigin, SignInResult } from './types.ts';
+import type {
+  AccountParts,
+  SecondFactor,
+  SignInMethod,
+  SignInOrigin,
+  SignInResult,
+  StartedSession,
+} from './types.ts';
 import {
   deleteUserLinks,
   isFirstLink,
@@ -33,11 +41,9 @@ export async function signInWithPassword(
   const user_id = normalizeUserId(request.user_id);
   const { db } = await parts.store();
   const user = await findUserRow(db, user_id);
-  const attempt = await countAttempt(parts, `account:${user_id}`, origin.address);
-  if (attempt.retry_seconds !== null) {
-    if (attempt.is_first_over) await recordFailure(parts, user, origin, 'password', 'sign_in_limited');
-    return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
-  }
+  const attempt = await countGuess(parts, 'account', user_id, origin);
+  if (attempt.is_first_over) await recordFailure(parts, user, origin, 'password', 'sign_in_limited');
+  if (attempt.retry_seconds !== null) return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
   const is_correct = await verifyPassword(request.password, user?.password_hash ?? null);
   if (!is_correct || user === null || user.disabled_ms !== null) {
     await recordFailure(parts, user, origin, 'password', 'sign_in_failed');
@@ -73,11 +79,9 @@ export async function verifyTotp(
   code: string,
   origin: SignInOrigin,
 ): Promise<Extract<SignInResult, { outcome: 'refused' | 'limited' }> | null> {
-  const attempt = await countAttempt(parts, `totp:${user.user_id}`, origin.address);
-  if (attempt.retry_seconds !== null) {
-    if (attempt.is_first_over) await recordFailure(parts, user, origin, 'totp', 'sign_in_limited');
-    return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
-  }
+  const attempt = await countGuess(parts, 'totp', user.user_id, origin);
+  if (attempt.is_first_over) await recordFailure(parts, user, origin, 'totp', 'sign_in_limited');
+  if (attempt.retry_seconds !== null) return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
   if (await acceptTotp(parts, user, code)) {
     await attempt.forgive();
     return null;
@@ -161,7 +165,7 @@ export async function beginSession(
   method: SignInMethod,
   has_second_factor: boolean,
   origin: SignInOrigin,
-): Promise<SignInResult> {
+): Promise<StartedSession> {
   const { db } = await parts.store();
   await recordAccountEvent(parts.ports, {
     phase: 'sign_in',
@@ -171,7 +175,8 @@ export async function beginSession(
   });
   const now_ms = parts.ports().now_ms();
   const session_token = await insertSession(db, now_ms, { user_id, method, has_second_factor, origin });
-  return { outcome: 'signed_in', session_token, user_id };
+  const device_token = await rememberDevice(db, now_ms, user_id, origin.device_token);
+  return { outcome: 'signed_in', session_token, device_token, user_id };
 }
 
 /** Records a failure. The typed name is left out if it belongs to no user, because people type passwords there. */
@@ -189,7 +194,7 @@ export async function recordFailure(
 
 const FAILURES = {
   sign_in_failed: 'An attempt to sign in failed.',
-  sign_in_limited: 'Attempts to sign in passed a limit, and are refused for a while.',
+  sign_in_limited: 'Attempts to sign in passed a limit, and are delayed.',
   second_factor_failed: 'A second factor was wrong.',
 };
 

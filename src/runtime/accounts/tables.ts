@@ -49,11 +49,19 @@ export interface AccountTables {
     address: string | null;
     user_agent: string | null;
   };
-  readonly sign_in_attempts: {
-    /** `account:<user_id>`, `totp:<user_id>` or `address:<IP address>`. */
+  readonly sign_in_counters: {
+    /** `account:<hash>`, `totp:<hash>`, both also with `:<hash of a device>`, `address:<IP>` or `start:<IP>`. */
     subject: string;
     attempts: number;
-    first_ms: number;
+    last_ms: number;
+    /** The time of the next turn, for attempts over the limit. */
+    next_ms: number;
+  };
+  readonly known_devices: {
+    /** SHA-256 of the cookie's value, in hex. */
+    token_sha256: string;
+    user_id: string;
+    expires_ms: number;
   };
   readonly sign_in_challenges: {
     challenge_sha256: string;
@@ -82,6 +90,12 @@ export const accountMigrations: Readonly<Record<string, Migration>> = {
       await createUsers(schema);
       await createSessions(schema);
       await createPasskeys(schema);
+    },
+  },
+  '0101_sign_in_turns': {
+    async up({ schema }) {
+      await schema.dropTable('sign_in_attempts').execute();
+      await createCounters(schema);
     },
   },
 };
@@ -145,6 +159,24 @@ async function createSessions(schema: Schema): Promise<void> {
     .addColumn('attempts', 'integer', (column) => column.notNull())
     .addColumn('expires_ms', 'bigint', (column) => column.notNull())
     .execute();
+}
+
+async function createCounters(schema: Schema): Promise<void> {
+  await schema
+    .createTable('sign_in_counters')
+    .addColumn('subject', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('last_ms', 'bigint', (column) => column.notNull())
+    .addColumn('next_ms', 'bigint', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('known_devices')
+    .addColumn('token_sha256', 'text', (column) => column.notNull())
+    .addColumn('user_id', 'text', (column) => column.notNull())
+    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('known_devices_key', ['token_sha256', 'user_id'])
+    .execute();
+  await schema.createIndex('known_devices_user').on('known_devices').columns(['user_id']).execute();
 }
 
 async function createPasskeys(schema: Schema): Promise<void> {

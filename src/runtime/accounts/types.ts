@@ -10,10 +10,12 @@ export interface AccountSettings {
   readonly idle_ms: number;
   /** A session ends after this time in any case. */
   readonly absolute_ms: number;
-  /** Attempts to sign in within `attempts_window_ms`. */
+  /** Attempts without a delay, until `attempts_window_ms` have passed without another. */
   readonly attempts_per_account_max: number;
   readonly attempts_per_address_max: number;
   readonly attempts_window_ms: number;
+  /** The interval at which further attempts on one account are verified. */
+  readonly attempt_delay_ms: number;
   /** A one-time link is valid for this time. */
   readonly link_ms: number;
   /** The address of the console for browsers, `https://safety.example.com`, without a path. */
@@ -51,6 +53,8 @@ export interface AccountParts {
   /** Returns the active policy, the clock and the journal. */
   readonly ports: () => AuditPorts;
   readonly settings: AccountSettings;
+  /** Resolves after this time. */
+  readonly wait: (ms: number) => Promise<void>;
 }
 
 /** A user who can sign in. */
@@ -90,11 +94,21 @@ export interface SignInOrigin {
   readonly user_agent: string | null;
   /** The session that the browser has already; it ends with a new sign-in. */
   readonly session_token: string | null;
+  /** The cookie of an earlier sign-in; `null` if there is none. It proves no identity. */
+  readonly device_token: string | null;
+}
+
+/** A session that has begun, with the values of both cookies. */
+export interface StartedSession {
+  readonly outcome: 'signed_in';
+  readonly session_token: string;
+  readonly device_token: string;
+  readonly user_id: string;
 }
 
 /** The answer to an attempt to sign in. */
 export type SignInResult =
-  | { readonly outcome: 'signed_in'; readonly session_token: string; readonly user_id: string }
+  | StartedSession
   /** The password is correct. `ticket` continues with a second factor. */
   | {
       readonly outcome: 'second_factor';

@@ -37,16 +37,27 @@ export const signInSchema = {
       minimum: 1,
       maximum: 1_000,
       default: 10,
-      description: 'Attempts on one account within `attempts_window`.',
+      description: 'Attempts on one account that are verified at once. Later ones are delayed.',
     },
     attempts_per_address_max: {
       type: 'integer',
       minimum: 1,
       maximum: 100_000,
       default: 100,
-      description: 'Attempts from one IP address within `attempts_window`.',
+      description:
+        'Attempts from one IP address that are verified at once, on devices that are not known. Not counted on loopback.',
     },
-    attempts_window: { ...durationSchema, default: '15m', description: 'The time for both limits.' },
+    attempts_window: {
+      ...durationSchema,
+      default: '15m',
+      description: 'Both counts start again after this time without an attempt.',
+    },
+    attempt_delay: {
+      ...durationSchema,
+      default: '10s',
+      description:
+        'Over a limit, one attempt on an account is verified in this time, one code of an app in six times this time, and one attempt from an address in a tenth of it.',
+    },
     link_ttl: { ...durationSchema, default: '1h', description: 'Time for which a one-time link is valid.' },
     totp_key: {
       type: 'string',

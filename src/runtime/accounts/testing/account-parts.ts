@@ -8,7 +8,12 @@ import type { AccountParts, SignInOrigin } from '../types.ts';
 export const TEST_PASSWORD = ['correct', 'horse', 'battery'].join(' ');
 
 /** A browser without a session. */
-export const TEST_ORIGIN: SignInOrigin = { address: '192.0.2.1', user_agent: 'test', session_token: null };
+export const TEST_ORIGIN: SignInOrigin = {
+  address: '192.0.2.1',
+  user_agent: 'test',
+  session_token: null,
+  device_token: null,
+};
 
 export interface TestAccounts {
   readonly accounts: Accounts;
@@ -18,6 +23,8 @@ export interface TestAccounts {
   /** Moves the clock. */
   readonly pass: (ms: number) => void;
   readonly now_ms: () => number;
+  /** The delays of attempts over a limit, in milliseconds. */
+  readonly waits: number[];
   /** Adds a user with `TEST_PASSWORD`. */
   readonly add: (user_id: string, roles?: readonly ['admin' | 'viewer']) => Promise<void>;
 }
@@ -29,6 +36,7 @@ export function openTestAccounts(
 ): TestAccounts {
   const events: AuditEvent[] = [];
   const clock = { now_ms: Date.UTC(2026, 0, 31, 12) };
+  const waits: number[] = [];
   let count = 0;
   const parts: AccountParts = {
     store: async () => store,
@@ -41,17 +49,20 @@ export function openTestAccounts(
     settings: {
       ...{ idle_ms: 3_600_000, absolute_ms: 43_200_000, link_ms: 3_600_000 },
       ...{ attempts_per_account_max: 3, attempts_per_address_max: 10, attempts_window_ms: 900_000 },
+      attempt_delay_ms: 10_000,
       public_url: 'http://localhost:8000',
       oidc: null,
       totp_key: { state_dir: '/nowhere', key: 'a-key-of-authenticator-apps-for-tests' },
       ...settings,
     },
+    wait: async (ms) => void waits.push(ms),
   };
   const accounts = openAccounts(parts);
   return {
     accounts,
     parts,
     events,
+    waits,
     now_ms: () => clock.now_ms,
     pass: (ms) => {
       clock.now_ms += ms;
