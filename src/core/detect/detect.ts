@@ -6,6 +6,7 @@ import {
   scanJson,
 } from '../json/scan-json.ts';
 import { walkContent } from '../json/walk.ts';
+import { allowSteps, countSteps, STEP_LIMITS, takeSteps } from '../steps.ts';
 import { covers } from '../tags.ts';
 import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
@@ -39,8 +40,11 @@ export function detect(
     allowed: WORK_FLOOR,
     has_wide_units: false,
   });
-  if (content.kind === 'text') searchText(search, content.text);
-  else searchPayload(search, content);
+  const is_read = takeSteps(0, () => {
+    if (content.kind === 'text') searchText(search, content.text);
+    else searchPayload(search, content);
+  });
+  if (!is_read) search.stopped ??= STEPS_EXCEEDED;
   return { findings: search.findings, coverage: getCoverage(search), is_full: search.is_full };
 }
 
@@ -90,6 +94,8 @@ function startSearch(
     meter,
   };
 }
+
+const STEPS_EXCEEDED = `The content takes more than ${STEP_LIMITS.per_unit} steps for each UTF-16 unit.`;
 
 /** The state of one call of `detect`. */
 interface Search {
@@ -176,6 +182,7 @@ function createPayloadReader(search: Search): PayloadReader {
 /** Returns the part of the text that is within the byte limit. Ends the scan if the text is longer. */
 function takeWithinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
+  allowSteps(text.length + 1);
   const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
   if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
     search.uncounted.push(text);
@@ -276,7 +283,9 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
   // The patterns of the configuration may take the same work again.
   const shares = detection.patterns.length > 0 ? 2 : 1;
   meter.allowed += text.length * WORK_PER_UNIT * shares;
+  const before = meter.work;
   const has_anchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
+  countSteps(meter.work - before);
   isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;

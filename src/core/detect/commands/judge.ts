@@ -1,11 +1,12 @@
 import { memoize } from '../../memoize.ts';
+import { takeSteps } from '../../steps.ts';
 import { SEVERITIES, type Severity } from '../../types/index.ts';
 import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
 import { listScriptViews } from '../guard/script-views.ts';
 import { computeOutput } from '../shell/output.ts';
 import { getReadingWork, listDialects, readCommands } from '../shell/read.ts';
 import { type Command, type Redirection, SHELL_LIMITS, type ShellWord } from '../shell/syntax.ts';
-import { createWorkBudget, getSpentWork, tryToSpend, WORK_LIMITS } from '../shell/work.ts';
+import { createWorkBudget, tryToSpend, WORK_LIMITS } from '../shell/work.ts';
 import { followPowerShell, type PowerShellFlow } from './powershell-flow.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
@@ -31,11 +32,12 @@ for (const rule of commandRules) {
 /** Programs that have a rule. */
 export const JUDGED_PROGRAMS: ReadonlySet<string> = new Set(by_program.keys());
 
+/** The most UTF-16 units of a script that count for its work if it was not read to its end, so is refused anyway. */
+const REFUSED_UNITS_MAX = 1000;
+
 export interface JudgedScript {
   readonly matches: readonly CommandMatch[];
   readonly is_cut: boolean;
-  /** Units of work spent (see shell/work.ts). */
-  readonly work: number;
 }
 
 /**
@@ -44,6 +46,14 @@ export interface JudgedScript {
  * means that the script exceeds a limit (`SHELL_LIMITS`, `WORK_LIMITS`), so that a part was not read.
  */
 export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT_GUARD_VIEW): JudgedScript {
+  let judged: JudgedScript = { matches: [], is_cut: true };
+  takeSteps(Math.min(text.length, SHELL_LIMITS.script_units_max), () => {
+    judged = judgeCommands(text, offset, guard);
+  });
+  return judged;
+}
+
+function judgeCommands(text: string, offset: number, guard: GuardView): JudgedScript {
   const reading = getReadingWork(text);
   const readings = listDialects(text).map((dialect) =>
     readCommands(text, { offset, dialect, work: reading }),
@@ -51,7 +61,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
   const commands = readings.flatMap((each) => each.commands);
   const is_cut = readings.some((each) => each.is_cut);
   const work = createWorkBudget(
-    Math.min(text.length, SHELL_LIMITS.script_units_max),
+    Math.min(text.length, is_cut ? REFUSED_UNITS_MAX : SHELL_LIMITS.script_units_max),
     WORK_LIMITS.judging_per_unit,
   );
   const matches: CommandMatch[] = [];
@@ -78,7 +88,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
       matches.push({ rule: withSeverity(rule, severity), start: offset + start, end: offset + end });
     }
   matches.sort((a, b) => a.start - b.start || rankMatch(b) - rankMatch(a) || b.end - a.end);
-  return { matches, is_cut: is_cut || work.left < 0, work: getSpentWork(reading) + getSpentWork(work) };
+  return { matches, is_cut: is_cut || work.left < 0 };
 }
 
 const graded = new Map<string, CommandRule>();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { getStepsTaken } from '../../steps.ts';
 import { SHELL_LIMITS } from '../shell/syntax.ts';
 import { judgeScript } from './judge.ts';
 
@@ -32,6 +33,11 @@ const SHAPES: Readonly<Record<string, (units: number) => string>> = {
   'wrappers around many commands': (units) => `${'sudo '.repeat(9)}a;`.repeat(units / 48),
   'the shortest commands': (units) => 'a;'.repeat(units / 2),
   'one word': (units) => 'a'.repeat(units),
+  'searches in searches': (units) => 'find . -exec '.repeat(units / 13),
+  'braces and stars': (units) => `rm ${'{a,b}*'.repeat(units / 6)}`,
+  'globs of stars': (units) => `cat ${`${'*a'.repeat(400)} `.repeat(units / 801)}`,
+  'wrappers with assignments': (units) => 'env A=1 '.repeat(units / 8),
+  'folders in folders': (units) => 'cd a && '.repeat(units / 8),
 };
 
 const ORDINARY = `#!/bin/sh
@@ -52,7 +58,9 @@ function repeatPiece(piece: string, units: number): string {
 }
 
 function getWork(text: string): number {
-  return judgeScript(text).work;
+  const before = getStepsTaken();
+  judgeScript(text);
+  return getStepsTaken() - before;
 }
 
 test('twice the script is at most 2.2 times the work, whatever it is made of', () => {
@@ -83,7 +91,7 @@ test('no script takes more than 8 times the work of an ordinary one as long', ()
     assert.ok(work >= least, `${name}: ${work} units of work for ${text.length} units cannot be all`);
     assert.ok(work <= 8 * ordinary, `${name}: ${(work / ordinary).toFixed(1)} times the work`);
   }
-  assert.equal(scripts.length, PIECES.length + 12);
+  assert.equal(scripts.length, PIECES.length + 17);
   assert.ok(PIECES.length > 60, `${PIECES.length} pieces`);
 });
 
@@ -91,6 +99,21 @@ test('an ordinary script is read and judged to its end, however long it may be',
   const { is_cut, matches } = judgeScript(repeatPiece(ORDINARY, SHELL_LIMITS.script_units_max));
   assert.equal(is_cut, false);
   assert.deepEqual(matches, []);
+});
+
+/** Long scripts of daily work. */
+const LONG_SCRIPTS: Readonly<Record<string, string>> = {
+  'a makefile recipe': `make -f - <<'END'\nall:\n${'\tgcc -O2 -c src/a.c -o build/a.o && rm -f build/*.tmp\n'.repeat(900)}END`,
+  'a script in a here-document': `bash <<'END'\n${repeatPiece(ORDINARY, 60_000)}\nEND`,
+  'searches three deep': `find . -exec find {} -name a -exec find {} -name b -exec cat {} \\; \\; \\;`,
+  'statements with &&': Array.from({ length: 2000 }, (_, at) => `mkdir -p build/${at}`).join(' && '),
+  'statements in folders': 'cd packages && npm test && cd .. && '.repeat(500),
+};
+
+test('long scripts of daily work are read to their end', () => {
+  for (const [name, script] of Object.entries(LONG_SCRIPTS))
+    assert.equal(judgeScript(script).is_cut, false, name);
+  assert.equal(Object.keys(LONG_SCRIPTS).length, 5);
 });
 
 test('a script that nests too deep is reported as cut', () => {

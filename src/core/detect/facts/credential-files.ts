@@ -1,5 +1,6 @@
+import { countSteps, createTextCache } from '../../steps.ts';
 import { AGENT_TRACES } from '../agent-traces.ts';
-import { expandBraces, hasWildcard, intersectsGlob } from './glob.ts';
+import { expandBraces, type GlobSigns, hasWildcard, intersectsGlob, parseGlob } from './glob.ts';
 import { listCanonicalPaths } from './path-form.ts';
 
 /**
@@ -252,6 +253,8 @@ const BRACES_MAX = 64;
 
 interface Entry {
   readonly parts: readonly string[];
+  /** The parts, as they are compared with a glob. */
+  readonly names: readonly GlobSigns[];
   readonly covers_below: boolean;
   /**
    * The part of the path that distinguishes this file from others. Only its first `core_units` characters
@@ -276,6 +279,7 @@ const ENTRIES: readonly Entry[] = CREDENTIAL_FILES.flatMap(
   const own = is_file ? core.replace(ORDINARY_ENDING, '') : core;
   return {
     parts,
+    names: parts.map(parseGlob),
     covers_below,
     core_part,
     core_units: own.length,
@@ -310,27 +314,44 @@ export function isCredentialPath(written: string): boolean {
   });
 }
 
+/** Steps to compare a path with all entries: at each of its folders all of them are tried. */
+const PATH_STEPS = 100;
+const PATH_UNIT_STEPS = 25;
+
 function isCredential(path: string): boolean {
+  countSteps(PATH_STEPS + path.length * PATH_UNIT_STEPS);
   if (PUBLIC.test(path)) return false;
   return PLAIN.test(path) || (hasWildcard(path) && canMatch(path));
 }
 
-function canMatch(glob: string): boolean {
+/** Returns whether a glob can name such a file. Scripts repeat the same globs. */
+const canMatch = createTextCache(canMatchExpanded);
+
+function canMatchExpanded(glob: string): boolean {
   const globs = expandBraces(glob, BRACES_MAX);
   // Ordinary work has fewer alternatives, and one of them may name any file.
   if (globs === null) return true;
   return globs.some((one) => {
     if (PUBLIC.test(one)) return false;
     if (!hasWildcard(one)) return PLAIN.test(one);
-    const parts = one.split('/').slice(-GLOB_PARTS_MAX);
+    const parts = one
+      .replace(/(?:\*\*\/)+/g, '**/')
+      .split('/')
+      .slice(-GLOB_PARTS_MAX);
+    countSteps(ENTRIES.length * (ENTRY_STEPS + parts.length));
     return ENTRIES.some((entry) => canMatchEntry(parts, entry));
   });
 }
+
+/** Steps to find that a glob writes out nothing of an entry. */
+const ENTRY_STEPS = 20;
+const PART_STEPS = 5;
 
 /** The most parts of a glob that are compared, counted from its end. */
 const GLOB_PARTS_MAX = 32;
 
 function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
+  if (entry.parts.length > parts.length && !parts.includes('**')) return false;
   const last = parts.length - 1;
   for (let end = last; end >= (entry.covers_below ? 0 : last); end -= 1)
     if (endsWithEntry(parts, end, entry, entry.parts.length - 1)) return true;
@@ -344,6 +365,7 @@ function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
 function endsWithEntry(parts: readonly string[], at: number, entry: Entry, name: number): boolean {
   if (name < 0) return true;
   if (at < 0) return false;
+  countSteps(PART_STEPS);
   const is_core = name === entry.core_part;
   if (parts[at] === '**')
     return (
@@ -351,7 +373,7 @@ function endsWithEntry(parts: readonly string[], at: number, entry: Entry, name:
     );
   const least = is_core ? entry.named_units_min : 0;
   return (
-    intersectsGlob(parts[at]!, entry.parts[name]!, is_core ? entry.core_units : 0, least) &&
+    intersectsGlob(parts[at]!, entry.names[name]!, is_core ? entry.core_units : 0, least) &&
     endsWithEntry(parts, at - 1, entry, name - 1)
   );
 }

@@ -1,3 +1,5 @@
+import { countSteps, createTextCache } from '../../steps.ts';
+
 /** Globs as shells and search tools read them: `*`, `?`, `[abc]`, `[!a-z]`, `{a,b}`. */
 
 /** Returns whether a text has a sign that makes it a glob. */
@@ -50,36 +52,61 @@ interface Sign {
 /** The most units of a file name. */
 const NAME_UNITS_MAX = 256;
 
-const signs_of = new Map<string, readonly Sign[]>();
-const SIGNS_KEPT_MAX = 2000;
+/** The signs of a glob, and what they demand of a name. */
+export interface GlobSigns {
+  readonly signs: readonly Sign[];
+  readonly has_run: boolean;
+  /** The fewest units of a name. */
+  readonly units_min: number;
+  /** The number of times that each unit is written out. */
+  readonly literals: ReadonlyMap<string, number>;
+}
 
 /**
  * Returns whether some name matches both a glob and a pattern that has no other wildcard than `*`, and at least
  * `least` of the first `core_units` of the pattern are written out in the glob.
  */
-export function intersectsGlob(glob: string, pattern: string, core_units: number, least: number): boolean {
+export function intersectsGlob(glob: string, right: GlobSigns, core_units: number, least: number): boolean {
   const left = getSigns(glob.slice(0, NAME_UNITS_MAX));
-  const right = getSigns(pattern);
+  if (!canFit(left, right) || !writesOut(left, right, least)) return false;
+  countSteps(left.signs.length * right.signs.length);
   // Each cell has the most units of the core that a path to it has written out; below zero there is no path.
-  let row = new Int16Array(right.length + 1).fill(-1);
+  let row = new Int16Array(right.signs.length + 1).fill(-1);
+  let next = row.slice();
   row[0] = 0;
-  closeRuns(row, right);
-  for (const sign of left) {
-    const next = new Int16Array(right.length + 1).fill(-1);
-    if (sign.is_run) next.set(row);
-    for (let at = 0; at < right.length; at += 1) {
-      const other = right[at]!;
-      const before = sign.is_run ? next[at]! : row[at]!;
-      if (sign.is_run) raiseCell(next, at + 1, before);
-      else if (other.is_run) raiseCell(next, at, row[at]!);
-      else if (before >= 0 && canMatchSameUnit(sign, other))
+  closeRuns(row, right.signs);
+  for (const sign of left.signs) {
+    if (sign.is_run) {
+      for (let at = 0; at < right.signs.length; at += 1) raiseCell(row, at + 1, row[at]!);
+      continue;
+    }
+    next.fill(-1);
+    for (let at = 0; at < right.signs.length; at += 1) {
+      const other = right.signs[at]!;
+      const before = row[at]!;
+      if (before < 0) continue;
+      if (other.is_run) raiseCell(next, at, before);
+      else if (canMatchSameUnit(sign, other))
         raiseCell(next, at + 1, before + (sign.literal !== null && at < core_units ? 1 : 0));
     }
-    if (!sign.is_run && right.at(-1)?.is_run === true) raiseCell(next, right.length, row[right.length]!);
-    closeRuns(next, right);
-    row = next;
+    if (right.signs.at(-1)?.is_run === true) raiseCell(next, right.signs.length, row[right.signs.length]!);
+    closeRuns(next, right.signs);
+    [row, next] = [next, row];
   }
-  return row[right.length]! >= least;
+  return row[right.signs.length]! >= least;
+}
+
+/** Returns false if the glob demands more units than names of the pattern have. */
+function canFit(left: GlobSigns, right: GlobSigns): boolean {
+  return right.has_run || left.units_min <= right.units_min;
+}
+
+/** Returns whether a glob writes out enough units of a pattern, in any order. */
+function writesOut(left: GlobSigns, right: GlobSigns, least: number): boolean {
+  const [few, many] = left.literals.size < right.literals.size ? [left, right] : [right, left];
+  let count = 0;
+  for (const [unit, times] of few.literals) count += Math.min(times, many.literals.get(unit) ?? 0);
+  return count >= least;
 }
 
 /** Closes over `*` in the pattern, which can match an empty text. */
@@ -96,13 +123,19 @@ function canMatchSameUnit(one: Sign, other: Sign): boolean {
   return other.literal === null || (one.accepts?.(other.literal) ?? true);
 }
 
-function getSigns(glob: string): readonly Sign[] {
-  const known = signs_of.get(glob);
-  if (known !== undefined) return known;
+const getSigns = createTextCache(parseGlob);
+
+/** Parses a glob, or the pattern of a name. */
+export function parseGlob(glob: string): GlobSigns {
   const signs: Sign[] = [];
-  for (const [text] of glob.matchAll(/\*+|\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g)) signs.push(getSign(text));
-  if (signs_of.size < SIGNS_KEPT_MAX) signs_of.set(glob, signs);
-  return signs;
+  const literals = new Map<string, number>();
+  for (const [text] of glob.matchAll(/\*+|\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g)) {
+    const sign = getSign(text);
+    signs.push(sign);
+    if (sign.literal !== null) literals.set(sign.literal, (literals.get(sign.literal) ?? 0) + 1);
+  }
+  const runs = signs.filter(({ is_run }) => is_run).length;
+  return { signs, has_run: runs > 0, units_min: signs.length - runs, literals };
 }
 
 function getSign(text: string): Sign {

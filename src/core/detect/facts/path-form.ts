@@ -1,3 +1,5 @@
+import { countSteps } from '../../steps.ts';
+
 /** The most units of a path that a system accepts. */
 const PATH_UNITS_MAX = 4096;
 /** The most levels of nested percent encoding that are decoded. */
@@ -8,12 +10,21 @@ const INVISIBLE =
 const SCHEME =
   /^(?:file|vscode-file|vscode-remote):(?:\/\/(?:localhost|127\.0\.0\.1|vscode-app|\[::1\])?(?=\/)|(?=[/\\~.]))/i;
 
+/** Steps to clean a written path, and each of its units. */
+const WORD_STEPS = 100;
+const UNIT_STEPS = 4;
+
+/** Words and relative paths that are read in one way only, as most are. */
+const PLAIN = /^\.?[\w-]+(?:(?:\/\.?|\.)[\w-]+)*$/;
+
 /**
  * Returns the paths that a system may open for a written path. Removed are surrounding spaces, invisible
  * characters, `file:`, percent encoding, and prefixes that lead to the same file; `..` is resolved. There are
  * several if programs read the path differently.
  */
 export function listCanonicalPaths(written: string): readonly string[] {
+  if (written.length <= PATH_UNITS_MAX && PLAIN.test(written)) return [written];
+  countSteps(WORD_STEPS + written.length * UNIT_STEPS);
   const found = new Set<string>();
   for (const text of [written, ...cutAtNul(written)]) {
     const clean = cleanText(text);

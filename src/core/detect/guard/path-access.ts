@@ -1,4 +1,5 @@
 import { memoize } from '../../memoize.ts';
+import { listFindCalls } from '../shell/find-calls.ts';
 import { hasFlag, joinWords, listOperands } from '../shell/options.ts';
 import { findInput } from '../shell/output.ts';
 import { type Command, getProgramName } from '../shell/syntax.ts';
@@ -95,23 +96,18 @@ function listWordAccesses(command: Command): readonly PathAccess[] {
 }
 
 const FIND_NAMES = /^-(?:name|iname|path|ipath|wholename)$/;
-const FIND_ACTS = /^-(?:exec|execdir|ok|okdir)$/;
 const FIND_PARTS_MAX = 8;
 
 /** Returns what `find` does with the files that it finds, as globs below its folders. */
 function listFoundPaths(command: Command): readonly PathAccess[] {
   const { words } = command;
   const texts = words.map(({ text }) => text);
-  const uses = texts.flatMap((text, at): PathUse[] => {
-    if (text === '-delete') return ['write'];
-    const name = FIND_ACTS.test(text) ? texts[at + 1] : undefined;
-    return name === undefined
-      ? []
-      : [getPathUse({ ...command, name: getProgramName(name), words: words.slice(at + 2) })];
-  });
+  const uses = new Set<PathUse>(texts.includes('-delete') ? ['write'] : []);
+  for (const [first, ...rest] of listFindCalls(words))
+    uses.add(getPathUse({ ...command, name: getProgramName(first!.text), words: rest }));
   // The program that receives the names may read the files.
-  if (command.feeds_pipe === true || command.depth > 0) uses.push('read');
-  if (uses.length === 0) return [];
+  if (command.feeds_pipe === true || command.depth > 0) uses.add('read');
+  if (uses.size === 0) return [];
   const tests = texts.findIndex((text) => /^[-(!]/.test(text));
   const roots = texts.slice(0, tests).slice(0, FIND_PARTS_MAX);
   const names = texts.filter((_, at) => at > 0 && FIND_NAMES.test(texts[at - 1]!)).slice(0, FIND_PARTS_MAX);
@@ -120,7 +116,7 @@ function listFoundPaths(command: Command): readonly PathAccess[] {
       name.includes('/') ? name : `${root.replace(/\/$/, '')}/**/${name}`,
     ),
   );
-  return uses.flatMap((use) => globs.map((path) => ({ path, use })));
+  return [...uses].flatMap((use) => globs.map((path) => ({ path, use })));
 }
 
 /** Returns what a program does with its operands. */

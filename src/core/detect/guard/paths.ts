@@ -3,6 +3,7 @@ import type { GuardedPaths } from '../../types/policy.ts';
 import { AGENT_TRACES } from '../agent-traces.ts';
 import { isWholeSystemPath } from '../facts/command-paths.ts';
 import { listCanonicalPaths, normalizePath } from '../facts/path-form.ts';
+import { compilePathGlob, type PathGlob } from './path-glob.ts';
 
 /** Groups of files on which this service, or the hooks that call it, depend. */
 export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'startup_file';
@@ -106,13 +107,14 @@ function mayBeGuarded(path: string, view: GuardView): boolean {
 /** Returns whether a segment is the name of a state folder, or a pattern that a shell expands to it. */
 function hasStateSegment(path: string): boolean {
   if (!path.includes('.s') && !/[*?[]/.test(path)) return false;
-  if (GLOB_OF_KEYS.test(path)) return true;
-  return path.split('/').some((segment) => segment === STATE_NAME || isStatePattern(segment));
+  const segments = path.split('/');
+  if (KEY_FILES.test(segments.at(-1)!) && /[*?[]/.test(segments.at(-2) ?? '')) return true;
+  return segments.some((segment) => segment === STATE_NAME || isStatePattern(segment));
 }
 
 const STATE_NAME = '.service';
-/** A glob that matches the key files in any folder. */
-const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[\w*?[\]-]*$/;
+/** Names of key files, of which a glob can name the folder. */
+const KEY_FILES = /^(?:operator-t|agent-t|memory-k|fingerprint-k)[\w*?[\]-]*$/;
 
 /**
  * Returns whether a segment is a pattern for the state folder. Shells do not expand a pattern to a name with
@@ -120,7 +122,7 @@ const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[
  */
 function isStatePattern(segment: string): boolean {
   if (!/[*?[]/.test(segment) || !/^[.[]/.test(segment)) return false;
-  return segment !== '.*' && compileGlob(segment).test(STATE_NAME);
+  return segment !== '.*' && compilePathGlob(segment).test(STATE_NAME);
 }
 
 /**
@@ -172,7 +174,7 @@ interface CompiledPaths {
   readonly home: string | null;
   readonly state_dirs: readonly string[];
   /** One pattern for each guarded file. */
-  readonly files: readonly RegExp[];
+  readonly files: readonly PathGlob[];
   /** A path that each of the patterns matches, for paths that are patterns themselves. */
   readonly samples: readonly string[];
   /** Folders that hold guarded files. */
@@ -191,7 +193,7 @@ const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
   return {
     home,
     state_dirs,
-    files: files.map(compileGlob),
+    files: files.map(compilePathGlob),
     samples: files.map((file) => file.replace(/\*\*\/?|\*|\?/g, 'x').replace(/\{([^,}]*)[^}]*\}/g, '$1')),
     folders,
     bases: bases.slice(0, FOLDERS_MAX),
@@ -204,7 +206,7 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
   // A bare `*` matches every file of a folder. It means the guarded ones only in a folder of documents.
   const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
   if (names_all && !isBelowAny(getLiteralFolder(path), folders)) return false;
-  const pattern = compileGlob(path);
+  const pattern = compilePathGlob(path);
   return samples.some((sample) => pattern.test(sample));
 }
 
@@ -244,35 +246,6 @@ function getLiteralFolder(file: string): string {
 function listAncestors(folder: string): readonly string[] {
   const parts = folder.split('/');
   return parts.slice(1, -1).map((_, at) => parts.slice(0, parts.length - 1 - at).join('/'));
-}
-
-/** Compiles a glob: `**` for any folders, `*`, `?`, `[abc]`, `{a,b}`. Other constructs match themselves. */
-function compileGlob(glob: string): RegExp {
-  const source = glob.replace(
-    /\*\*\/?|\*|\?|\[[!^]?[^\]/]{1,40}\]|\{[^{}/]{1,200}\}|[.+^${}()|\\/[\]]/g,
-    (part) => {
-      if (part.startsWith('**')) return '.*';
-      if (part === '*') return '[^/]*';
-      if (part === '?') return '[^/]';
-      if (part.length > 1 && part.startsWith('[')) return getClass(part.slice(1, -1));
-      if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escapePattern).join('|')})`;
-      return escapePattern(part);
-    },
-  );
-  return new RegExp(`^${source}$`);
-}
-
-function getClass(inner: string): string {
-  const negated = /^[!^]/.test(inner);
-  const letters = (negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
-  // Shells reject a backward range as well.
-  return /.-./.test(letters) && !/^(?:[\w.]-[\w.]|[\w.])+$/.test(letters)
-    ? '[^/]'
-    : `[${negated ? '^' : ''}${sanitizeRanges(letters)}]`;
-}
-
-function sanitizeRanges(letters: string): string {
-  return letters.replace(/(.)-(.)/g, (range, from: string, to: string) => (from <= to ? range : from + to));
 }
 
 function escapePattern(text: string): string {

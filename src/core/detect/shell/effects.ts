@@ -4,7 +4,7 @@ import { computeOutput, findInput } from './output.ts';
 import { applyAliases } from './pieces.ts';
 import type { Command, KnownFile, KnownFiles } from './syntax.ts';
 import { assignVariable } from './words.ts';
-import type { WorkBudget } from './work.ts';
+import { spendWork, type WorkBudget } from './work.ts';
 
 /** State that all scripts of one reading share: what a shell keeps from one command to the next. */
 export interface ShellState {
@@ -25,6 +25,7 @@ const FETCHES =
   /^(?:curl|wget|fetch|aria2c|http|https|xh|lynx|nc|ncat|scp|sftp|iwr|invoke-webrequest|gsutil)$/;
 const DECODES = /^(?:base64|base32|xxd|openssl|gpg|uudecode|gunzip|zcat|xz|bunzip2|rev|tr)$/;
 const VALUES_MAX = 16;
+const FOLDER_UNITS_MAX = 400;
 
 /** Applies the effects of a command: variables, the folder, files, aliases. */
 export function applyEffects(command: Command, shared: ShellState): void {
@@ -120,12 +121,13 @@ function noteRead(command: Command, variables: Map<string, string>): void {
 
 function applyFolderChange({ words }: Command, shared: ShellState): void {
   const target = words.find(({ text }) => !/^-[LPe@]$|^--$/.test(text))?.text ?? '~';
-  if (target === '-' || target.includes('$()') || target.length > 400) {
+  if (target === '-' || target.includes('$()')) {
     shared.folder = null;
     return;
   }
   const path = /^[/~$]/.test(target) || shared.folder === null ? target : `${shared.folder}/${target}`;
-  shared.folder = normalizeFolder(path);
+  spendWork(shared.work, path.length);
+  shared.folder = path.length > FOLDER_UNITS_MAX ? null : normalizeFolder(path);
 }
 
 /** Returns the path without `.` and `..`; `null` if it leads back to the start folder of the script. */

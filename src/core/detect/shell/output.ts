@@ -38,9 +38,11 @@ let depth = 0;
 const computeCachedOutput = memoize((command: Command): string | null => {
   if (depth >= PIPELINE_MAX) return null;
   depth += 1;
-  const output = computeCommandOutput(command);
-  depth -= 1;
-  return output;
+  try {
+    return computeCommandOutput(command);
+  } finally {
+    depth -= 1;
+  }
 });
 
 function computeCommandOutput(command: Command): string | null {

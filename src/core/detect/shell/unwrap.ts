@@ -2,6 +2,7 @@ import { findShellTexts } from './code.ts';
 import type { ShellState } from './effects.ts';
 import { findEscapedScripts, hasShellEscape } from './escapes.ts';
 import { findKnownFile } from './files.ts';
+import { listFindCalls } from './find-calls.ts';
 import { buildInnerCommand, buildInnerScript, deriveInner, quoteWord } from './inner.ts';
 import { parseArguments } from './options.ts';
 import { findInput } from './output.ts';
@@ -202,23 +203,18 @@ function findSearchedPath(words: readonly ShellWord[]): string | null {
   return `${first.text.replace(/\/$/, '')}/${name!.text}`;
 }
 
-/** Unwraps every `-exec`, `-execdir` and `-ok` up to its `;` or `+`. */
+/** Unwraps every call of `find`. */
 function unwrapFind(command: Command): WrappedCommands {
-  const commands: Command[] = [];
   const { words } = command;
   const found = findSearchedPath(words);
   const foundNamed = (word: ShellWord) =>
     found === null || word.text !== '{}' ? word : { ...word, text: found };
-  for (let at = 0; at < words.length; at++) {
-    if (!/^-(?:exec|execdir|ok|okdir|x|X)$/.test(words[at]!.text)) continue;
-    let end = at + 1;
-    while (end < words.length && words[end]!.text !== ';' && words[end]!.text !== '+') end += 1;
-    const inner = buildInnerCommand(command, words.slice(at + 1, end).map(foundNamed), 'find');
+  const commands = listFindCalls(words).flatMap((call, at) => {
+    const inner = buildInnerCommand(command, call.map(foundNamed), 'find');
+    if (inner === null) return [];
     // Only the first command reads the input.
-    if (inner !== null)
-      commands.push(commands.length === 0 ? inner : { ...inner, redirections: [], previous: null });
-    at = end;
-  }
+    return at === 0 ? inner : { ...inner, redirections: [], previous: null };
+  });
   return { commands, scripts: [] };
 }
 

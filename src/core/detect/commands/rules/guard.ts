@@ -1,3 +1,4 @@
+import { memoize } from '../../../memoize.ts';
 import { AGENT_TRACES } from '../../agent-traces.ts';
 import { DECIDING_ROUTE, findOwnArguments, isDecidingCommand } from '../../guard/deciding-commands.ts';
 import { listPathAccesses, type PathAccess } from '../../guard/path-access.ts';
@@ -188,8 +189,16 @@ export const guardRules: readonly CommandRule[] = [
 
 /** Returns whether a command accesses a group of guarded paths in a way that agents may not. */
 function touchesGroup(command: Command, view: GuardView, group: GuardedGroup): boolean {
-  return listPathAccesses(command).some((touch) => findForbiddenGroup(touch, view) === group);
+  return getForbiddenGroups(view)(command).has(group);
 }
+
+/** Returns the groups that a command accesses, found once for the rules of all groups. */
+const getForbiddenGroups = memoize((view: GuardView) =>
+  memoize(
+    (command: Command): ReadonlySet<GuardedGroup | null> =>
+      new Set(listPathAccesses(command).map((touch) => findForbiddenGroup(touch, view))),
+  ),
+);
 
 /** Returns the guarded group for which an access to a path is forbidden; `null` if it is allowed. */
 export function findForbiddenGroup({ path, use }: PathAccess, view: GuardView): GuardedGroup | null {
