@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request as sendHttp } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
@@ -54,13 +55,14 @@ function follow(cwd: string, ...words: readonly string[]): FollowProcess {
   };
 }
 
-/** Returns the number of open connections to the daemon that owns a state folder. */
+/** Returns the number of open connections of operators to the process that owns a state folder. */
 function connections(state_dir: string): number {
   const CONNECTED = '03';
   return readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
     .map((line) => line.split(/\s+/))
-    .filter((words) => words[5] === CONNECTED && words[7]?.endsWith(`${state_dir}/service.sock`)).length;
+    .filter((words) => words[5] === CONNECTED && words[7]?.endsWith(`${state_dir}/operator/operator.sock`))
+    .length;
 }
 
 test('each event comes once, whatever owns the state folder: no process, a service, a killed one, the next one', async () => {
@@ -107,60 +109,40 @@ test('each event comes once, whatever owns the state folder: no process, a servi
   rmSync(dir, { recursive: true, force: true });
 });
 
-describe('the socket of a service, for those who follow', () => {
+describe('the operator socket, for those who follow', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService();
   });
   after(() => service.stop());
 
-  /** Opens a client of the socket that does not use the program. */
-  async function open(): Promise<{
-    socket: Socket;
-    lines: Record<string, never>[];
-    ask: (question: object) => void;
-  }> {
-    const socket = connect(join(service.state_dir, 'service.sock'));
-    const lines: Record<string, never>[] = [];
-    createInterface({ input: socket }).on('line', (line) => lines.push(JSON.parse(line)));
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    return { socket, lines, ask: (question) => socket.write(`${JSON.stringify(question)}\n`) };
-  }
-  const eventsIn = (lines: readonly Record<string, unknown>[]): { event_id: string; caller_id: string }[] =>
-    lines
-      .flatMap(({ page }) => (page as { events: { event: never }[] } | undefined)?.events ?? [])
-      .map(({ event }) => event);
-
-  test('filters of the command line hold, and an agent behind an MCP server sees its own calls', async () => {
-    const acme = follow(service.dir, '--tenant', 'acme', '--tail', '1');
-    const own = await open();
-    own.ask({ id: 1, method: 'follow', input: {}, user: userInfo().username, as: 'mcp' });
-    const others = await open();
-    others.ask({ id: 1, method: 'follow', input: { caller_id: 'loopback' }, user: 'x', as: 'mcp' });
-    await until(() => own.lines.length > 0 && others.lines.length > 0, 'both are answered');
-    await until(() => connections(service.state_dir) === 3, 'all follow');
-    const wanted = await decide(service, 'a', 'acme');
-    await decide(service, 'a', 'globex');
-    const asking = await open();
-    const input = { text: 'hello', agent_id: 'a' };
-    asking.ask({
-      id: 7,
-      method: 'call',
-      operation: 'scan_input',
-      input,
-      user: userInfo().username,
-      as: 'mcp',
+  /** Follows the audit log with a client that does not use the program. Resolves when the service answers. */
+  async function open(input: unknown): Promise<{ response: IncomingMessage; text: string }> {
+    const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+    const request = sendHttp({
+      ...{ socketPath: join(service.state_dir, 'operator/operator.sock'), method: 'POST', path: '/follow' },
+      ...{ headers: { authorization: `Bearer ${token}` }, agent: false },
     });
-    await until(() => asking.lines.length === 1, 'the call is answered');
-    await until(() => acme.seen.length === 1 && eventsIn(own.lines).length === 1, 'each sees one');
+    request.on('error', () => {}).end(JSON.stringify(input));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const following = { response, text: '' };
+    response.setEncoding('utf8').on('error', () => {});
+    response.on('data', (piece: string) => {
+      following.text += piece;
+    });
+    return following;
+  }
+
+  test('filters of the command line hold', async () => {
+    const acme = follow(service.dir, '--tenant', 'acme', '--tail', '1');
+    const all = await open({});
+    await until(() => connections(service.state_dir) === 2, 'both follow');
+    const wanted = await decide(service, 'a', 'acme');
+    const other = await decide(service, 'a', 'globex');
+    await until(() => acme.seen.length === 1 && all.text.includes(other), 'each sees its own');
     assert.deepEqual(acme.seen, [wanted]);
-    assert.deepEqual(
-      eventsIn(own.lines).map(({ caller_id }) => caller_id),
-      [`mcp:${userInfo().username}`],
-    );
-    assert.equal((others.lines[0] as { refusal?: { code: string } }).refusal?.code, 'forbidden');
-    for (const { socket } of [own, others, asking]) socket.destroy();
+    assert.ok(all.text.includes(wanted));
+    all.response.destroy();
     await acme.end();
   });
 
@@ -177,28 +159,19 @@ describe('the socket of a service, for those who follow', () => {
       [{ after: { $gt: '' } }, 'invalid_request'],
       [{ after: 'evt_ffffffffffffffffffffffff' }, 'not_found'],
     ];
-    const { socket, lines, ask } = await open();
-    for (const [at, [input]] of rows.entries()) ask({ id: at, method: 'follow', input, user: 'x' });
-    await until(() => lines.length === rows.length, 'all are answered');
-    const codes = new Map(
-      lines.map((line) => [line.id, (line as { refusal?: { code: string } }).refusal?.code]),
-    );
-    for (const [at, [input, code]] of rows.entries())
-      assert.equal(codes.get(at as never), code, JSON.stringify(input).slice(0, 80));
-    socket.destroy();
+    for (const [input, code] of rows) {
+      const refused = await open(input);
+      if (!refused.response.readableEnded) await once(refused.response, 'end');
+      assert.equal(refused.response.statusCode, code === 'not_found' ? 404 : 400);
+      assert.match(refused.text, new RegExp(`"code":"${code}"`), JSON.stringify(input).slice(0, 80));
+    }
   });
 
   test('thousands of connections, and all who may follow, leave the service answering', async () => {
-    const followers = await Promise.all(Array.from({ length: 20 }, open));
-    for (const { ask } of followers) ask({ id: 1, method: 'follow', input: {}, user: 'x' });
-    await until(() => followers.every(({ lines }) => lines.length > 0), 'all are answered');
-    const refused = followers.filter(({ lines }) => 'refusal' in lines[0]!);
-    assert.equal(refused.length, 4);
-    assert.ok(
-      refused.every(
-        ({ lines }) => (lines[0] as { refusal?: { code: string } }).refusal?.code === 'unavailable',
-      ),
-    );
+    const followers = await Promise.all(Array.from({ length: 20 }, () => open({})));
+    const statuses = followers.map(({ response }) => response.statusCode);
+    assert.equal(statuses.filter((status) => status === 200).length, 16);
+    assert.equal(statuses.filter((status) => status === 503).length, 4);
     // A reader that is refused because of too many connections reads the journal.
     const reader = follow(service.dir, '--agent', 'crowded');
     await until(async () => {
@@ -206,7 +179,7 @@ describe('the socket of a service, for those who follow', () => {
       return reader.seen.length > 0;
     }, 'it is followed all the same');
     await reader.end();
-    const path = join(service.state_dir, 'service.sock');
+    const path = join(service.state_dir, 'operator/operator.sock');
     const crowd: Socket[] = [];
     for (let count = 0; count < 10_000; count++) {
       const socket = connect(path).on('error', () => {});
@@ -215,7 +188,7 @@ describe('the socket of a service, for those who follow', () => {
       if (count % 500 === 499) await new Promise((done) => setTimeout(done, 10));
     }
     await decide(service, 'beside a crowd');
-    for (const socket of [...crowd, ...followers.map((each) => each.socket)]) socket.destroy();
+    for (const each of [...crowd, ...followers.map(({ response }) => response)]) each.destroy();
     await until(() => connections(service.state_dir) === 0, 'all have gone');
     assert.match(await runHere(service.dir, 'logs', '--tail', '1', '--json'), /beside a crowd/);
   });

@@ -67,7 +67,7 @@ function bare(): number {
 
 async function residentIn(folder: string): Promise<void> {
   const began = performance.now();
-  while (!existsSync(join(folder, '.service', 'service.sock'))) {
+  while (!existsSync(join(folder, '.service', 'content.sock'))) {
     assert.ok(performance.now() - began < RESIDENT_MS_MAX, 'no daemon started');
     await sleep(50);
   }

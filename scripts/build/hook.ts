@@ -28,6 +28,8 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       entryPoints: ['src/entry/hook/main.ts'],
       outfile: `${folder}/main.cjs`,
       format: 'cjs',
+      // To find one package on the disk costs as much as a request to the daemon.
+      packages: 'bundle',
       // Only a program that is not built looks up its version.
       define: { ...options.define, 'import.meta.url': '""' },
       plugins: [

@@ -163,7 +163,7 @@ export function isDecisionOperation({ permission }: AnyOperation): boolean {
   return permission === 'check' || permission === 'memory:use';
 }
 
-/** The stable codes of expected errors. Only `entry/*` maps them to a transport. */
+/** The stable codes of expected errors. */
 export type RefusalCode =
   | 'invalid_request'
   | 'agent_context_required'
@@ -184,6 +184,26 @@ export type RefusalCode =
   /** The upstream gave no usable answer. */
   | 'upstream_failed'
   | 'upstream_timeout';
+
+/** The HTTP status of each code. */
+export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
+  invalid_request: 400,
+  agent_context_required: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  policy_violation: 403,
+  not_found: 404,
+  conflict: 409,
+  policy_invalid: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  too_many_requests: 429,
+  insufficient_quota: 429,
+  upstream_failed: 502,
+  not_configured: 503,
+  unavailable: 503,
+  upstream_timeout: 504,
+};
 
 /** An expected error: a code for programs and a message for people. Never contains any part of the input's text. */
 export class Refusal extends Error {

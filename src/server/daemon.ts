@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFailure } from '../platform/failure.ts';
+import type { DaemonHandlers } from './service.ts';
 import { connectService } from './socket-client.ts';
-import type { DaemonHandlers } from './socket-server.ts';
 import { type Ownership, takeOwnership } from './state-dir.ts';
 
 /** Ends a daemon that is idle or must give up its state folder. */

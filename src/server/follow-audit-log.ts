@@ -4,7 +4,7 @@ import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
 import type { ChainPosition } from '../runtime/audit/reader.ts';
 import type { AuditFilter } from '../runtime/audit/types.ts';
 import { connectService } from './socket-client.ts';
-import { SocketFailure } from './socket-requests.ts';
+import { SocketFailure } from './socket-failure.ts';
 import { buildStatePaths } from './state-dir.ts';
 
 /** The parameters of a command that follows the audit log. */
@@ -97,7 +97,7 @@ async function* streamFromJournal(
 async function waitForService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(look_ms, null, { signal }).catch(() => {});
-    const client = signal.aborted ? null : await connectService(state_dir);
+    const client = signal.aborted ? null : await connectService(state_dir).catch(() => null);
     client?.close();
     if (client !== null) return;
   }

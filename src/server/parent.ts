@@ -22,9 +22,11 @@ import { savePolicy } from '../runtime/policies/saved-policy.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
 import { openApiKeyExchange } from './api-key-exchange.ts';
 import { type Closeable, openBackgroundWork } from './background-work.ts';
+import { openContentSocket } from './content-socket.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
+import { openOperatorSocket } from './operator-socket.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
 import { buildParentMethods } from './parent-methods.ts';
 import { listProcesses } from './processes.ts';
@@ -37,14 +39,7 @@ import {
 import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
-import {
-  type DaemonHandlers,
-  type Dispatch,
-  type FollowAuditLog,
-  openSocketServer,
-  type ServiceStatus,
-  type SocketServer,
-} from './socket-server.ts';
+import type { DaemonHandlers, Dispatch, FollowAuditLog, ServiceStatus } from './service.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openProcessTelemetry } from './telemetry.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
@@ -61,7 +56,7 @@ export interface ParentParts {
   readonly secret_readings: readonly SecretReading[];
   readonly loadPolicy: () => Promise<PolicyLoad>;
   readonly started_ms: number;
-  /** The HTTP address, or `null` if the process listens on the socket only. */
+  /** The HTTP address, or `null` if the process listens on its local sockets only. */
   readonly url: string | null;
   readonly port: number;
   /** The main module of a worker, or `null` for a daemon, which has no workers. */
@@ -190,13 +185,13 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   const status = getStatus(parts, workers, deferred.reloading);
   // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();
-  const socket = await openCommandSocket(parts, open.runtime, deferred, status);
+  const sockets = await openLocalSockets(parts, open.runtime, deferred, status);
   return {
     status,
     reload,
     createFirstLink: () => createLink(parts, store.open, open.ports),
     stop: async (patience_ms) => {
-      await socket?.close();
+      await closeAll(sockets, log);
       const { forced } = await workers.stop(patience_ms);
       // Each of these may wait for a store that does not answer. They wait at the same time, and closing the store
       // ends what still waits after that.
@@ -426,35 +421,27 @@ async function shareEvents(
   return { position: position() };
 }
 
-/** Without the socket, the service still decides; only the command line cannot reach it. */
-async function openCommandSocket(
+/** Opens the sockets of hooks and of operators. Without one, the service still decides; only its clients cannot reach it. */
+async function openLocalSockets(
   parts: ParentParts,
   runtime: Runtime,
   deferred: DeferredParts,
   status: () => ServiceStatus,
-): Promise<SocketServer | null> {
+): Promise<Closeable[]> {
   const { config, dispatch, daemon, log } = parts;
-  const path = buildStatePaths(config.state_dir).socket;
-  const { file } = config.origin;
-  const config_file = file === null ? null : resolveRealPath(file);
-  try {
-    const sync_index = async () => deferred.indexing?.sync();
-    const follow = getFollow(deferred);
-    return await openSocketServer({
-      path,
-      runtime,
-      dispatch,
-      status,
-      sync_index,
-      config_file,
-      follow,
-      daemon,
-      log,
-    });
-  } catch (fault) {
-    log.error('the socket for the command line could not be opened', describeFault(fault));
-    return null;
-  }
+  const { state_dir, origin } = config;
+  const config_file = origin.file === null ? null : resolveRealPath(origin.file);
+  const shared = { runtime, dispatch, status, daemon, log };
+  const sync_index = async () => deferred.indexing?.sync();
+  const opening = await Promise.allSettled([
+    openContentSocket({ ...shared, path: buildStatePaths(state_dir).content_socket, config_file }),
+    openOperatorSocket({ ...shared, state_dir, sync_index, follow: getFollow(deferred) }),
+  ]);
+  return opening.flatMap((each) => {
+    if (each.status === 'fulfilled') return [each.value];
+    log.error('a local socket could not be opened', describeFault(each.reason));
+    return [];
+  });
 }
 
 /** Returns the opener of the audit index; `null` without an audit log. */

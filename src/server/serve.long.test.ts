@@ -58,7 +58,13 @@ describe('a service with two workers', () => {
 
   test('keeps its state to its user', () => {
     assert.equal(statSync(folder.state_dir).mode & 0o777, 0o700);
-    for (const file of ['owner.json', 'operator-token', 'service.sock', 'owner.lock']) {
+    for (const file of [
+      'owner.json',
+      'operator-token',
+      'content.sock',
+      'operator/operator.sock',
+      'owner.lock',
+    ]) {
       assert.equal(statSync(join(folder.state_dir, file)).mode & 0o777, 0o600, file);
     }
   });
@@ -221,7 +227,7 @@ describe('the end of a service', () => {
     assert.equal(await service.ended, 0);
     assert.equal(new Set(answers.map(({ event_id }) => event_id)).size, 20);
     for (const { pid } of service.printed.workers) assert.equal(isAlive(pid), false);
-    for (const name of ['service.sock', 'owner.json'])
+    for (const name of ['content.sock', 'operator/operator.sock', 'owner.json'])
       assert.equal(existsSync(join(folder.state_dir, name)), false);
     await isIntact(folder);
     const paths = buildStatePaths(folder.state_dir);
@@ -340,7 +346,7 @@ describe('a start that cannot be', () => {
     const first = await startTestService(folder.dir, 1);
     first.signal('SIGKILL');
     await first.ended;
-    assert.ok(existsSync(join(folder.state_dir, 'service.sock')));
+    assert.ok(existsSync(join(folder.state_dir, 'content.sock')));
     assert.equal(
       JSON.parse(readFileSync(join(folder.state_dir, 'owner.json'), 'utf8')).pid,
       first.printed.pid,

@@ -1,8 +1,56 @@
 import type { Policy } from '../core/types/index.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import type { FollowedPage, FollowRequest } from '../runtime/audit/events/follow-index.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
-import type { Dispatch, ServiceStatus } from './socket-server.ts';
+
+/** The runtime, caller and request ID of one local request. */
+export interface DispatchContext {
+  readonly runtime: Runtime;
+  readonly caller: Caller;
+  readonly request_id: string;
+}
+
+/**
+ * Answers the requests of the local sockets. Each function rejects with a refusal, which has `code`, `message` and
+ * `details`.
+ */
+export interface Dispatch {
+  /** Decides the checks of a hook. */
+  readonly judgeHook: (request: unknown, context: DispatchContext) => Promise<unknown>;
+  readonly parseFollowRequest: (input: unknown, context: DispatchContext) => Promise<FollowRequest>;
+  /** Runs the operation with this name. */
+  readonly callOperation: (operation: string, input: unknown, context: DispatchContext) => Promise<unknown>;
+}
+
+/** The status that the owner of a state folder reports to operators. */
+export interface ServiceStatus {
+  readonly pid: number;
+  /** The HTTP address. `null` for a daemon, which has none. */
+  readonly url: string | null;
+  readonly version: string;
+  readonly workers: readonly { readonly name: string; readonly pid: number }[];
+  readonly policy_hash: string;
+  readonly generation: number;
+}
+
+/** The callbacks of a daemon that decide when it ends. */
+export interface DaemonHandlers {
+  /** Called with each request, which shows that the daemon is still in use. */
+  readonly onRequest: () => void;
+  /** Called when another process needs the folder, or when the version of a hook differs from this program. */
+  readonly onLeave: () => void;
+}
+
+/**
+ * Follows the audit log until `signal` is aborted. Returns `null` if the position to start from is not known.
+ */
+export type FollowAuditLog = (
+  follow_request: FollowRequest,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<FollowedPage> | null>;
 
 /** The options of `startService`. */
 export interface ServiceOptions {
@@ -13,14 +61,14 @@ export interface ServiceOptions {
    * HTTP.
    */
   readonly worker_url: URL | null;
-  /** Runs operations for the command line. */
+  /** Answers the local sockets. */
   readonly dispatch: Dispatch;
   readonly version: string;
   /** The time without a question after which a daemon ends, in milliseconds. */
   readonly idle_ms?: number;
 }
 
-/** A running daemon. It answers over its socket only. */
+/** A running daemon. It answers over its local sockets only. */
 export type RunningDaemon = Pick<RunningService, 'ended' | 'stop'>;
 
 /** A running service. */

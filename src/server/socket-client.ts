@@ -1,35 +1,33 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import {
   parseJson,
   rememberNestedSources,
   SOURCE_LIMITS,
   writeExactJson,
 } from '../core/json/value-source.ts';
-import type { Json } from '../core/types/index.ts';
 import { getOsUserName } from '../runtime/access/os-user.ts';
+import { getTokenPath, readToken } from '../runtime/access/tokens.ts';
 import type { FollowedPage } from '../runtime/audit/events/follow-index.ts';
-import { openSocketPath } from './socket-path.ts';
+import { checkOperatorFolder } from './operator-folder.ts';
+import type { ServiceStatus } from './service.ts';
 import {
-  openLineReader,
-  SOCKET_CONTENT_LEVELS,
-  SOCKET_LINE_BYTES_MAX,
-  type SocketCaller,
-  type SocketReply,
-} from './socket-protocol.ts';
-import {
-  followPages,
-  REPLY_TIMEOUT,
-  REPLY_TIMEOUT_MS,
-  SERVICE_ENDED,
-  type SendRequest,
-  SocketFailure,
-  type UnnumberedRequest,
-} from './socket-requests.ts';
-import type { ServiceStatus } from './socket-server.ts';
+  CONTENT_LEVELS,
+  exchange,
+  type NoResponse,
+  openExchange,
+  readResponse,
+  type SocketExchange,
+  type SocketResponse,
+} from './socket-exchange.ts';
+import { SocketFailure } from './socket-failure.ts';
+import { buildHeaders, USER_HEADER } from './socket-headers.ts';
+import { getContentSocket, openSocketPath } from './socket-path.ts';
 import { buildStatePaths } from './state-dir.ts';
 
-/** A client of a running service, connected through its state folder. */
+/** A client of a running service, for an operator of this machine. Each method rejects with a SocketFailure. */
 export interface ServiceClient {
   readonly status: () => Promise<ServiceStatus>;
   /** Resolves when the audit index has every event that was durable before. */
@@ -39,89 +37,163 @@ export interface ServiceClient {
    * not.
    */
   readonly leave: () => Promise<boolean>;
-  /**
-   * Calls an operation as the user of the operating system, or as the caller `as`. Rejects with a
-   * SocketFailure.
-   */
-  readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
-  /**
-   * Yields new pages of the audit log until the service ends, the client is closed, or the answer times out.
-   * Throws a SocketFailure if the service refuses.
-   */
+  /** Calls an operation as the user of the operating system. */
+  readonly call: (operation: string, input: unknown) => Promise<unknown>;
+  /** Yields new pages of the audit log until the service ends, the client is closed, or the answer times out. */
   readonly follow: (input: unknown) => AsyncGenerator<FollowedPage>;
+  /** Cuts off everything that is open. */
   readonly close: () => void;
 }
 
+/** The identity of an operator's client: the operator token, and the user for the audit log. */
+export interface OperatorIdentity {
+  /** `null` if this user can read no token in the state folder. */
+  readonly token: string | null;
+  /** `null` for a program that holds the token and acts for no user of the operating system. */
+  readonly user: string | null;
+}
+
 const CONNECT_MS = 2_000;
+const REPLY_MS_MAX = 60_000;
 
-/** Connects to the service that owns a state folder. Returns `null` if none is running there. */
-export async function connectService(state_dir: string): Promise<ServiceClient | null> {
-  const socket = await openSocket(buildStatePaths(state_dir).socket);
-  if (socket === null) return null;
-  const waiting = new Map<number, (reply: SocketReply) => void>();
-  const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
-  let last_id = 0;
-
-  function end(): void {
-    for (const [id, onReply] of waiting) onReply({ id, refusal: SERVICE_ENDED });
-    waiting.clear();
-    socket?.destroy();
-  }
-  socket.on('data', (chunk: Buffer) => {
-    for (const line of lines(chunk) ?? []) {
-      const reply = parseJson(line) as unknown as SocketReply;
-      waiting.get(reply.id)?.(reply);
-    }
-  });
-  socket.on('error', end);
-  socket.on('close', end);
-
-  const send: SendRequest = (unnumbered, onReply) => {
-    const id = ++last_id;
-    waiting.set(id, onReply);
-    if (socket.writable) socket.write(`${writeExactJson({ id, ...unnumbered }, SOCKET_CONTENT_LEVELS)}\n`);
-    else end();
-    return () => void waiting.delete(id);
+/**
+ * Connects to the service that owns a state folder. Returns `null` if no service runs there. The default identity is
+ * that of the command line, which reads the operator token from the folder.
+ *
+ * @throws StartFailure `state_unusable` if another user may listen at the socket
+ */
+export async function connectService(
+  state_dir: string,
+  identity: OperatorIdentity = { token: readToken(state_dir, 'operator'), user: getOsUserName() },
+): Promise<ServiceClient | null> {
+  const socket = buildStatePaths(state_dir).operator_socket;
+  if (!checkOperatorFolder(state_dir) || !(await isListening(socket))) return null;
+  const closing = new AbortController();
+  const build = (method: 'GET' | 'POST', path: string, input?: unknown): SocketExchange => {
+    if (identity.token === null) throw buildTokenFailure(state_dir);
+    const authorization = `Bearer ${identity.token}`;
+    return {
+      ...{ method, path, headers: { authorization, ...buildHeaders({ [USER_HEADER]: identity.user }) } },
+      ...(input !== undefined && { body: writeExactJson(input, CONTENT_LEVELS) }),
+    };
   };
-
-  async function request(unnumbered: UnnumberedRequest): Promise<unknown> {
-    const replied = Promise.withResolvers<SocketReply>();
-    const timer = setTimeout(() => replied.resolve({ id: 0, refusal: REPLY_TIMEOUT }), REPLY_TIMEOUT_MS);
-    const stopListening = send(unnumbered, replied.resolve);
-    const reply = await replied.promise;
-    clearTimeout(timer);
-    stopListening();
-    if ('refusal' in reply) throw new SocketFailure(reply.refusal);
-    if (unnumbered.method === 'call')
-      rememberNestedSources(reply as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
-    return 'value' in reply ? reply.value : null;
-  }
-
+  const request = async (...parts: Parameters<typeof build>): Promise<unknown> =>
+    readAnswer(await limitTime((signal) => exchange(socket, { ...build(...parts), signal }), closing.signal));
   return {
-    status: async () => (await request({ method: 'status' })) as ServiceStatus,
-    leave: async () => ((await request({ method: 'leave' })) as { leaving: boolean }).leaving,
-    syncIndex: async () => void (await request({ method: 'sync_index' })),
-    call: (operation, input, as) =>
-      request({ method: 'call', operation, input, user: getOsUserName(), ...(as !== undefined && { as }) }),
-    follow: (input) => followPages(send, { method: 'follow', input, user: getOsUserName() }),
-    close: end,
+    status: async () => (await request('GET', '/status')) as ServiceStatus,
+    leave: async () => ((await request('POST', '/leave')) as { leaving: boolean }).leaving,
+    syncIndex: async () => void (await request('POST', '/sync-index')),
+    call: (operation, input) => request('POST', `/operations/${operation}`, input),
+    follow: (input) => followPages(socket, build('POST', '/follow', input), closing.signal),
+    close: () => closing.abort(),
   };
 }
 
-/** Returns `null` if no process listens there: the file is missing, or a killed service left it behind. */
-async function openSocket(path: string): Promise<Socket | null> {
-  if (!existsSync(path)) return null;
+/**
+ * Calls an operation of the content socket, as the agent of an MCP server that a user of this machine started. Resolves
+ * with `null` if no service is running.
+ *
+ * @throws SocketFailure if the service refuses, or ends before it answers
+ */
+export async function callWithContent(
+  state_dir: string,
+  operation: string,
+  input: unknown,
+): Promise<{ readonly value: unknown } | null> {
+  const headers = buildHeaders({ [USER_HEADER]: getOsUserName() });
+  const body = writeExactJson(input, CONTENT_LEVELS);
+  const socket = getContentSocket(state_dir);
+  const path = `/operations/${operation}`;
+  const reply = await limitTime((signal) =>
+    exchange(socket, { method: 'POST', path, headers, body, signal }),
+  );
+  if ('unavailable' in reply && reply.unavailable === 'not_running') return null;
+  return { value: readAnswer(reply) };
+}
+
+/** Rejects if `use` does not resolve in time, and cuts it off. */
+async function limitTime<Reply>(
+  use: (signal: AbortSignal) => Promise<Reply>,
+  closing: AbortSignal | null = null,
+): Promise<Reply> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), REPLY_MS_MAX);
+  try {
+    const reply = await use(closing === null ? late.signal : AbortSignal.any([late.signal, closing]));
+    if (late.signal.aborted) throw new SocketFailure('unavailable', 'The service does not answer.');
+    return reply;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns the value of an answer. Its numbers keep their digits. @throws SocketFailure */
+function readAnswer(reply: SocketResponse | NoResponse): unknown {
+  if ('unavailable' in reply) throw new SocketFailure('unavailable', 'The service has ended.');
+  const value = parseJson(reply.text);
+  if (reply.status !== 200) throw buildRefusal(value);
+  rememberNestedSources(value, SOURCE_LIMITS, CONTENT_LEVELS);
+  return value;
+}
+
+function buildRefusal(body: unknown): SocketFailure {
+  const { code, error, details } = body as {
+    code: string;
+    error: string;
+    details?: SocketFailure['details'];
+  };
+  return new SocketFailure(code, error, details);
+}
+
+function buildTokenFailure(state_dir: string): SocketFailure {
+  const path = getTokenPath(state_dir, 'operator');
+  return new SocketFailure(
+    'unauthenticated',
+    `The operator token \`${path}\` cannot be read by this user. Run the command as the user of the service, or make a new token with \`service token rotate operator\`.`,
+  );
+}
+
+/** Yields the pages of one follower, until the connection ends. @throws SocketFailure if the service refuses */
+async function* followPages(
+  socket: string,
+  request: SocketExchange,
+  closing: AbortSignal,
+): AsyncGenerator<FollowedPage> {
+  const response = await limitTime((signal) => openExchange(socket, { ...request, signal }), closing);
+  if ('unavailable' in response) return;
+  if (response.statusCode !== 200) readAnswer(await readResponse(response));
+  else yield* readPages(response);
+}
+
+/** Yields one page for each line. A response that is cut off ends the pages. */
+async function* readPages(response: IncomingMessage): AsyncGenerator<FollowedPage> {
+  let pieces: string[] = [];
+  try {
+    for await (const chunk of response as AsyncIterable<string>) {
+      const [rest = '', ...next] = chunk.split('\n');
+      pieces.push(rest);
+      for (const piece of next) {
+        yield JSON.parse(pieces.join('')) as FollowedPage;
+        pieces = [piece];
+      }
+    }
+  } catch (fault) {
+    if (fault instanceof SyntaxError) throw fault;
+  }
+}
+
+/** Returns whether a process listens there. A killed service leaves its socket behind. */
+async function isListening(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false;
   const short = openSocketPath(path);
-  return new Promise<Socket | null>((resolve) => {
-    const socket = connect(short.path);
-    const give = (result: Socket | null): void => {
-      clearTimeout(timer);
-      socket.removeAllListeners();
-      if (result === null) socket.on('error', () => {}).destroy();
-      resolve(result);
-    };
-    const timer = setTimeout(() => give(null), CONNECT_MS);
-    socket.once('connect', () => give(socket));
-    socket.once('error', () => give(null));
-  }).finally(short.close);
+  const socket = connect(short.path);
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.on('error', () => {}).destroy();
+    short.close();
+  }
 }

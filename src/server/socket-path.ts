@@ -1,5 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+
+/** Returns the socket of a state folder on which content arrives. */
+export function getContentSocket(state_dir: string): string {
+  return join(state_dir, 'content.sock');
+}
 
 /**
  * The longest socket path that every kernel accepts. With the final NUL, the limit is 108 bytes on Linux and

@@ -6,6 +6,7 @@ import { StartFailure } from '../platform/failure.ts';
 import { makeFolder } from '../platform/files/folder.ts';
 import { ignoreInGit } from '../platform/files/state-folder.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
+import { getContentSocket } from './socket-path.ts';
 
 /** The owner of a state folder, as reported to a process that finds the folder in use. */
 export interface StateOwner {
@@ -28,7 +29,9 @@ export function buildStatePaths(state_dir: string) {
   return {
     lock: join(state_dir, 'owner.lock'),
     owner: join(state_dir, 'owner.json'),
-    socket: join(state_dir, 'service.sock'),
+    content_socket: getContentSocket(state_dir),
+    operator_folder: join(state_dir, 'operator'),
+    operator_socket: join(state_dir, 'operator', 'operator.sock'),
     journal: join(state_dir, 'journal'),
     keys: join(state_dir, 'keys'),
     policies: join(state_dir, 'policies'),

@@ -59,7 +59,7 @@ async function startDaemonProcess(
 
 /** Returns whether a process accepts connections at the socket. A killed process leaves its socket file. */
 async function isOpen(dir: string): Promise<boolean> {
-  const socket = connect(join(dir, '.service/service.sock'));
+  const socket = connect(join(dir, '.service/content.sock'));
   const is_open = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
   });
@@ -83,7 +83,7 @@ const timesIn = (text: string, part: string): number => text.split(`"event_id":"
 test('a service takes over from a daemon, and the hook keeps working', async (t) => {
   const dir = getFolder(t);
   const first = await decided(dir, HARMFUL);
-  await until(() => existsSync(join(dir, '.service/service.sock')), 'a resident process comes up');
+  await until(() => existsSync(join(dir, '.service/content.sock')), 'a resident process comes up');
   const daemon = readOwner(dir)!;
   const second = await decided(dir, HARMFUL);
   const running = await startTestService({ dir, keep: true });
@@ -105,7 +105,7 @@ test('an idle daemon ends on its own and releases the folder', async (t) => {
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 0);
   assert.equal(readOwner(dir), null);
-  assert.ok(!existsSync(join(dir, '.service/service.sock')));
+  assert.ok(!existsSync(join(dir, '.service/content.sock')));
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
   const next = await startDaemonProcess(t, dir, [program, '0.0.1']);
   next.kill();
@@ -118,7 +118,7 @@ test('a daemon of an older program ends: the hook decides in its own process, an
   assert.equal((await decided(dir, HARMFUL)).decision, 'block');
   assert.deepEqual(await ended, [0, null]);
   await until(
-    () => readOwner(dir) !== null && existsSync(join(dir, '.service/service.sock')),
+    () => readOwner(dir) !== null && existsSync(join(dir, '.service/content.sock')),
     'a new one is up',
   );
   assert.notEqual(readOwner(dir), old.pid);
@@ -201,6 +201,6 @@ function getVersion(dir: string): string {
 function waitingAt(dir: string): number {
   return readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
-    .filter((line) => !line.includes(' 00010000 ') && line.endsWith(join(dir, '.service/service.sock')))
+    .filter((line) => !line.includes(' 00010000 ') && line.endsWith(join(dir, '.service/content.sock')))
     .length;
 }

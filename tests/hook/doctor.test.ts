@@ -438,10 +438,14 @@ test('an owner of the state folder that does not answer is reported without a wa
     entry: (entry) =>
       getCommand(entry, (command) => command.replace(' --config', ' --timeout-ms 1000 --config')),
   });
-  const silent = createServer(() => {}).listen(join(machine.project, '.service', 'service.sock'));
-  await once(silent, 'listening');
+  const state_dir = join(machine.project, '.service');
+  mkdirSync(join(state_dir, 'operator'), { recursive: true, mode: 0o700 });
+  const silent = ['content.sock', 'operator/operator.sock'].map((name) =>
+    createServer(() => {}).listen(join(state_dir, name)),
+  );
+  await Promise.all(silent.map((each) => once(each, 'listening')));
   const { checks } = await diagnose(machine, '--coding-agent', 'claude-code');
-  silent.close();
+  for (const each of silent) each.close();
   const failed = checks.filter((each) => each.status === 'fail').map(({ name }) => name);
   assert.deepEqual(failed, ['hook.passes', 'state.owner']);
 });

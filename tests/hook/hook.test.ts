@@ -131,7 +131,7 @@ test('a silent daemon causes no endless wait, and one that ends is not needed', 
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
   const env = { SERVICE_HOOK_DAEMON: 'off' };
   await hook(dir, BLOCKED, [], env);
-  const socket = join(dir, '.service', 'service.sock');
+  const socket = join(dir, '.service', 'content.sock');
   const silent = createServer(() => {}).listen(socket);
   await once(silent, 'listening');
   const late = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, ['--timeout-ms', '400'], env);

@@ -103,7 +103,7 @@ test('a decision that comes too late leaves an event, behind the answer', async 
   const dir = getFolder(t);
   await hook(dir, { text: 'hello' }, [], ALONE);
   const before = spooled(dir).length;
-  const silent = createServer(() => {}).listen(join(dir, '.service', 'service.sock'));
+  const silent = createServer(() => {}).listen(join(dir, '.service', 'content.sock'));
   await once(silent, 'listening');
   const { stdout } = await hook(dir, CALL, ['--timeout-ms', '300'], ALONE);
   assert.match(stdout, /"decision":"block".*No decision came within 300 ms/);

@@ -62,7 +62,7 @@ test('serve reports its address, and the command that it suggests is blocked', a
     } finally {
       assert.equal(await service.stop('SIGINT'), 0);
     }
-    assert.equal(existsSync(join(cwd, '.service/service.sock')), false);
+    assert.equal(existsSync(join(cwd, '.service/content.sock')), false);
   });
 });
 

@@ -1,5 +1,3 @@
-import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import {
   parseJson,
@@ -7,9 +5,11 @@ import {
   SOURCE_LIMITS,
   writeExactJson,
 } from '../../core/json/value-source.ts';
-import type { Json } from '../../core/types/index.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
-import { openSocketPath } from '../../server/socket-path.ts';
+import { CONTENT_LEVELS, exchange } from '../../server/socket-exchange.ts';
+import { OTHER_SERVICE } from '../../server/socket-failure.ts';
+import { buildHeaders, CONFIG_HEADER, USER_HEADER, VERSION_HEADER } from '../../server/socket-headers.ts';
+import { getContentSocket } from '../../server/socket-path.ts';
 import type { HookRequest } from './hook-request.ts';
 
 /** The result of a request to the owner of the state folder. */
@@ -29,8 +29,19 @@ export interface OwnerIdentity {
 
 /** Asks the process that owns the state folder to decide. It has no time limit; the caller sets one. */
 export async function requestDecision(request: HookRequest, owner: OwnerIdentity): Promise<OwnerReply> {
-  const exchanged = await exchangeLine('hook', request, owner);
-  return 'line' in exchanged ? parseReply(exchanged.line, request.checks.length) : exchanged;
+  const reply = await exchange(getContentSocket(owner.state_dir), {
+    method: 'POST',
+    path: '/hook',
+    headers: identify(owner),
+    body: writeExactJson(request, CONTENT_LEVELS),
+  });
+  if ('unavailable' in reply) return reply;
+  const answers = parseJson(reply.text);
+  if (reply.status !== 200) return readRefusal(answers);
+  if (!Array.isArray(answers) || answers.length !== request.checks.length)
+    return { refused: 'The service that runs gave no answer that can be read.' };
+  rememberNestedSources(answers, SOURCE_LIMITS, CONTENT_LEVELS);
+  return { answers };
 }
 
 /**
@@ -41,68 +52,21 @@ export async function requestDialect(
   name: string,
   owner: OwnerIdentity,
 ): Promise<{ readonly dialect: DialectSpec | null } | { readonly unavailable: true }> {
-  const exchanged = await exchangeLine('dialect', name, owner);
-  if (!('line' in exchanged)) return { unavailable: true };
-  const answer = JSON.parse(exchanged.line) as { readonly value?: DialectSpec | null };
-  return answer.value === undefined ? { unavailable: true } : { dialect: answer.value };
-}
-
-/** The depth at which a line holds the content of a check, or its changed content. */
-const CONTENT_DEPTH = 4;
-
-/** Sends one line and reads one line. */
-function exchangeLine(
-  method: 'hook' | 'dialect',
-  input: unknown,
-  { state_dir, config_file, version, user }: OwnerIdentity,
-): Promise<{ readonly line: string } | { readonly unavailable: 'not_running' | 'ended' }> {
-  return new Promise((resolve) => {
-    const short = openPathOrNull(join(state_dir, 'service.sock'));
-    if (short === null) return resolve({ unavailable: 'not_running' });
-    let connected = false;
-    let received = '';
-    const socket: Socket = connect(short.path);
-    socket.setEncoding('utf8');
-    const settle = (
-      exchanged: { readonly line: string } | { readonly unavailable: 'not_running' | 'ended' },
-    ): void => {
-      short.close();
-      socket.destroy();
-      resolve(exchanged);
-    };
-    socket.once('connect', () => {
-      connected = true;
-      socket.write(
-        `${writeExactJson({ id: 1, method, input, config_file, version, user }, CONTENT_DEPTH)}\n`,
-      );
-    });
-    socket.on('data', (chunk: string) => {
-      received += chunk;
-      if (received.includes('\n')) settle({ line: received });
-    });
-    socket.on('error', () => {});
-    socket.once('close', () => settle({ unavailable: connected ? 'ended' : 'not_running' }));
+  const reply = await exchange(getContentSocket(owner.state_dir), {
+    method: 'GET',
+    path: '/dialects',
+    headers: identify(owner),
   });
+  if ('unavailable' in reply || reply.status !== 200) return { unavailable: true };
+  const dialects = JSON.parse(reply.text) as readonly DialectSpec[];
+  return { dialect: dialects.find((each) => each.name === name) ?? null };
 }
 
-/** Returns `null` if the folder does not exist, because it then has no socket. */
-function openPathOrNull(path: string): ReturnType<typeof openSocketPath> | null {
-  try {
-    return openSocketPath(path);
-  } catch {
-    return null;
-  }
+function identify({ config_file, version, user }: OwnerIdentity): Record<string, string> {
+  return buildHeaders({ [USER_HEADER]: user, [VERSION_HEADER]: version, [CONFIG_HEADER]: config_file });
 }
 
-function parseReply(line: string, count: number): OwnerReply {
-  const answer = parseJson(line) as {
-    readonly value?: readonly HookAnswer[];
-    readonly refusal?: { readonly code: string; readonly message: string };
-  };
-  if (answer.refusal?.code === 'other_service') return { unavailable: 'other_service' };
-  if (answer.refusal !== undefined) return { refused: answer.refusal.message };
-  if (!Array.isArray(answer.value) || answer.value.length !== count)
-    return { refused: 'The service that runs gave no answer that can be read.' };
-  rememberNestedSources(answer as unknown as Json, SOURCE_LIMITS, CONTENT_DEPTH);
-  return { answers: answer.value };
+function readRefusal(body: unknown): OwnerReply {
+  const { code, error } = body as { readonly code: string; readonly error: string };
+  return code === OTHER_SERVICE ? { unavailable: OTHER_SERVICE } : { refused: error };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HookOptions, parseHookOptions, UsageFailure } from '../../coding-agents/hook-options.ts';
 import { codingAgentRecords, dialects, recogniseDialect } from '../../coding-agents/index.ts';
@@ -190,7 +191,8 @@ async function readPayload(stdin: HookProcess['stdin']): Promise<Payload> {
   let value: Json;
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!isUtf8(bytes)) throw new SyntaxError('the payload is not UTF-8');
+    text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     value = parseJson(text);
   } catch {
     throw new UnreadablePayload('it is not JSON');

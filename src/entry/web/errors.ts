@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type AnyOperation,
   isDecisionOperation,
+  REFUSAL_STATUS,
   Refusal,
   type RefusalCode,
 } from '../../operations/operation.ts';
@@ -18,25 +19,10 @@ export type ErrorCode = RefusalCode | 'method_not_allowed' | 'upgrade_required' 
 
 /** The HTTP status of each code. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
-  invalid_request: 400,
-  agent_context_required: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  policy_violation: 403,
-  not_found: 404,
+  ...REFUSAL_STATUS,
   method_not_allowed: 405,
-  conflict: 409,
-  policy_invalid: 409,
-  too_large: 413,
-  unsupported_media_type: 415,
   upgrade_required: 426,
-  too_many_requests: 429,
-  insufficient_quota: 429,
   internal_error: 500,
-  upstream_failed: 502,
-  not_configured: 503,
-  unavailable: 503,
-  upstream_timeout: 504,
 };
 
 /** Maps the framework's error codes to refusals. Its own messages are not used, because some repeat the input. */

@@ -64,8 +64,8 @@ export const AGENT_TOKEN_CALLER: Caller = {
 };
 
 /**
- * Builds the caller for an operator: the bearer of the operator token, or the peer of the Unix socket, whose
- * file mode proves it. `id` is `operator` or `cli:<operating system user>`.
+ * Builds the caller for an operator: the bearer of the operator token, or the user of the command line, which can read
+ * it. `id` is `operator` or `cli:<operating system user>`.
  */
 export function buildOperatorCaller(id: string): Caller {
   return { id, kind: 'person', permissions: OPERATING, tenants: '*', agents: '*' };

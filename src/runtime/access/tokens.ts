@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
@@ -31,6 +31,13 @@ export function readToken(state_dir: string, kind: TokenKind): string | null {
   } catch {
     return null;
   }
+}
+
+/** Returns whether a credential is the operator token of a state folder. Compares in constant time. */
+export function isOperatorToken(credential: string, state_dir: string): boolean {
+  const kept = readToken(state_dir, 'operator');
+  const [given, expected] = [credential, kept ?? ''].map((each) => Buffer.from(hashToken(each), 'hex'));
+  return timingSafeEqual(given!, expected!) && kept !== null;
 }
 
 /**

@@ -5,9 +5,13 @@ try {
   const service = await startService({
     request: { path: null, env: process.env, overrides: { port: 0, workers: Number(process.argv[2] ?? 2) } },
     worker_url: new URL('worker.ts', import.meta.url),
-    dispatch: async (operation, input, { caller, runtime }) => {
-      if (operation === 'policies_reload') return runtime.reload(caller);
-      return { operation, input, caller_id: caller.id };
+    dispatch: {
+      judgeHook: async () => [],
+      parseFollowRequest: async () => Promise.reject(new Error('no test follows')),
+      callOperation: async (operation, input, { caller, runtime }) => {
+        if (operation === 'policies_reload') return runtime.reload(caller);
+        return { operation, input, caller_id: caller.id };
+      },
     },
     version: '1.2.3',
   });

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceStatus } from '../socket-server.ts';
+import type { ServiceStatus } from '../service.ts';
 
 /** The longest wait for a background effect, in milliseconds. A busy machine takes seconds for a moment's work. */
 const PATIENCE_MS = 60_000;

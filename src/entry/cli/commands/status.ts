@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { getPackageVersion } from '../../../platform/version.ts';
-import type { ServiceStatus } from '../../../server/socket-server.ts';
+import type { ServiceStatus } from '../../../server/service.ts';
 import { EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';

@@ -1,14 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
 import { callOperation } from '../../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
 import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { getOsUserName } from '../../../runtime/access/os-user.ts';
-import { hashToken, readToken } from '../../../runtime/access/tokens.ts';
+import { isOperatorToken } from '../../../runtime/access/tokens.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { OPERATOR_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
-import { connectService } from '../../../server/socket-client.ts';
+import { callWithContent, connectService } from '../../../server/socket-client.ts';
 
 /** Access to the operations from a program on this machine, for as long as the program runs. */
 export interface LocalOperations {
@@ -65,11 +64,8 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
   return {
     run: async (operation, input) => {
       const caller = getCaller(operation, options.state_dir, options.operator_token);
-      const service = await connectService(options.state_dir);
-      if (service !== null) {
-        const as = caller.kind === 'person' ? 'operator' : 'mcp';
-        return service.call(operation.name, input, as).finally(service.close);
-      }
+      const answered = await callRunningService(operation.name, input, caller, options);
+      if (answered !== null) return answered.value;
       if (operation.needs === 'live')
         throw new Refusal(
           'unavailable',
@@ -81,6 +77,21 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
     },
     close,
   };
+}
+
+/**
+ * Calls an operation of the running service; `null` if none runs. Only a caller who has proved to be an operator uses the
+ * socket of operators.
+ */
+async function callRunningService(
+  operation: string,
+  input: unknown,
+  caller: Caller,
+  { state_dir, operator_token }: LocalOperationsOptions,
+): Promise<{ readonly value: unknown } | null> {
+  if (caller.kind !== 'person') return callWithContent(state_dir, operation, input);
+  const service = await connectService(state_dir, { token: operator_token!.trim(), user: null });
+  return service === null ? null : { value: await service.call(operation, input) };
 }
 
 /** Returns the caller. Throws if the operation is only for people and the environment has no operator token. */
@@ -97,12 +108,3 @@ const NO_TOKEN =
   'This needs an operator, and agents are not operators. An operator decides with `service approvals` or on the page of the service; an MCP server of an operator has the operator token (`service token show`) as `SERVICE_OPERATOR_TOKEN`.';
 const WRONG_TOKEN =
   'This needs an operator: `SERVICE_OPERATOR_TOKEN` of this server is not the operator token of the service, which `service token show` prints.';
-
-function isOperatorToken(token: string, state_dir: string): boolean {
-  const kept = readToken(state_dir, 'operator');
-  return kept !== null && timingSafeEqual(getDigest(token), getDigest(kept));
-}
-
-function getDigest(token: string): Buffer {
-  return Buffer.from(hashToken(token), 'hex');
-}
