@@ -26,42 +26,62 @@ export function scanJson(
   limits: WalkLimits,
   visit: (leaf: Readonly<SourceLeaf>) => void,
 ): JsonScanResult {
+  const { result, end } = readJsonAt(source, 0, limits, visit);
+  return result === 'read' && skipJsonSpace(source, end) < source.length ? 'malformed' : result;
+}
+
+/** The end of a document in a text; of one that is not read to its end, the offset of the first token that is not. */
+interface ReadDocument {
+  readonly result: JsonScanResult;
+  readonly end: number;
+}
+
+/** Visits the leaves of the document that begins at an offset, as `scanJson` does. Other text may follow it. */
+export function readJsonAt(
+  source: string,
+  from: number,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<SourceLeaf>) => void,
+): ReadDocument {
   const leaf: SourceLeaf = { kind: 'key', start: 0, end: 0, has_escapes: false, is_member: false };
   const open = new Uint8Array(Math.min(limits.depth_max, source.length));
   let nodes = 0;
   let depth = 0;
   let awaits: Awaits = VALUE;
-  for (let at = skipJsonSpace(source, 0); at < source.length; at = skipJsonSpace(source, at)) {
+  let at = skipJsonSpace(source, from);
+  for (; at < source.length; at = skipJsonSpace(source, at)) {
     const unit = source.charCodeAt(at);
     if (unit === OBJECT || unit === ARRAY) {
-      if (awaits !== VALUE && awaits !== FIRST_VALUE) return 'malformed';
-      if (depth >= limits.depth_max) return 'depth_max';
+      if (awaits !== VALUE && awaits !== FIRST_VALUE) return { result: 'malformed', end: at };
+      if (depth >= limits.depth_max) return { result: 'depth_max', end: at };
       open[depth] = unit;
       depth += 1;
       awaits = unit === OBJECT ? FIRST_KEY : FIRST_VALUE;
       at += 1;
     } else if (unit === OBJECT_END || unit === ARRAY_END) {
       const is_place = awaits === SEPARATOR || awaits === FIRST_KEY || awaits === FIRST_VALUE;
-      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return 'malformed';
+      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return { result: 'malformed', end: at };
       depth -= 1;
       awaits = SEPARATOR;
       at += 1;
     } else if (unit === COMMA) {
-      if (awaits !== SEPARATOR || depth === 0) return 'malformed';
+      if (awaits !== SEPARATOR || depth === 0) return { result: 'malformed', end: at };
       awaits = open[depth - 1] === OBJECT ? KEY : VALUE;
       at += 1;
     } else {
-      if (awaits === SEPARATOR) return 'malformed';
+      if (awaits === SEPARATOR) return { result: 'malformed', end: at };
       const is_key: boolean = awaits === KEY || awaits === FIRST_KEY;
-      at = readLeaf(source, at, leaf, is_key, depth > 0 && open[depth - 1] === OBJECT);
-      if (at === MALFORMED) return 'malformed';
+      const end = readLeaf(source, at, leaf, is_key, depth > 0 && open[depth - 1] === OBJECT);
+      if (end === MALFORMED) return { result: 'malformed', end: at };
+      at = end;
       nodes += 1;
-      if (nodes > limits.nodes_max) return 'nodes_max';
+      if (nodes > limits.nodes_max) return { result: 'nodes_max', end: at };
       if (leaf.end > leaf.start || leaf.kind !== 'number') visit(leaf);
       awaits = is_key ? VALUE : SEPARATOR;
     }
+    if (depth === 0 && awaits === SEPARATOR) return { result: 'read', end: at };
   }
-  return awaits === SEPARATOR && depth === 0 ? 'read' : 'malformed';
+  return { result: 'malformed', end: source.length };
 }
 
 /**
@@ -72,13 +92,15 @@ export function isEscapedJson(text: string): boolean {
   return (first === '{' || first === '[' || first === '"') && text.includes('\\');
 }
 
+type Span = Readonly<Pick<SourceLeaf, 'start' | 'end'>>;
+
 /** Returns the decoded string of a leaf that has escapes. */
-export function decodeLeaf(source: string, { start, end }: Readonly<SourceLeaf>): string {
+export function decodeLeaf(source: string, { start, end }: Span): string {
   return JSON.parse(source.slice(start - 1, end + 1));
 }
 
 /** Returns the source offset of each unit of a decoded leaf, followed by the offset of its end. */
-export function mapLeafOffsets(source: string, { start, end }: Readonly<SourceLeaf>): Uint32Array {
+export function mapLeafOffsets(source: string, { start, end }: Span): Uint32Array {
   const offsets = new Uint32Array(end - start + 1);
   let length = 0;
   for (let at = start; at < end; length++) {

@@ -5,7 +5,7 @@ import type { Detector } from '../detect/matching/detector.ts';
 import { resolveOverlaps } from '../detect/matching/resolve-overlaps.ts';
 import { scanDecoded } from '../detect/matching/scan-decoded.ts';
 import { getCompiledDetector } from '../detect/matching/scanner.ts';
-import { scorePhrases } from '../detect/matching/score-phrases.ts';
+import { scorePhrases, startQuotationReading } from '../detect/matching/score-phrases.ts';
 import { getScanner } from '../detect/registry/scanners.ts';
 import type { Detection } from '../types/index.ts';
 import { startMatchTracker } from './match-tracker.ts';
@@ -222,7 +222,7 @@ function weighPhrases(look: StreamScan): void {
     .map((phrase) => ({ ...phrase, start: phrase.start - text.base, end: phrase.end - text.base }));
   const found: Match[] = [];
   scorePhrases(
-    sliceBuffer(text, text.base, text.end),
+    startQuotationReading(sliceBuffer(text, text.base, text.end)),
     shifted,
     found,
     look.reader.tracker.scanner.thresholds,

@@ -1,15 +1,21 @@
+import { SEVERITIES } from '../../types/index.ts';
 import type { Match } from './compiled-detector.ts';
 import { type Detector, STRENGTHS } from './detector.ts';
 
 /**
  * Sorts the matches of one text by offset and drops those that another one covers and explains: a generic `key = ...`
  * over a vendor's key, an address inside a connection string. The rest can still overlap in part; redaction merges
- * that. A secret is never dropped for something that is not a secret.
+ * that. A secret is never dropped for something that is not a secret, nor a phrase for a milder one: a reading can
+ * lower a quoted phrase that another reading finds outside a quotation.
  */
 export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches;
   const sorted = [...matches].sort(
-    (a, b) => a.start - b.start || b.end - a.end || rankStrength(b) - rankStrength(a),
+    (a, b) =>
+      a.start - b.start ||
+      b.end - a.end ||
+      rankStrength(b) - rankStrength(a) ||
+      rankPhrase(b) - rankPhrase(a),
   );
   const kept: Match[] = [];
   /**
@@ -35,7 +41,7 @@ function coversMatch(outer: Match, inner: Match): boolean {
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
   if (isUserPattern(inner.detector) !== isUserPattern(outer.detector)) return false;
   if (isContent(inner.detector) !== isContent(outer.detector)) return false;
-  return rankStrength(outer) >= rankStrength(inner);
+  return rankStrength(outer) >= rankStrength(inner) && rankPhrase(outer) >= rankPhrase(inner);
 }
 
 function isSameSpan(a: Match, b: Match): boolean {
@@ -44,6 +50,11 @@ function isSameSpan(a: Match, b: Match): boolean {
 
 function rankStrength({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
+}
+
+/** Returns the rank of a phrase by its severity, which is that of all phrases near it. */
+function rankPhrase({ detector }: Match): number {
+  return isPhrase(detector) ? SEVERITIES.indexOf(detector.severity) : 0;
 }
 
 /**

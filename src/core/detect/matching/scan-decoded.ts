@@ -1,9 +1,11 @@
+import { findEmbeddedStrings } from '../../json/embedded-strings.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
 import { scanView } from './scan-view.ts';
 import { createScanState, type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
+import { decodeJsonString } from './views/json-string.ts';
 import type { Blob } from './views/readable-bytes.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
@@ -30,7 +32,8 @@ export function scanDecoded(
   const places = startPlaces();
   const has_anchors = scanText(scanner, text, matches, matches_max, meter, places);
   const { windows, blob_starts, spelling_windows } = places;
-  if (windows.length + blob_starts.length + spelling_windows.length === 0) return has_anchors;
+  const is_escaped = text.includes('\\');
+  if (!is_escaped && windows.length + blob_starts.length + spelling_windows.length === 0) return has_anchors;
   // Decoded views have scan state of their own, because `findMemberDetectors` reads the state of the text's
   // scan.
   const search: Search = { scanner: withOwnState(scanner), text, matches, matches_max, meter, depth: 0 };
@@ -77,6 +80,7 @@ function searchReadings(search: Search, { windows, blob_starts }: DecodingCandid
   const { decoded, rearranged } = classifySignals(text, windows);
   searchWindows(search, decoded, (start, end) => decodeEscapeView(text, start, end));
   searchWindows(search, getPlaces(blobs), (start, end) => decodeBlobs(text, start, end, blobs));
+  searchJsonStrings(search);
   if (depth > 0) return;
   searchWindows(search, rearranged, (start, end) => restoreOrder(text, start, end));
 }
@@ -122,14 +126,38 @@ function searchWindow(
   }
 }
 
+/** Scans each string with escapes of the JSON documents in the text, as the text that it stands for. */
+function searchJsonStrings(search: Search): void {
+  const { text, scanner, matches_max, meter } = search;
+  if (!text.includes('\\')) return;
+  const { starts, ends, has_escapes } = findEmbeddedStrings(text);
+  meter.work += text.length;
+  for (let at = 0; at < starts.length && !isOver(search); at++) {
+    if (!has_escapes[at]) continue;
+    const view = decodeJsonString(text, starts[at]!, ends[at]!);
+    meter.work += ends[at]! - starts[at]!;
+    const found: Match[] = [];
+    const places = startPlaces();
+    scanText(scanner, view.text, found, matches_max, meter, places);
+    searchNested(search, view, found, places);
+    // A phrase can depend on units after it, so that phrases count even if their own units are as written.
+    bringOut(search, found, view, ({ detector }) => detector.weight !== undefined);
+  }
+}
+
+/** Scans the decoded views of a view. */
+function searchNested(search: Search, { text }: View, matches: Match[], places: DecodingCandidates): void {
+  const depth = search.depth + 1;
+  if (depth < DEPTH_MAX) searchReadings({ ...search, text, matches, depth }, places);
+}
+
 /** Scans a view. Returns whether a match ends at the end of the view, and so can continue after it. */
 function searchView(search: Search, view: View, odd: Windows): boolean {
-  const { scanner, matches_max, meter, depth } = search;
+  const { scanner, matches_max, meter } = search;
   const found: Match[] = [];
   const places = startPlaces();
   scanView(scanner, view, odd, found, matches_max, meter, places);
-  if (depth + 1 < DEPTH_MAX)
-    searchReadings({ ...search, text: view.text, matches: found, depth: depth + 1 }, places);
+  searchNested(search, view, found, places);
   bringOut(search, found, view);
   return found.some((match) => match.end === view.text.length);
 }
@@ -149,9 +177,17 @@ function searchWording(search: Search, start: number, end: number): void {
   );
 }
 
-function bringOut({ matches, matches_max }: Search, found: readonly Match[], view: View): void {
-  for (const { detector, start, end } of found) {
+/** Adds the matches that differ from the text, and those that count anyway, with their span in the text. */
+function bringOut(
+  { matches, matches_max }: Search,
+  found: readonly Match[],
+  view: View,
+  counts: (match: Match) => boolean = () => false,
+): void {
+  for (const match of found) {
     if (matches.length >= matches_max) return;
-    if (isChangedInView(view, start, end)) matches.push({ detector, ...toSource(view, start, end) });
+    const { detector, start, end } = match;
+    if (isChangedInView(view, start, end) || counts(match))
+      matches.push({ detector, ...toSource(view, start, end) });
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { Detector, DetectorIdentity } from './detector.ts';
 import { appendDetectors, createDetectorTable, type DetectorTable } from './detector-table.ts';
 import { DEFAULT_INJECTION_THRESHOLDS, type InjectionThresholds } from './phrases.ts';
-import { scorePhrases } from './score-phrases.ts';
+import { type QuotationReading, scorePhrases, startQuotationReading } from './score-phrases.ts';
 import type { AnchorNotations, AnchorSet, CompiledAnchorTree } from './serialized-tree.ts';
 import { createShapeFilter, extractDigits, filterAnchors, type ShapeFilter } from './shape-filter.ts';
 import { tryJoinedMatch } from './split-token.ts';
@@ -247,6 +247,7 @@ export function scanText(
 ): boolean {
   const { automaton } = scanner;
   const phrases: Match[] = [];
+  let reading: QuotationReading | null = null;
   let place = getStartPosition(automaton);
   let has_anchors = false;
   let is_over = false;
@@ -265,12 +266,16 @@ export function scanText(
       if (!has_anchors) resetScanState(scanner);
       has_anchors = true;
       tryAnchors(scanner, text, hits.ends[hit]!, hits.states[hit]!, matches, phrases, meter, places);
-      if (phrases.length >= PHRASES_MAX) scorePhrases(text, phrases.splice(0), matches, scanner.thresholds);
+      if (phrases.length >= PHRASES_MAX) {
+        reading ??= startQuotationReading(text);
+        scorePhrases(reading, phrases.splice(0), matches, scanner.thresholds);
+      }
       is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
     is_over ||= meter.work > meter.allowed;
   }
-  if (phrases.length > 0) scorePhrases(text, phrases, matches, scanner.thresholds);
+  if (phrases.length > 0)
+    scorePhrases(reading ?? startQuotationReading(text), phrases, matches, scanner.thresholds);
   return has_anchors;
 }
 

@@ -2,6 +2,8 @@
  * Scores phrases. A phrase alone is not a finding: `act as` is in every second request, `system prompt` in
  * every second article. Phrases near each other are added up and become a finding above a threshold.
  */
+import { type EmbeddedStrings, findEmbeddedStrings, findStringAt } from '../../json/embedded-strings.ts';
+import { decodeLeaf, mapLeafOffsets } from '../../json/scan-json.ts';
 import type { Severity } from '../../types/index.ts';
 import type { Detector } from './detector.ts';
 import { DEFAULT_INJECTION_THRESHOLDS, gradeSeverity, type InjectionThresholds } from './phrases.ts';
@@ -16,19 +18,23 @@ const TALK_UNITS = 160;
 const SPOKEN_WEIGHT_MIN = 4;
 
 /** A phrase or a finding in a text, which has the shape of the scanner's matches. */
-interface Match {
+interface Match extends Span {
   readonly detector: Detector;
+}
+
+interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /** Adds the findings for the phrases of one text to `matches`, with the severity of their sum. */
 export function scorePhrases(
-  text: string,
+  reading: QuotationReading,
   phrases: readonly Match[],
   matches: Match[],
   thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
 ): void {
+  const { text } = reading;
   const sorted = phrases
     .filter((phrase) => !isIdentifier(text, phrase) && !isDenied(text, phrase))
     .sort((a, b) => a.start - b.start);
@@ -36,32 +42,40 @@ export function scorePhrases(
   let end = 0;
   for (const phrase of sorted) {
     if (phrase.start - end > NEAR_UNITS) {
-      scoreNearPhrases(text, near, matches, thresholds);
+      scoreNearPhrases(reading, near, matches, thresholds);
       near = [];
     }
     near.push(phrase);
     end = Math.max(end, phrase.end);
   }
-  scoreNearPhrases(text, near, matches, thresholds);
+  scoreNearPhrases(reading, near, matches, thresholds);
 }
 
 function scoreNearPhrases(
-  text: string,
+  reading: QuotationReading,
   near: readonly Match[],
   matches: Match[],
   thresholds: InjectionThresholds,
 ): void {
   if (near.length === 0) return;
-  const spoken = near.filter((phrase) => !isQuoted(text, phrase));
+  const spoken = near.filter((phrase) => !isQuoted(reading, phrase));
   const is_spoken = spoken.some(({ detector }) => getWeight(detector) >= SPOKEN_WEIGHT_MIN);
-  const counted = is_spoken ? near : spoken;
-  const heaviest = selectHeaviest(counted);
-  const sum = heaviest.reduce((weight, { detector }) => weight + getWeight(detector), 0);
-  const graded = gradeSeverity(sum, thresholds);
+  const heaviest = selectHeaviest(near);
+  const graded = gradePhrases(heaviest, thresholds);
   if (graded === null) return;
-  const severity = SEVERE.has(graded) && !addressesReader(text, heaviest) ? 'medium' : graded;
+  const spoken_grade = is_spoken ? graded : gradePhrases(selectHeaviest(spoken), thresholds);
+  const is_severe = SEVERE.has(spoken_grade ?? 'low') && addressesReader(reading.text, heaviest);
+  const severity = SEVERE.has(graded) && !is_severe ? 'medium' : graded;
   for (const phrase of heaviest)
     matches.push({ ...phrase, detector: withSeverity(phrase.detector, severity) });
+}
+
+/** Returns the severity of the sum of phrases; `null` if they are not a finding. */
+function gradePhrases(phrases: readonly Match[], thresholds: InjectionThresholds): Severity | null {
+  return gradeSeverity(
+    phrases.reduce((weight, { detector }) => weight + getWeight(detector), 0),
+    thresholds,
+  );
 }
 
 const SEVERE: ReadonlySet<Severity> = new Set(['high', 'critical']);
@@ -175,16 +189,79 @@ const DENIABLE: ReadonlySet<string> = new Set([
 const OPENING =
   /(?:^|[^\p{L}\p{N}])["'`\u201c\u2018\u00ab][^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}$/u;
 const CLOSING = /^[^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}["'`\u201d\u2019\u00bb](?![\p{L}\p{N}])/u;
+/**
+ * Words that name attacks. A part of an address or of an identifier is none, and neither is a key.
+ */
 const TALK =
-  /\b(?:examples?|phrases?|phrasing|quot(?:e|es|ed|ing|ation)|detect(?:s|or|ors|ion|ed)?|fixtures?|patterns?|samples?|prompt[- ]injections?|jailbreaks?|injections?|attack(?:s|er|ers)?|documentation|docs|tests?|training|lesson|students?|learners?|guidance|guides?|untrusted|benign|rules? (?:docs?|reference)|red[- ]team|defen[cs]es?|defenders?|post-?mortem|changelog|release notes|benchmark|research|papers?|articles?|analysts?|classifiers?|malicious|explain(?:s|er|ed)?|slide|quiz|module|literal|strings? (?:like|such)|such as|attempts?)\b/i;
+  /(?<![\w/.:@#?&=%-])(?:prompt[- ]injections?|jailbreak(?:s|ing)?|injection (?:attack|attempt|payload|technique|test)s?|(?:prompt|adversarial|override) attacks?|adversarial prompts?|attackers?|(?:attack|threat) (?:phrase|sample|pattern|string)s?|red[- ]team(?:s|ing|ers?)?|malicious (?:prompt|instruction)s?)(?![\w/@=-]|\.\w|[^"\n]{0,60}"\s*:)/i;
+
+/** A text, and the strings of JSON documents in it, each read as a text of its own if a quotation in it is examined. */
+export interface QuotationReading {
+  readonly text: string;
+  strings: EmbeddedStrings | null;
+  /** The strings that were read, by their index. */
+  readonly inner: Map<number, InnerReading>;
+}
+
+interface InnerReading {
+  readonly reading: QuotationReading;
+  /** The offset in the outer text of each unit; `null` if the string has no escapes. */
+  readonly offsets: Uint32Array | null;
+}
+
+/** Starts the reading of quotations in a text. Nothing is read before the first quotation. */
+export function startQuotationReading(text: string): QuotationReading {
+  return { text, strings: null, inner: new Map() };
+}
 
 /**
- * Returns whether a phrase is in a short quotation next to talk about attacks, as in an article or a test.
+ * Returns whether a phrase is in a short quotation next to words that name attacks, as in an article or a test. The
+ * quotes around a JSON string are notation, so a phrase in a JSON string must be quoted within that string.
  */
-function isQuoted(text: string, { start, end }: Match): boolean {
+function isQuoted(reading: QuotationReading, phrase: Span): boolean {
+  if (!isQuotedInText(reading.text, phrase)) return false;
+  reading.strings ??= findEmbeddedStrings(reading.text);
+  const { starts, ends, has_escapes } = reading.strings;
+  const at = findStringAt(reading.strings, phrase.start, phrase.end);
+  if (at < 0) return true;
+  const leaf = { start: starts[at]!, end: ends[at]!, has_escapes: has_escapes[at]! };
+  const inner = reading.inner.get(at) ?? readString(reading.text, leaf);
+  reading.inner.set(at, inner);
+  const { offsets } = inner;
+  return isQuoted(inner.reading, {
+    start: offsets === null ? phrase.start - leaf.start : findOffset(offsets, phrase.start),
+    end: offsets === null ? phrase.end - leaf.start : findOffset(offsets, phrase.end),
+  });
+}
+
+function readString(text: string, leaf: Span & { readonly has_escapes: boolean }): InnerReading {
+  const { start, end, has_escapes } = leaf;
+  return {
+    reading: startQuotationReading(has_escapes ? decodeLeaf(text, leaf) : text.slice(start, end)),
+    offsets: has_escapes ? mapLeafOffsets(text, leaf) : null,
+  };
+}
+
+/** Returns the index of the first offset that is not below a value. */
+function findOffset(offsets: Uint32Array, value: number): number {
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsets[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The end of a key, before its value. A part of a document may not show where the document begins. */
+const KEY_END = /"\s{0,20}:\s{0,20}\\{0,20}$/;
+
+function isQuotedInText(text: string, { start, end }: Span): boolean {
   const before = text.slice(Math.max(0, start - QUOTE_UNITS), start);
   const opening = OPENING.exec(before);
   if (opening === null || !CLOSING.test(text.slice(end, end + QUOTE_UNITS))) return false;
   const around = text.slice(Math.max(0, start - TALK_UNITS), start - opening[0].length + 1);
+  if (KEY_END.test(around)) return false;
   return TALK.test(around) || TALK.test(text.slice(end, end + TALK_UNITS));
 }

@@ -1,0 +1,17 @@
+import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
+
+const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|.)/g;
+
+/** Decodes the units of a JSON string, which are between its quotes. */
+export function decodeJsonString(text: string, start: number, end: number): View {
+  const builder = startView();
+  let plain_from = start;
+  ESCAPE.lastIndex = start;
+  for (let found = ESCAPE.exec(text); found !== null && found.index < end; found = ESCAPE.exec(text)) {
+    addPlain(builder, text, plain_from, found.index);
+    plain_from = ESCAPE.lastIndex;
+    addDecoded(builder, JSON.parse(`"${found[0]}"`), found.index, plain_from);
+  }
+  addPlain(builder, text, plain_from, end);
+  return finishView(builder);
+}

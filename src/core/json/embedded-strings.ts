@@ -1,0 +1,70 @@
+import { ARRAY } from './json-lexemes.ts';
+import { readJsonAt, type SourceLeaf } from './scan-json.ts';
+
+/** The keys and strings of all JSON documents in a text, ascending and disjoint; offsets without their quotes. */
+export interface EmbeddedStrings {
+  readonly starts: number[];
+  readonly ends: number[];
+  readonly has_escapes: boolean[];
+}
+
+/** Documents in other text are small. A deeper one is read up to this level. */
+const LIMITS = { depth_max: 64, nodes_max: Number.MAX_SAFE_INTEGER };
+
+/**
+ * Finds the JSON objects and arrays in a text, such as one per line, in a code fence or between sentences. An object
+ * counts up to where it is cut or malformed; an array counts if it is complete and not a literal of a program.
+ */
+export function findEmbeddedStrings(text: string): EmbeddedStrings {
+  const strings: EmbeddedStrings = { starts: [], ends: [], has_escapes: [] };
+  for (let at = findOpening(text, 0); at < text.length; ) {
+    const known = strings.starts.length;
+    const { result, end } = readJsonAt(text, at, LIMITS, (leaf) => addString(strings, leaf));
+    const is_array = text.charCodeAt(at) === ARRAY;
+    if (is_array && ((result !== 'read' && end < text.length) || isLiteral(text, at)))
+      dropStrings(strings, known);
+    // A malformed token is read once more, for a document in it. No string in a string has quotes of its own, so each
+    // unit is read three times at most.
+    at = findOpening(text, Math.max(end, at + 1));
+  }
+  return strings;
+}
+
+/** Returns the index of the string that contains a span; -1 if none does. */
+export function findStringAt({ starts, ends }: EmbeddedStrings, start: number, end: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && end <= ends[low - 1]! ? low - 1 : -1;
+}
+
+function addString(strings: EmbeddedStrings, { kind, start, end, has_escapes }: Readonly<SourceLeaf>): void {
+  if (kind === 'number') return;
+  strings.starts.push(start);
+  strings.ends.push(end);
+  strings.has_escapes.push(has_escapes);
+}
+
+function dropStrings({ starts, ends, has_escapes }: EmbeddedStrings, length: number): void {
+  starts.length = length;
+  ends.length = length;
+  has_escapes.length = length;
+}
+
+const OPENING = /\{(?=[ \t\r\n]*")|\[(?=[ \t\r\n]*["[{\d\-tfn])/g;
+
+function findOpening(text: string, from: number): number {
+  OPENING.lastIndex = from;
+  return OPENING.test(text) ? OPENING.lastIndex - 1 : text.length;
+}
+
+/** Returns whether an array is the operand of an assignment or a call, as in `samples = ["..."]`. */
+function isLiteral(text: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && text[before] === ' ') before -= 1;
+  return text[before] === '=' || text[before] === '(';
+}
