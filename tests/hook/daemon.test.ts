@@ -163,6 +163,22 @@ test('one that is killed in the middle of a question leaves the hook to decide a
   }
 });
 
+test('a daemon decides a payload over several lines', async (t) => {
+  const dir = getFolder(t);
+  await decided(dir, HARMLESS, ALONE);
+  await startDaemonProcess(t, dir, [program, getVersion(dir)]);
+  let ran = 0;
+  for (const [call, decision] of [
+    [HARMFUL, 'block'],
+    [HARMLESS, 'allow'],
+  ] as const) {
+    const { stdout } = await hook(dir, JSON.stringify(call, null, '\r\n\t'), [], ALONE);
+    assert.equal((JSON.parse(stdout) as DaemonReply).decision, decision);
+    ran += 1;
+  }
+  assert.equal(ran, 2);
+});
+
 test('a full disk denies, in the hook and in a daemon, and neither crashes', async (t) => {
   const dir = getFolder(t);
   const full = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', service];
