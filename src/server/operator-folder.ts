@@ -53,5 +53,11 @@ function buildFailure(path: string, what: string): StartFailure {
 }
 
 function readStats(path: string): Stats | null {
-  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
 }

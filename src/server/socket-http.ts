@@ -73,7 +73,10 @@ export async function openSocketHttp(options: SocketOptions): Promise<SocketServ
   rmSync(options.path, { force: true });
   const short = openSocketPath(options.path);
   server.listen(short.path);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((fault: unknown) => {
+    short.close();
+    throw fault;
+  });
   chmodSync(options.path, 0o600);
   return {
     close: async () => {

@@ -448,6 +448,11 @@ test('an owner of the state folder that does not answer is reported without a wa
   for (const each of silent) each.close();
   const failed = checks.filter((each) => each.status === 'fail').map(({ name }) => name);
   assert.deepEqual(failed, ['hook.passes', 'state.owner']);
+  chmodSync(join(state_dir, 'operator'), 0o755);
+  const open = await diagnose(machine, '--coding-agent', 'claude-code');
+  const [owner] = open.checks.filter((each) => each.status === 'fail');
+  assert.equal(owner?.name, 'state.owner');
+  assert.match(owner.message, /mode 755\). Run `chmod 700 .*operator`/);
 });
 
 test('hooks of others are not run', async () => {

@@ -16,6 +16,7 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
+import { SocketFailure } from '../../../server/socket-failure.ts';
 import type { ProblemDetail } from '../command-failure.ts';
 import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
@@ -213,15 +214,15 @@ async function checkOwner(
   runtime: LocalRuntime,
   subject: CheckSubject,
 ): Promise<DoctorCheck> {
-  const service = await connectService(config.state_dir);
-  if (service === null)
-    return buildPassedCheck(
-      'state.owner',
-      subject,
-      'No daemon is running. The next hook decides on its own and starts one.',
-    );
   try {
-    const { pid, url, version, policy_hash } = await withTimeout(service.status());
+    const service = await connectService(config.state_dir);
+    if (service === null)
+      return buildPassedCheck(
+        'state.owner',
+        subject,
+        'No daemon is running. The next hook decides on its own and starts one.',
+      );
+    const { pid, url, version, policy_hash } = await withTimeout(service.status()).finally(service.close);
     const owner = `${url === null ? 'A daemon' : `The service at ${url}`} (process ${pid}, version ${version})`;
     if (policy_hash === runtime.policy().hash)
       return buildPassedCheck('state.owner', subject, `${owner} answers hooks with the current policy.`);
@@ -231,16 +232,26 @@ async function checkOwner(
       `${owner} uses another policy than the current configuration.`,
       'Run `service policy reload`, which also reports what is wrong.',
     );
-  } catch {
+  } catch (failure) {
+    // Hooks use another socket, so they still decide.
+    if (failure instanceof StartFailure || isUnauthenticated(failure))
+      return buildFailedCheck(
+        'state.owner',
+        subject,
+        (failure as Error).message,
+        'Then run `service doctor` again.',
+      );
     return buildFailedCheck(
       'state.owner',
       subject,
       'The process that owns the state folder does not answer, so hooks deny everything.',
       `End the process that ${config.state_dir}/owner.json names.`,
     );
-  } finally {
-    service.close();
   }
+}
+
+function isUnauthenticated(failure: unknown): boolean {
+  return failure instanceof SocketFailure && failure.code === 'unauthenticated';
 }
 
 /** Rejects if there is no answer within `STATUS_MS`. */
