@@ -19,6 +19,7 @@ import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
 import { restoreManagedPolicy } from './managed-copy.ts';
+import { type OwnerStore, openOwnerStore } from './owner-store.ts';
 import { openParent, type Parent } from './parent.ts';
 import { findFreePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
@@ -58,15 +59,16 @@ export async function bringUpService(
   const ownership = is_daemon ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
   const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
+  let store: OwnerStore | null = null;
   try {
     const owner = describeOwner(options, started_ms);
     ownership.announce({ ...owner, url: null });
     makeTokens(config);
-    const [read_policy, port] = await Promise.all([
-      restoreManagedPolicy(config).then(() => loadPolicy(config)),
+    store = await openOwnerStore(config);
+    const [made, port] = await Promise.all([
+      loadFirstPolicy(config, store),
       is_daemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
-    const made = requireUsable(read_policy, config);
     const url = is_daemon ? null : getUrl(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
@@ -75,6 +77,7 @@ export async function bringUpService(
       ...options,
       config,
       policy: made.policy,
+      store,
       plugins: made.plugins,
       secret_readings: read.secret_readings,
       loadPolicy: () => reloadPolicy(options.request, config, latest),
@@ -98,9 +101,18 @@ export async function bringUpService(
     return service;
   } catch (failure) {
     await parent?.stop(0);
+    await store?.close();
     ownership.release();
     throw isDiskFailure(failure) ? buildUnwritableFailure(config.state_dir, failure) : failure;
   }
+}
+
+/** Loads the policy with the managed part that the store has now. @throws StartFailure */
+async function loadFirstPolicy(config: Config, { store, admit }: OwnerStore) {
+  await restoreManagedPolicy(config, store);
+  const made = requireUsable(await loadPolicy(config), config);
+  await admit(made.policy);
+  return made;
 }
 
 /** @throws StartFailure `config_invalid` with every problem */

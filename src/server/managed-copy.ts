@@ -1,22 +1,19 @@
-import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { readManagedAllowlist } from '../features/allowlist/allowlist-store.ts';
 import { readUsableKeys } from '../features/api-keys/key-store.ts';
 import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
 import { readTenantSets } from '../features/tenants/tenant-store.ts';
 import type { Log } from '../platform/log.ts';
-import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/index.ts';
+import type { Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Config } from '../runtime/config/index.ts';
 import {
-  buildManagedPolicyPath,
   type ManagedPolicy,
   readManagedPolicy,
   writeManagedPolicy,
 } from '../runtime/managed-policy/managed-policy.ts';
 import { readRevisions } from '../runtime/managed-policy/revisions.ts';
 import type { ApiKeyExchange } from './api-key-exchange.ts';
-import { openServiceStore } from './store.ts';
 
 /** Keeps the copy of the managed policy in the state folder equal to the store. */
 export interface ManagedCopy {
@@ -106,26 +103,7 @@ async function readStoredPolicy({ db }: Pick<Store, 'db'>): Promise<ManagedPolic
   };
 }
 
-/** The start opens the store again later, and then reports why it cannot be opened. */
-function ignoreStoreFailure(failure: unknown): null {
-  if (failure instanceof StoreFailure) return null;
-  throw failure;
-}
-
-/**
- * Copies the managed policy before the first policy is loaded, if the copy is missing or another replica may have
- * changed the store. Nothing else opens the store this early, because that delays the start.
- */
-export async function restoreManagedPolicy(config: Config): Promise<void> {
-  const settings = parseStoreSettings(config);
-  const is_shared = settings.kind === 'postgres';
-  if (!is_shared && (existsSync(buildManagedPolicyPath(config.state_dir)) || !existsSync(settings.path)))
-    return;
-  const store = await openServiceStore(settings, { migrate: true }).catch(ignoreStoreFailure);
-  if (store === null) return;
-  try {
-    writeManagedPolicy(config.state_dir, await readStoredPolicy(store));
-  } finally {
-    await store.close();
-  }
+/** Copies the managed policy before the first policy is loaded, so that no process decides by an older copy. */
+export async function restoreManagedPolicy({ state_dir }: Config, store: Store): Promise<void> {
+  writeManagedPolicy(state_dir, await readStoredPolicy(store));
 }

@@ -15,17 +15,14 @@ export interface OwnerStore {
 }
 
 /**
- * Opens the store for its owner, migrates its tables, and checks its encrypted content.
+ * Opens the store for its owner and migrates its tables.
  *
- * @throws StartFailure `store_unusable` or `state_unusable`, whose message says what to do
+ * @throws StartFailure `store_unusable`, whose message says what to do
  */
-export async function openOwnerStore(config: Config, policy: Policy): Promise<OwnerStore> {
+export async function openOwnerStore(config: Config): Promise<OwnerStore> {
   try {
     const store = await openServiceStore(parseStoreSettings(config), { migrate: true });
-    const admit = openKeyActivation(config, store, Date.now);
-    const own = { store, admit, close: store.close };
-    await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
-    return own;
+    return { store, admit: openKeyActivation(config, store, Date.now), close: store.close };
   } catch (failure) {
     if (!(failure instanceof StoreFailure)) throw failure;
     const message =

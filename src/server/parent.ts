@@ -27,7 +27,7 @@ import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { openOperatorSocket } from './operator-socket.ts';
-import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
+import { admitPolicy, type OwnerStore } from './owner-store.ts';
 import { buildParentMethods } from './parent-methods.ts';
 import { listProcesses } from './processes.ts';
 import {
@@ -51,6 +51,8 @@ export interface ParentParts {
   /** The path and the overrides with which the configuration was read. */
   readonly request: Omit<ConfigRequest, 'env'>;
   readonly policy: Policy;
+  /** The open store. The parent closes it. */
+  readonly store: OwnerStore;
   readonly plugins: PluginsInUse;
   /** The secrets that the configuration references. */
   readonly secret_readings: readonly SecretReading[];
@@ -97,7 +99,7 @@ interface DeferredParts {
 
 const NOT_OPEN = { indexing: null, managed: null, reloading: null, store: null };
 
-/** Opens the journal, workers, socket and index. Resolves when all workers listen. */
+/** Opens the journal, workers, socket and index. The workers listen when all of it is open. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
   const { config, log, version } = parts;
   const paths = buildStatePaths(config.state_dir);
@@ -119,11 +121,11 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: buildParentMethods(coordinator, changes.reload, (by) => shareEvents(by, deferred, workers)),
     orders: (writer) => buildWorkerStart(writer, parts, deferred, keys.current()),
   });
-  const started = await startWorkers(workers, parts, metrics, deferred);
-  const opened: Closeable[] = started.journal === null ? [] : [started.journal];
+  const journal = await startWorkers(workers, parts, metrics, deferred);
+  const opened: Closeable[] = journal === null ? [] : [journal];
   try {
     return await openServing(
-      { parts, deferred, keys, metrics, alert_metrics, changes, coordinator, workers, ...started },
+      { parts, deferred, keys, metrics, alert_metrics, changes, coordinator, workers, journal },
       opened,
     );
   } catch (failure) {
@@ -143,13 +145,12 @@ interface ServingParts {
   readonly coordinator: ReturnType<typeof buildCoordinator>;
   readonly workers: Workers;
   readonly journal: Journal | null;
-  readonly store: OwnerStore;
 }
 
 /** Opens the parts that need the journal and the store. Each goes to `opened`, so that a failed start closes them. */
 async function openServing(serving: ServingParts, opened: Closeable[]): Promise<Parent> {
-  const { parts, deferred, keys, metrics, changes, coordinator, workers, journal, store: own } = serving;
-  const { config, log, version } = parts;
+  const { parts, deferred, keys, metrics, changes, coordinator, workers, journal } = serving;
+  const { config, log, version, store: own } = parts;
   const { reload, activateKeys } = changes;
   deferred.store = own.store;
   await recordStartReadings(parts, journal);
@@ -186,6 +187,10 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();
   const sockets = await openLocalSockets(parts, open.runtime, deferred, status);
+  opened.push(...sockets);
+  // The background work logs a fault and tries again. Until then `/v1/ready` answers 503.
+  await deferred.indexing?.open().catch(() => {});
+  await workers.listen();
   return {
     status,
     reload,
@@ -346,12 +351,6 @@ function buildWorkerStart(
 }
 
 /**
- * The time that the parent stays idle after the workers listen, in milliseconds. The first requests to the
- * workers query the parent.
- */
-const FIRST_ANSWERS_MS = 100;
-
-/**
  * Opens the parent's journal while the workers start, then the store. Loading the store client takes as long as
  * starting the workers, and both would compete for the processor. The service does not report that it is ready
  * before all are open. If one fails, all others are closed.
@@ -361,7 +360,7 @@ async function startWorkers(
   { config, policy, log }: ParentParts,
   metrics: Metrics | null,
   deferred: DeferredParts,
-): Promise<{ journal: Journal | null; store: OwnerStore }> {
+): Promise<Journal | null> {
   const policyHash = () => deferred.reloading?.getActive().hash ?? policy.hash;
   if (config.audit.enabled) await createOrder(buildStatePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
@@ -371,8 +370,7 @@ async function startWorkers(
   const journal = opened.status === 'fulfilled' ? opened.value : null;
   try {
     for (const each of [opened, started]) if (each.status === 'rejected') throw each.reason;
-    await sleep(FIRST_ANSWERS_MS);
-    return { journal, store: await openOwnerStore(config, policy) };
+    return journal;
   } catch (failure) {
     await workers.kill();
     await journal?.close();

@@ -25,8 +25,10 @@ export interface WorkerStart {
 
 /** The requests that a worker answers for the parent. */
 export type WorkerMethods = {
+  /** Opens the policy and the journal. The worker can judge, and does not listen yet. */
+  readonly start: (orders: WorkerStart) => Promise<{ readonly started: true }>;
   /** Starts to serve. Answers when the worker listens. */
-  readonly start: (orders: WorkerStart) => Promise<{ readonly listening: true }>;
+  readonly listen: (nothing: null) => Promise<{ readonly listening: true }>;
   /** First phase of a reload: loads and checks a policy, and keeps it as prepared. */
   readonly prepare: (next: {
     readonly generation: number;

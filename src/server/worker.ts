@@ -43,9 +43,9 @@ const WARM_AFTER_MS = 100;
 const PATIENCE_MS = 10_000;
 
 /**
- * Runs this process as a worker. Waits for the orders of the parent, opens the policy and the journal, then
- * calls `listen`, which opens the transport and resolves when it listens. Ends on request of the parent, and
- * when the parent exits. Only for a process that `startService` has forked.
+ * Runs this process as a worker. Waits for the orders of the parent, opens the policy and the journal. When the parent
+ * has opened everything else, calls `listen`, which opens the transport and resolves when it listens. Ends on request of
+ * the parent, and when the parent exits. Only for a process that `startService` has forked.
  */
 export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTransport>): void {
   let state: WorkerState | null = null;
@@ -65,7 +65,11 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
       state = await openWorkerState(orders, channel).catch((fault: unknown) => {
         throw isDiskFailure(fault) ? buildUnwritableFailure(orders.config.state_dir, fault) : fault;
       });
-      state.transport = await listen(state.context);
+      return { started: true };
+    },
+    listen: async () => {
+      const opened = requireState(state);
+      opened.transport = await listen(opened.context);
       setTimeout(() => void state?.warm(), WARM_AFTER_MS).unref();
       return { listening: true };
     },

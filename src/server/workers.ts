@@ -18,8 +18,10 @@ export interface Worker {
 
 /** The worker pool of a service. A worker that exits on its own is restarted. */
 export interface Workers {
-  /** Starts all workers. Rejects with a StartFailure if one does not start. */
+  /** Starts all workers, which do not listen yet. Rejects with a StartFailure if one does not start. */
   readonly start: () => Promise<void>;
+  /** Has all workers listen. Rejects with a StartFailure if one does not. */
+  readonly listen: () => Promise<void>;
   /** Returns the workers that serve now. */
   readonly serving: () => readonly Worker[];
   /**
@@ -109,6 +111,7 @@ export function openWorkers(options: WorkersOptions): Workers {
   };
   return {
     start: () => startAll(pool),
+    listen: () => listenAll(pool),
     serving: () => [...pool.serving.values()],
     stop: (patience_ms) => stopAll(pool, patience_ms),
     kill: () => killAll(pool),
@@ -121,13 +124,27 @@ async function startAll(pool: WorkerPool): Promise<void> {
     await Promise.all(names.map((name) => startWorker(pool, name)));
   } catch (error) {
     await killAll(pool);
-    throw new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
+    throw buildStartFailure(error);
   }
-  for (const name of names) restartWhenEnded(pool, name, 0);
 }
 
-/** Starts one process and waits until it listens. */
-async function startWorker(pool: WorkerPool, name: string): Promise<void> {
+async function listenAll(pool: WorkerPool): Promise<void> {
+  try {
+    await Promise.all([...pool.serving.values()].map(listen));
+  } catch (error) {
+    throw buildStartFailure(error);
+  }
+  for (const name of pool.serving.keys()) restartWhenEnded(pool, name, 0);
+}
+
+const listen = (worker: Worker) => worker.call('listen', null, START_MS);
+
+function buildStartFailure(error: unknown): StartFailure {
+  return new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
+}
+
+/** Starts one process, which does not listen yet. */
+async function startWorker(pool: WorkerPool, name: string): Promise<Worker> {
   const own = pool.spare ?? forkWorker(pool.options.url);
   pool.spare = null;
   pool.processes.set(name, own);
@@ -138,9 +155,10 @@ async function startWorker(pool: WorkerPool, name: string): Promise<void> {
     const how = await Promise.race([own.ended, null]);
     await worker.kill();
     pool.processes.delete(name);
-    throw how === null ? error : new Error(`${name} ended (${how}) before it listened`);
+    throw how === null ? error : new Error(`${name} ended (${how}) before it started`);
   }
   pool.serving.set(name, worker);
+  return worker;
 }
 
 /** Restarts a worker when it exits. */
@@ -163,7 +181,7 @@ function restartAfterDelay(pool: WorkerPool, name: string, failures: number): vo
     pool.restarts.delete(timer);
     try {
       await inTurn(async () => {
-        if (!pool.stopping) await startWorker(pool, name);
+        if (!pool.stopping) await listen(await startWorker(pool, name));
       });
       if (!pool.stopping) restartWhenEnded(pool, name, failures);
     } catch (error) {
