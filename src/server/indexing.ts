@@ -7,6 +7,7 @@ import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import type { Journal } from '../runtime/audit/index.ts';
 import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
+import type { StateWatch } from './state-watch.ts';
 
 /**
  * Keeps the audit index close behind the journals, and imports the events that short-lived processes left in
@@ -61,6 +62,7 @@ export function openIndexFiller(options: {
   readonly state_dir: string;
   readonly now_ms: () => number;
   readonly watch: IndexWatcher;
+  readonly state_watch?: StateWatch;
   readonly log: Log;
   /** In milliseconds; `CLOSE_MS_MAX` if it is left out. */
   readonly close_ms_max?: number;
@@ -79,9 +81,8 @@ export function openIndexFiller(options: {
   }
 
   async function sync(): Promise<void> {
-    const { drainSpool } = await import('../runtime/audit/spool.ts');
     // Two concurrent calls would chain a file twice, and one of them would miss it.
-    await inTurn(() => drainSpool({ dir: options.journal_dir, journal: options.journal }));
+    await inTurn(() => drainAndInspect(options));
     await (await open()).sync();
   }
 
@@ -109,6 +110,21 @@ export function openIndexFiller(options: {
       await opened?.index.close();
     },
   };
+}
+
+/** Imports the events of the spool, and reports what was not one. */
+async function drainAndInspect({
+  journal_dir: dir,
+  journal,
+  state_watch,
+}: {
+  readonly journal_dir: string;
+  readonly journal: Journal;
+  readonly state_watch?: StateWatch;
+}): Promise<void> {
+  const { drainSpool } = await import('../runtime/audit/spool.ts');
+  const { refused } = await drainSpool({ dir, journal });
+  await state_watch?.inspect(refused.map((name) => `journal/spool/${name}`));
 }
 
 /** The service stops before the index has all events of the journal. */

@@ -17,6 +17,7 @@ import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { type Coordinator, openRuntime } from './runtime.ts';
 import { connectService, type ServiceClient } from './socket-client.ts';
 import { buildStatePaths, makeStateDir, takeOwnerLock } from './state-dir.ts';
+import { setForeignEntriesAside } from './state-entries.ts';
 import { openServiceStore } from './store.ts';
 
 /** A runtime for one command, without a service. */
@@ -219,6 +220,7 @@ async function fillIndex(config: Config): Promise<void> {
     ],
   );
   const log = openLog({ ...config.log, name: 'cli' });
+  setForeignEntriesAside(config.state_dir);
   await createOrder(paths.journal);
   const journal = await openWriter(config, 'parent', log, null);
   try {

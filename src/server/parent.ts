@@ -41,6 +41,7 @@ import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
 import type { DaemonHandlers, Dispatch, FollowAuditLog, ServiceStatus } from './service.ts';
 import { buildStatePaths } from './state-dir.ts';
+import { openStateWatch } from './state-watch.ts';
 import { openProcessTelemetry } from './telemetry.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
 import { openWriter } from './writer.ts';
@@ -171,7 +172,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   deferred.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
   opened.push(open);
   if (journal !== null) {
-    deferred.indexing = openParentIndexing(config, journal, deferred.feed, log);
+    deferred.indexing = openParentIndexing(parts, journal, deferred);
     opened.push(deferred.indexing);
   }
   if (is_outdated) await reload('service:start');
@@ -388,12 +389,19 @@ async function closeAll(
   }
 }
 
-function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): IndexFiller {
+function openParentIndexing(
+  { config, policy, log }: ParentParts,
+  journal: Journal,
+  deferred: DeferredParts,
+): IndexFiller {
   const paths = buildStatePaths(config.state_dir);
+  const { state_dir } = config;
+  const policyHash = () => deferred.reloading?.getActive().hash ?? policy.hash;
+  const state_watch = openStateWatch({ state_dir, journal, policyHash, now_ms: Date.now, log });
   return openIndexFiller({
     ...{ index_path: paths.index, journal_dir: paths.journal, journal },
-    ...{ max_age_days: config.audit.max_age_days, state_dir: config.state_dir },
-    ...{ now_ms: Date.now, watch, log },
+    ...{ max_age_days: config.audit.max_age_days, state_dir, state_watch },
+    ...{ now_ms: Date.now, watch: deferred.feed, log },
   });
 }
 

@@ -1,12 +1,14 @@
-import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../drivers/stores/lock.ts';
 import { findDiskProblem } from '../platform/disk.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { makeFolder } from '../platform/files/folder.ts';
+import { readOwnFileSync } from '../platform/files/own-file.ts';
 import { ignoreInGit } from '../platform/files/state-folder.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { getContentSocket } from './socket-path.ts';
+import { refuseForeignEntries, setForeignEntriesAside } from './state-entries.ts';
 
 /** The owner of a state folder, as reported to a process that finds the folder in use. */
 export interface StateOwner {
@@ -64,13 +66,22 @@ export function makeStateDir(state_dir: string): string[] {
         state_dir,
         'its group may write in it. Choose another, or remove that permission (chmod g-w)',
       );
+    refuseForeignEntries(state_dir);
+    const foreign = setForeignEntriesAside(state_dir);
     ignoreInGit(state_dir);
     const probe = join(state_dir, `.probe-${process.pid}`);
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
-    if ((mode & 0o077) === 0 || isTightened) return [];
     return [
-      `Others may look into the state folder \`${state_dir}\`. The files in it are for this user alone.`,
+      ...foreign.map(
+        (name) =>
+          `\`${join(state_dir, name)}\` was not a file of this service and was moved to \`${name}.refused-*\`.`,
+      ),
+      ...((mode & 0o077) === 0 || isTightened
+        ? []
+        : [
+            `Others may look into the state folder \`${state_dir}\`. The files in it are for this user alone.`,
+          ]),
     ];
   } catch (error) {
     if (error instanceof StartFailure) throw error;
@@ -160,7 +171,7 @@ export function takeOwnerLock(state_dir: string): Lock | null {
 /** Reads the owner that a folder records, or `null` if there is none. The owner may have exited since. */
 export function readStateOwner(state_dir: string): StateOwner | null {
   try {
-    const owner = JSON.parse(readFileSync(buildStatePaths(state_dir).owner, 'utf8')) as StateOwner;
+    const owner = JSON.parse(readOwnFileSync(buildStatePaths(state_dir).owner)) as StateOwner;
     return Number.isInteger(owner.pid) ? owner : null;
   } catch {
     return null;

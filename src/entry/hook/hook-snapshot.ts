@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { deepFreeze } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { readOwnBytesSync, readOwnFileSync } from '../../platform/files/own-file.ts';
 import type { SessionLimits } from '../../runtime/enforcement/sessions/types.ts';
 import type { HookLocation } from './hook-location.ts';
 
@@ -35,7 +36,7 @@ export function readHookSnapshot(
 ): { snapshot: HookSnapshot; policy: Policy } | null {
   if (location.state_dir === null) return null;
   try {
-    const snapshot = JSON.parse(readFileSync(getSnapshotPath(location.state_dir), 'utf8')) as HookSnapshot;
+    const snapshot = JSON.parse(readOwnFileSync(getSnapshotPath(location.state_dir))) as HookSnapshot;
     const is_good =
       snapshot.version === version &&
       snapshot.state_dir === location.state_dir &&
@@ -43,7 +44,7 @@ export function readHookSnapshot(
       snapshot.config_digest === digestConfigText(location.text, location.env) &&
       snapshot.dependencies.every(([path, signature]) => computeFileSignature(path) === signature);
     if (!is_good) return null;
-    const bytes = readFileSync(getPolicyPath(snapshot.state_dir, snapshot.policy_hash));
+    const bytes = readOwnBytesSync(getPolicyPath(snapshot.state_dir, snapshot.policy_hash));
     if (computeSha256(bytes) !== snapshot.policy_digest) return null;
     const policy = JSON.parse(bytes.toString('utf8')) as Policy;
     return policy.hash === snapshot.policy_hash ? { snapshot, policy: deepFreeze(policy) } : null;

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openOwnFileSync } from '../../platform/files/own-file.ts';
 import type { HookLocation } from './hook-location.ts';
 
 /** The time before a daemon is started again, so that a failing start is not repeated at every hook. */
@@ -15,7 +16,8 @@ export function spawnDaemon(location: HookLocation, state_dir: string, version: 
   const log = join(state_dir, 'daemon.log');
   const last = statSync(log, { throwIfNoEntry: false });
   if (last !== undefined && Date.now() - last.mtimeMs < RESTART_PAUSE_MS) return;
-  const file = openSync(log, 'w', 0o600);
+  const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
+  const file = openOwnFileSync(log, O_WRONLY | O_CREAT | O_TRUNC);
   const program = fileURLToPath(new URL(`./daemon-process${extname(import.meta.url)}`, import.meta.url));
   const args = [program, version, ...(location.path === null ? [] : [location.path])];
   const child = spawn(process.execPath, args, {

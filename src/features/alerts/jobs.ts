@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
@@ -70,7 +70,7 @@ const STREAM_FILE = 'alert-stream-id';
 function readStreamId(state_dir: string): string {
   const path = join(state_dir, STREAM_FILE);
   writePrivateFile(path, `${randomBytes(12).toString('hex')}\n`, 'keep');
-  return readFileSync(path, 'utf8').trim();
+  return readOwnFileSync(path).trim();
 }
 
 /** Resolved alerts are kept this long, and at most this many. */

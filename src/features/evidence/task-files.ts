@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { writePrivateFile } from '../../platform/files/private-file.ts';
 import type { EvidenceTask, TaskKind } from './task-types.ts';
 
@@ -67,7 +68,7 @@ function isNewest(state_dir: string, { kind, task_id }: EvidenceTask): boolean {
 function readTaskFile(state_dir: string, task_id: string): EvidenceTask | null {
   if (!TASK_ID.test(task_id)) return null;
   try {
-    return JSON.parse(readFileSync(buildTaskPath(state_dir, task_id, 'json'), 'utf8')) as EvidenceTask;
+    return JSON.parse(readOwnFileSync(buildTaskPath(state_dir, task_id, 'json'))) as EvidenceTask;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { deriveMasterKey, type MasterKey } from './encryption.ts';
@@ -43,7 +43,7 @@ export function createKeyFile(state_dir: string): void {
 function readKeyFile(state_dir: string): string | null {
   const path = buildMemoryKeyPath(state_dir);
   try {
-    const key = readFileSync(path, 'utf8').trim();
+    const key = readOwnFileSync(path).trim();
     restrictMode(path);
     return FILE_KEY.test(key) ? key : null;
   } catch {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 
 /**
@@ -26,7 +27,7 @@ export function getTokenPath(state_dir: string, kind: TokenKind): string {
 /** Reads the token from the state folder; `null` if the file is missing or holds something else. */
 export function readToken(state_dir: string, kind: TokenKind): string | null {
   try {
-    const token = readFileSync(getTokenPath(state_dir, kind), 'utf8').trim();
+    const token = readOwnFileSync(getTokenPath(state_dir, kind)).trim();
     return TOKEN.test(token) && token.startsWith(`svc_${kind}_`) ? token : null;
   } catch {
     return null;

@@ -6,8 +6,8 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 
@@ -87,7 +87,7 @@ function readKey({ state_dir, key }: TotpKeyPlace): string | null {
   if (key !== null) return key;
   const path = getKeyPath(state_dir);
   try {
-    const text = readFileSync(path, 'utf8').trim();
+    const text = readOwnFileSync(path).trim();
     restrictMode(path);
     return FILE_KEY.test(text) ? text : null;
   } catch {

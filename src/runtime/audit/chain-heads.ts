@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openOwnFile } from '../../platform/files/own-file.ts';
 import { buildTemporaryName, FILE_MODE, isWriterName, listWriters } from './files.ts';
 import type { ChainHead, WriterHead } from './journal-record.ts';
 import { buildCheckpointMessage, isSigned, type SigningKey, signMessage } from './keys.ts';
@@ -76,7 +77,7 @@ export async function readPublishedHeads(
 
 async function readPublished(path: string): Promise<(WriterHead & { signature: string }) | null> {
   try {
-    const file = await open(path, 'r');
+    const file = await openOwnFile(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
       const value: unknown = JSON.parse(buffer.toString('utf8', 0, bytesRead));

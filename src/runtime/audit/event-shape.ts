@@ -1,3 +1,5 @@
+import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/enums.ts';
+import { hashContext } from './service-event.ts';
 import type { AuditEvent } from './types.ts';
 
 const TEXTS = [
@@ -17,6 +19,28 @@ const TEXTS_OR_NULL = [
   'destination_agent_id',
 ] as const satisfies readonly (keyof AuditEvent)[];
 
+const WORDS: readonly (readonly [field: keyof AuditEvent, words: readonly string[]])[] = [
+  ['boundary', [...BOUNDARIES, 'memory']],
+  ['decision', DECISIONS],
+  ['action', ACTIONS],
+];
+
+/** Controls, and characters that some readers take for the end of a line. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
+
+/** Replaces control characters in the names of an event, so that no name forges a line where events are listed. */
+export function cleanNames(event: AuditEvent): AuditEvent {
+  const names = [...TEXTS, ...TEXTS_OR_NULL].flatMap((field) => {
+    const name = event[field];
+    return name !== null && name.search(UNPRINTABLE) >= 0
+      ? [[field, name.replaceAll(UNPRINTABLE, '\ufffd')] as const]
+      : [];
+  });
+  if (names.length === 0) return event;
+  const cleaned = { ...event, ...Object.fromEntries(names) };
+  return { ...cleaned, context_hash: hashContext(cleaned) };
+}
+
 /**
  * Returns whether a value from a file is an event that can be appended and indexed. Events of this program always are;
  * one foreign line must not stop the others.
@@ -30,6 +54,7 @@ export function isAuditEvent(value: unknown): value is AuditEvent {
     typeof event.timestamp === 'string' &&
     !Number.isNaN(Date.parse(event.timestamp)) &&
     TEXTS.every((field) => typeof event[field] === 'string') &&
+    WORDS.every(([field, words]) => words.includes(event[field] as string)) &&
     TEXTS_OR_NULL.every((field) => event[field] === null || typeof event[field] === 'string') &&
     Array.isArray(event.data_tags) &&
     event.data_tags.every((tag) => typeof tag === 'string') &&

@@ -8,6 +8,7 @@ export type AuditFailureCode =
   | 'journal_broken'
   | 'event_too_large'
   | 'signing_key_unusable'
+  | 'spool_unusable'
   | 'index_newer'
   | 'query_too_slow'
   | 'audit_disabled';

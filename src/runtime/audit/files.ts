@@ -48,9 +48,10 @@ export async function listWriters(journal_dir: string): Promise<string[]> {
 export async function listSegments(writer_dir: string): Promise<SegmentFile[]> {
   const entries = await readdir(writer_dir, { withFileTypes: true }).catch(ignoreMissing);
   const by_seq = new Map<number, SegmentFile>();
-  for (const { name } of entries) {
+  for (const entry of entries) {
+    const { name } = entry;
     const match = SEGMENT_NAME.exec(name);
-    if (match === null) continue;
+    if (match === null || !entry.isFile()) continue;
     const first_seq = Number(match[1]);
     const gzip = match[2] !== undefined;
     if (gzip && by_seq.has(first_seq)) continue;

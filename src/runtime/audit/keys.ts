@@ -7,8 +7,9 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { link, open, readdir, readFile, rm } from 'node:fs/promises';
+import { link, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isForeignEntry, readOwnFile } from '../../platform/files/own-file.ts';
 import { AuditFailure, getSystemCode } from './failure.ts';
 import { buildTemporaryName, FILE_MODE, makeDir, syncDir, writeFileDurably } from './files.ts';
 import type { ChainHead, WriterHead } from './journal-record.ts';
@@ -71,7 +72,8 @@ export async function loadPublicKeys(dir: string): Promise<PublicKeyRecord[]> {
   const names = await readdir(dir).catch(() => [] as string[]);
   const keys: PublicKeyRecord[] = [];
   for (const name of names.filter((each) => each.endsWith('.json')).sort()) {
-    const key = parsePublicKey(await readFile(join(dir, name), 'utf8'));
+    const text = await readOwnFile(join(dir, name)).catch(() => null);
+    const key = text === null ? null : parsePublicKey(text);
     if (key !== null) keys.push(key);
   }
   return keys;
@@ -202,16 +204,16 @@ async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
 
 async function readCurrent(dir: string): Promise<string | null> {
   try {
-    return (await readFile(join(dir, CURRENT), 'utf8')).trim();
+    return (await readOwnFile(join(dir, CURRENT))).trim();
   } catch (error) {
     if (getSystemCode(error) === 'ENOENT') return null;
-    throw error;
+    throw isForeignEntry(error) ? buildUnusableKeyFailure('is not named: `current` is not a file') : error;
   }
 }
 
 async function loadPrivateKey(dir: string, key_id: string): Promise<SigningKey> {
   try {
-    const private_key = createPrivateKey(await readFile(buildPrivatePath(dir, key_id), 'utf8'));
+    const private_key = createPrivateKey(await readOwnFile(buildPrivatePath(dir, key_id)));
     const public_der = createPublicKey(private_key).export({ type: 'spki', format: 'der' });
     if (private_key.asymmetricKeyType === 'ed25519' && computeKeyId(public_der) === key_id)
       return { key_id, private_key };

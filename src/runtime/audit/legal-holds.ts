@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { writePrivateFile } from '../../platform/files/private-file.ts';
 import { getSystemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
@@ -62,7 +62,7 @@ export function readLegalHolds(state_dir: string, now_ms: number): readonly Lega
 
 function readFile(state_dir: string): HoldFile | null {
   try {
-    const file = JSON.parse(readFileSync(getHoldPath(state_dir), 'utf8')) as HoldFile;
+    const file = JSON.parse(readOwnFileSync(getHoldPath(state_dir))) as HoldFile;
     const is_valid =
       file.format === 1 &&
       Number.isFinite(file.checked_ms) &&

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { openOwnFile } from '../../platform/files/own-file.ts';
 import { getSystemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
 import { JOURNAL_LINE_BYTES_MAX } from './journal-record.ts';
@@ -45,7 +45,7 @@ export async function* readJournalLines(segment: SegmentFile, offset = 0): Async
 /** Reads the bytes of a file. If the file was compressed since it was listed, reads the compressed one. */
 async function* readBytes(segment: SegmentFile, offset: number): AsyncGenerator<Buffer> {
   if (segment.gzip) return yield* readCompressed(segment.path, offset);
-  const file = await open(segment.path, 'r').catch((error) => {
+  const file = await openOwnFile(segment.path).catch((error) => {
     if (getSystemCode(error) === 'ENOENT') return null;
     throw error;
   });
@@ -54,7 +54,7 @@ async function* readBytes(segment: SegmentFile, offset: number): AsyncGenerator<
 }
 
 async function* readCompressed(path: string, offset: number): AsyncGenerator<Buffer> {
-  const file = await open(path, 'r');
+  const file = await openOwnFile(path);
   const out = new PassThrough();
   const source = file.createReadStream({ highWaterMark: READ_BYTES });
   // An error in either half ends `out` with it, and is thrown where `out` is read.

@@ -1,6 +1,7 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../platform/files/folder.ts';
+import { appendOwnFileSync, readOwnFileSync } from '../../platform/files/own-file.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events entered the index: the events of a writer, up to a number of its chain. */
@@ -25,7 +26,8 @@ export interface ArrivalOrder {
   readonly note: (step: ArrivalStep) => void;
 }
 
-const FILE_NAME = 'order';
+/** The name of the file in the journal. */
+export const ORDER_NAME = 'order';
 /**
  * The maximum file size; beyond it the order so far is dropped. It lasts half a day for a service that is never idle.
  */
@@ -37,7 +39,7 @@ export async function createOrder(journal_dir: string): Promise<void> {
   try {
     if ((await listWriters(journal_dir)).length > 0) return;
     makeFolder(journal_dir, DIR_MODE);
-    appendFileSync(join(journal_dir, FILE_NAME), '', { mode: FILE_MODE });
+    appendOwnFileSync(join(journal_dir, ORDER_NAME), '', FILE_MODE);
   } catch {
     // The same cause prevents writing the journal, which reports it.
   }
@@ -45,7 +47,7 @@ export async function createOrder(journal_dir: string): Promise<void> {
 
 /** Opens the order of a journal, for the process that owns it. `bytes_max` is for tests. */
 export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOrder {
-  const path = join(journal_dir, FILE_NAME);
+  const path = join(journal_dir, ORDER_NAME);
   const text = readText(path);
   const kept = text === null ? null : parseSteps(text);
   const last = new Map((kept ?? []).map(({ writer, seq }) => [writer, seq]));
@@ -66,7 +68,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
       try {
         if (!is_whole || bytes > bytes_max) return restart();
         const line = getLine(step);
-        appendFileSync(path, line, { mode: FILE_MODE });
+        appendOwnFileSync(path, line, FILE_MODE);
         bytes += line.length;
       } catch {
         is_whole = false;
@@ -82,7 +84,7 @@ function getLine({ writer, seq, ordered }: ArrivalStep): string {
 /** Reads the file; `null` if it cannot be read, which counts as missing. */
 function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'latin1');
+    return readOwnFileSync(path, 'latin1');
   } catch {
     return null;
   }

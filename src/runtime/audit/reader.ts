@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isForeignEntry } from '../../platform/files/own-file.ts';
 import { getSystemCode } from './failure.ts';
 import { listSegments, listWriters, type SegmentFile } from './files.ts';
 import { JOURNAL_LINE_BYTES_MAX, type JournalRecord, type LineFault, parseRecord } from './journal-record.ts';
@@ -54,8 +55,8 @@ export async function* readChain(writer_dir: string, from: ChainPosition): Async
         yield block;
       }
     } catch (error) {
-      // Retention may have deleted the file since it was listed.
-      if (getSystemCode(error) !== 'ENOENT') throw error;
+      // Retention may have deleted the file since it was listed, or another program has replaced it.
+      if (getSystemCode(error) !== 'ENOENT' && !isForeignEntry(error)) throw error;
     }
   }
 }

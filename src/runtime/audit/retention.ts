@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { takeLock } from '../../drivers/stores/lock.ts';
+import { readOwnFile } from '../../platform/files/own-file.ts';
 import { getSystemCode } from './failure.ts';
 import {
   buildTemporaryName,
@@ -248,7 +249,7 @@ export async function readRetiredSegments(
   trusted: TrustedKeys,
 ): Promise<RetiredSegments | 'unsigned' | null> {
   try {
-    const retired = JSON.parse(await readFile(join(writer_dir, RETIRED), 'utf8')) as RetiredSegments;
+    const retired = JSON.parse(await readOwnFile(join(writer_dir, RETIRED))) as RetiredSegments;
     const key = trusted.keys.get(retired.key_id);
     const genuine =
       key !== undefined &&

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { drainSpool, writeSpool } from './spool.ts';
@@ -48,6 +49,9 @@ test('a spool file without an event is kept and read once', async (t) => {
     'null',
     '{"event_id":"evt_1"}',
     JSON.stringify({ ...sampleEvent(2), timestamp: 'x' }),
+    JSON.stringify({ ...sampleEvent(2), boundary: 'sideways' }),
+    JSON.stringify({ ...sampleEvent(2), decision: 'maybe' }),
+    JSON.stringify({ ...sampleEvent(2), action: 'approve' }),
   ];
   for (const [index, text] of foreign.entries()) {
     await writeFile(join(spool, `000000000000${index}-0000000000000000.jsonl`), text);
@@ -61,4 +65,61 @@ test('a spool file without an event is kept and read once', async (t) => {
     await readFile(join(spool, '0000000000000-0000000000000000.jsonl.refused'), 'utf8'),
     'not json',
   );
+});
+
+test('a folder, pipe or link with the name of a spool file stops no other file', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open();
+  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
+  const spool = join(trail.dir, 'spool');
+  const outside = join(trail.dir, '..', `outside-${process.pid}.jsonl`);
+  await writeFile(outside, `${JSON.stringify(sampleEvent(2))}\n`);
+  const names = ['a', 'b', 'c', 'd'].map((digit) => `0000000000000-000000000000000${digit}.jsonl`);
+  const [folder, full, pipe, link] = names.map((name) => join(spool, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  await mkdir(folder);
+  await mkdir(join(full, 'inner'), { recursive: true });
+  execFileSync('mkfifo', [pipe]);
+  await symlink(outside, link);
+  const report = await drainSpool({ dir: trail.dir, journal });
+  assert.deepEqual([report.events, [...report.refused].sort()], [1, names]);
+  assert.match(await readFile(outside, 'utf8'), /evt_/);
+  await rm(outside);
+  const verified = await trail.verify();
+  assert.deepEqual([verified.intact, verified.warnings.length], [true, 4]);
+});
+
+test('a spool that is a link is not read, and nothing is written through it', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open();
+  const outside = join(trail.dir, '..', `outside-${process.pid}`);
+  await mkdir(outside);
+  await symlink(outside, join(trail.dir, 'spool'));
+  await writeFile(
+    join(outside, '0000000000000-0000000000000000.jsonl'),
+    `${JSON.stringify(sampleEvent(1))}\n`,
+  );
+  assert.equal((await drainSpool({ dir: trail.dir, journal })).events, 0);
+  const writing = writeSpool({ dir: trail.dir, events: [sampleEvent(2)], now_ms });
+  await assert.rejects(writing, { code: 'spool_unusable' });
+  assert.equal((await readdir(outside)).length, 1);
+  await rm(outside, { recursive: true });
+  assert.equal((await trail.verify()).intact, false);
+});
+
+test('names from the spool reach the chain without line breaks', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open({ writer: 'parent' });
+  const forged = { ...sampleEvent(1), agent_id: 'a\nblock b', tool_name: 'x\u2028y' };
+  await writeSpool({ dir: trail.dir, events: [forged], now_ms });
+  await drainSpool({ dir: trail.dir, journal });
+  await journal.close();
+  const [segment] = (await readdir(join(trail.dir, 'parent'))).filter((name) => name.endsWith('.jsonl'));
+  const text = await readFile(join(trail.dir, 'parent', segment!), 'utf8');
+  assert.match(text, /"agent_id":"a\ufffdblock b"/);
+  assert.match(text, /"tool_name":"x\ufffdy"/);
 });

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAuditEvent } from './event-shape.ts';
+import { isForeignEntry, readOwnFile } from '../../platform/files/own-file.ts';
+import { cleanNames, isAuditEvent } from './event-shape.ts';
+import { AuditFailure, getSystemCode } from './failure.ts';
 import { makeDir, SPOOL_NAME, syncDir, writeFileDurably } from './files.ts';
 import type { Journal } from './journal.ts';
 import { isSelfTestEvent, markSelfTest } from './self-test.ts';
@@ -10,6 +12,8 @@ import type { AuditEvent } from './types.ts';
 
 /** The maximum size of a file. A short-lived process writes only a few events. */
 const SPOOL_BYTES_MAX = 16_777_216;
+/** Ends the name of a file that a drain has refused. */
+export const REFUSED_END = '.refused';
 const SPOOL_NAME_PATTERN = /^\d{13}-[0-9a-f]{16}\.jsonl$/;
 
 /**
@@ -26,6 +30,7 @@ export async function writeSpool(options: {
   if (options.events.length === 0) return;
   const spool = join(options.dir, SPOOL_NAME);
   await makeDir(spool);
+  if (!(await isFolder(spool))) throw buildSpoolFailure(spool);
   const time = String(Math.max(0, options.now_ms())).padStart(13, '0').slice(-13);
   const name = `${time}-${randomBytes(8).toString('hex')}.jsonl`;
   const lines = options.events.map((event) => `${JSON.stringify(event)}\n`);
@@ -35,7 +40,10 @@ export async function writeSpool(options: {
 export interface DrainReport {
   readonly files: number;
   readonly events: number;
-  /** Files that contain anything but events. They are renamed to `<name>.refused` and skipped from then on. */
+  /**
+   * Files that contain anything but events, and whatever else has the name of such a file. They are renamed to
+   * `<name>.refused` and skipped from then on.
+   */
   readonly refused: readonly string[];
 }
 
@@ -45,7 +53,7 @@ export interface DrainReport {
  */
 export async function drainSpool(options: { dir: string; journal: Journal }): Promise<DrainReport> {
   const spool = join(options.dir, SPOOL_NAME);
-  const names = await readdir(spool).catch(() => [] as string[]);
+  const names = (await isFolder(spool)) ? await readdir(spool).catch(() => [] as string[]) : [];
   const refused: string[] = [];
   let files = 0;
   let events = 0;
@@ -53,11 +61,14 @@ export async function drainSpool(options: { dir: string; journal: Journal }): Pr
     const path = join(spool, name);
     const found = await readSpool(path);
     if (found === null) {
-      await rename(path, `${path}.refused`);
-      refused.push(name);
+      // An entry that cannot be moved is refused again the next time, and never stops the other files.
+      await rename(path, `${path}${REFUSED_END}`).then(
+        () => refused.push(name),
+        () => {},
+      );
       continue;
     }
-    await Promise.all(found.map((event) => options.journal.append(dropMark(event))));
+    await Promise.all(found.map((event) => options.journal.append(dropMark(cleanNames(event)))));
     await rm(path);
     files += 1;
     events += found.length;
@@ -73,17 +84,28 @@ function dropMark(event: AuditEvent): AuditEvent {
   return { ...unmarked, context_hash: hashContext(unmarked) };
 }
 
+/** Returns `null` for anything but a file of events. */
 async function readSpool(path: string): Promise<AuditEvent[] | null> {
-  const { size } = await stat(path);
-  if (size > SPOOL_BYTES_MAX) return null;
-  const text = await readFile(path, 'utf8');
   try {
+    const text = await readOwnFile(path, SPOOL_BYTES_MAX);
     const events = text
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as AuditEvent);
     return events.every(isAuditEvent) ? events : null;
-  } catch {
-    return null;
+  } catch (error) {
+    const is_forbidden = ['EACCES', 'EPERM'].includes(getSystemCode(error));
+    if (error instanceof SyntaxError || isForeignEntry(error) || is_forbidden) return null;
+    throw error;
   }
+}
+
+/** A link to a folder elsewhere is none. */
+async function isFolder(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => null);
+  return entry?.isDirectory() ?? false;
+}
+
+function buildSpoolFailure(spool: string): AuditFailure {
+  return new AuditFailure('spool_unusable', `\`${spool}\` is not a folder. Move it away.`);
 }

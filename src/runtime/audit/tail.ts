@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openOwnFile } from '../../platform/files/own-file.ts';
 import { AuditFailure } from './failure.ts';
 import { listSegments, type SegmentFile } from './files.ts';
 import {
@@ -67,7 +67,7 @@ async function getTail(segment: SegmentFile, writer: string): Promise<ChainTail>
  * Reads the last window of the file. Returns `null` if it does not contain the whole last line, or the line is invalid.
  */
 async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail | null> {
-  const file = await open(segment.path, 'r');
+  const file = await openOwnFile(segment.path);
   try {
     const { size } = await file.stat();
     const from = Math.max(0, size - WINDOW_BYTES);

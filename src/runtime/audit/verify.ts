@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectNamedHeads, isWriterHead, type NamedHeads } from './chain-heads.ts';
 import { countJournalBytes, isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
+import { listForeignJournalEntries } from './foreign-entries.ts';
 import {
   CHAIN_START,
   type ChainHead,
@@ -19,6 +20,7 @@ import {
 import { readJournalLines } from './lines.ts';
 import { readRetiredSegments } from './retention.ts';
 import { RETENTION_EVENT } from './retention-event.ts';
+import { REFUSED_END } from './spool.ts';
 import type { AuditEvent } from './types.ts';
 
 export interface VerifyOptions {
@@ -113,13 +115,28 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
   }
   const walks = [...chains.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
   for (const walk of walks) checkRetention(walk, retentions);
-  const broken = walks.find((walk) => walk.broken !== null)?.broken ?? null;
+  const foreign = listForeignJournalEntries(options.dir);
+  // The service has skipped a refused entry and reported it, so no record can be behind its name.
+  const hiding = foreign.find((path) => !path.endsWith(REFUSED_END));
+  const broken =
+    walks.find((walk) => walk.broken !== null)?.broken ??
+    (hiding === undefined ? null : buildForeignBreak(hiding));
   return {
     intact: broken === null,
     writers: walks.map(getReport),
     broken,
-    warnings: [...listRootWarnings(trusted), ...walks.flatMap((walk) => walk.warnings)],
+    warnings: [
+      ...listRootWarnings(trusted),
+      ...walks.flatMap((walk) => walk.warnings),
+      ...foreign.map((path) => `\`${path}\` is not a file of the journal. Remove it.`),
+    ],
   };
+}
+
+/** Records can be missing where something else has the name of a file. */
+function buildForeignBreak(path: string): ChainBreak {
+  const reason = 'It is a folder, a link, a pipe or a socket in the place of a file. Move it away.';
+  return { writer: path.split('/')[0]!, file: path, line: null, seq: 1, reason };
 }
 
 /**

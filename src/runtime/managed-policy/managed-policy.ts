@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../core/types/index.ts';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 
 /** The current version of the rules of one tenant that operators saved over the API. */
@@ -58,7 +58,7 @@ export function buildManagedPolicyPath(state_dir: string): string {
 export function readManagedPolicy(state_dir: string): ManagedPolicy | null {
   const path = buildManagedPolicyPath(state_dir);
   try {
-    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const read: unknown = JSON.parse(readOwnFileSync(path));
     restrictMode(path);
     return isManagedPolicy(read) ? read : null;
   } catch (error) {
@@ -82,7 +82,7 @@ function isManagedPolicy(value: unknown): value is ManagedPolicy {
 
 function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8').trimEnd();
+    return readOwnFileSync(path).trimEnd();
   } catch {
     return null;
   }

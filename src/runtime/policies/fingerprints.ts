@@ -7,10 +7,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/index.ts';
 import { StartFailure } from '../../platform/failure.ts';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../config/index.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
@@ -152,7 +152,7 @@ function readKey({ state_dir, detection }: KeyPlace): string | null {
   if (detection.fingerprint_key !== undefined) return detection.fingerprint_key;
   const path = getFingerprintKeyPath(state_dir);
   try {
-    const key = readFileSync(path, 'utf8').trim();
+    const key = readOwnFileSync(path).trim();
     restrictMode(path);
     return KEY.test(key) ? key : null;
   } catch {

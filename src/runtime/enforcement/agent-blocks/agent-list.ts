@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrossingContext } from '../../../core/types/index.ts';
+import { readOwnFileSync } from '../../../platform/files/own-file.ts';
 import { writePrivateFile } from '../../../platform/files/private-file.ts';
 
 /** The rule name of a block by the kill switch. */
@@ -61,7 +62,7 @@ export function openAgentList(state_dir: string): FindAgentBlock {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       const next = stats === undefined ? '' : `${stats.ino}:${stats.mtimeNs}:${stats.size}`;
       if (next === version && keys !== null) return;
-      keys = stats === undefined ? new Set() : parseList(readFileSync(path, 'utf8'));
+      keys = stats === undefined ? new Set() : parseList(readOwnFileSync(path));
       version = next;
     } catch {
       keys = null;
@@ -91,7 +92,7 @@ function parseList(text: string): ReadonlySet<string> {
 
 function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readOwnFileSync(path);
   } catch {
     return null;
   }

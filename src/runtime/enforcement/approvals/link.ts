@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFileSync } from '../../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../../platform/files/private-file.ts';
 
 /** Builds and verifies the links that messages about approval requests carry. */
@@ -47,5 +47,5 @@ function readKey(state_dir: string): string {
   const path = join(state_dir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');
   restrictMode(path);
-  return readFileSync(path, 'utf8').trim();
+  return readOwnFileSync(path).trim();
 }

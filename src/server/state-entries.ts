@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, renameSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartFailure } from '../platform/failure.ts';
+import { listForeignJournalEntries, listNonFiles } from '../runtime/audit/foreign-entries.ts';
+
+interface EntryGroup {
+  readonly names: readonly string[];
+  readonly isOwn: (entry: Stats) => boolean;
+  readonly kind: 'file' | 'folder';
+}
+
+/** The fixed names in a state folder. Each group has its kind of entry and its answer to another kind. */
+const ENTRIES = {
+  /** Files that the service writes again: copies of the store, caches and logs. */
+  restored: {
+    names: [
+      '.gitignore',
+      'blocked-agents.json',
+      'daemon.log',
+      'hook.json',
+      'index.db',
+      'index.db-shm',
+      'index.db-wal',
+      'legal-holds.json',
+      'managed-policy.json',
+      'owner.json',
+    ],
+    isOwn: (entry: Stats) => entry.isFile(),
+    kind: 'file' as const,
+  },
+  /** Files that nothing can restore: keys, tokens, the store. */
+  kept: {
+    names: [
+      'agent-token',
+      'alert-stream-id',
+      'approval-link-key',
+      'fingerprint-key',
+      'memory-key',
+      'operator-token',
+      'owner.lock',
+      'store.db',
+      'store.db-shm',
+      'store.db-wal',
+      'totp-key',
+    ],
+    isOwn: (entry: Stats) => entry.isFile(),
+    kind: 'file' as const,
+  },
+  /** The service makes them again. */
+  sockets: {
+    names: ['content.sock', 'operator/operator.sock'],
+    isOwn: (entry: Stats) => entry.isSocket(),
+    kind: 'file' as const,
+  },
+  folders: {
+    names: ['evidence', 'journal', 'keys', 'operator', 'policies', 'setup'],
+    isOwn: (entry: Stats) => entry.isDirectory(),
+    kind: 'folder' as const,
+  },
+} satisfies Readonly<Record<string, EntryGroup>>;
+
+/** Follows the name of an entry that was moved away. */
+const REFUSED = '.refused-';
+
+/** The folders of `ENTRIES` that hold files only. */
+const FLAT_FOLDERS = ['keys', 'policies'];
+
+/**
+ * Lists what lies in a state folder and is not of this service, by its path in the folder: a folder, link, pipe or
+ * socket in the place of a file. It is skipped wherever the folder is read.
+ */
+export function listForeignEntries(state_dir: string): readonly string[] {
+  const fixed = Object.values(ENTRIES).flatMap((entries) => listOther(state_dir, entries));
+  const aside = ['', 'operator'].flatMap((folder) =>
+    listNames(join(state_dir, folder))
+      .filter((name) => name.includes(REFUSED))
+      .map((name) => join(folder, name)),
+  );
+  const inside = FLAT_FOLDERS.flatMap((folder) =>
+    listNonFiles(join(state_dir, folder)).map((name) => join(folder, name)),
+  );
+  const of_journal = listForeignJournalEntries(join(state_dir, 'journal'));
+  return [...fixed, ...aside, ...inside, ...of_journal.map((path) => join('journal', path))];
+}
+
+/** @throws StartFailure `state_unusable` for an entry in the place of something that nothing can restore */
+export function refuseForeignEntries(state_dir: string): void {
+  for (const entries of [ENTRIES.kept, ENTRIES.folders]) {
+    const [name] = listOther(state_dir, entries);
+    if (name === undefined) continue;
+    throw new StartFailure(
+      'state_unusable',
+      `\`${join(state_dir, name)}\` is not a ${entries.kind} of this service. Move it away, or restore the ${entries.kind} from a backup, then start again.`,
+    );
+  }
+}
+
+/**
+ * Moves foreign entries away from the names of files and sockets that the service makes again, to `<name>.refused-<random>`, and
+ * returns the names.
+ */
+export function setForeignEntriesAside(state_dir: string): readonly string[] {
+  const foreign = [ENTRIES.restored, ENTRIES.sockets].flatMap((entries) => listOther(state_dir, entries));
+  for (const name of foreign) {
+    const path = join(state_dir, name);
+    renameSync(path, `${path}${REFUSED}${randomBytes(6).toString('hex')}`);
+  }
+  return foreign;
+}
+
+/** Returns the names of entries of another kind. A folder may be a link to one on another disk. */
+function listOther(state_dir: string, { names, kind, isOwn }: EntryGroup): readonly string[] {
+  return names.filter((name) => {
+    const look = kind === 'folder' ? statSync : lstatSync;
+    const entry = look(join(state_dir, name), { throwIfNoEntry: false });
+    return entry !== undefined && !isOwn(entry);
+  });
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
