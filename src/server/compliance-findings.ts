@@ -1,4 +1,5 @@
 import type { ControlFinding } from '../core/advisors/control-findings.ts';
+import type { Policy } from '../core/types/index.ts';
 import type { ComplianceFindings, FindingsRequest } from '../features/advisors/types.ts';
 import type { ComplianceReport, ControlReport } from '../features/compliance/report-types.ts';
 import type { Runtime } from '../operations/runtime.ts';
@@ -35,24 +36,29 @@ export async function buildComplianceFindings(
     },
   );
   const { title, edition, controls } = report satisfies ComplianceReport;
-  return { title, edition, controls: controls.map(describeControl) };
+  return { title, edition, controls: controls.map((control) => describeControl(control, policy)) };
 }
 
-function describeControl(control: ControlReport): ControlFinding {
+/** Leaves out the rules of single tenants, and every sentence about one: they are nothing to tell a model. */
+function describeControl(control: ControlReport, policy: Policy): ControlFinding {
+  const tenant_rules = new Set(
+    policy.rules.filter(({ tenant_id }) => tenant_id !== null).map(({ name }) => name),
+  );
   const { control_id, title, requirement, contribution, status, elements, gaps, evidence } = control;
   return {
     ...{ control_id, title, requirement, contribution, status },
-    rules: elements.filter(({ kind }) => kind === 'rule').map(({ name }) => name),
+    rules: elements
+      .filter(({ kind, name }) => kind === 'rule' && !tenant_rules.has(name))
+      .map(({ name }) => name),
     mechanisms: elements
       .filter(({ kind }) => kind === 'mechanism')
       .map(({ name, states }) => `${name}: ${states.at(-1)?.state ?? 'inactive'}`),
-    missing: gaps.filter(({ kind }) => kind !== 'framework').flatMap(({ message }) => dropTenants(message)),
+    missing: gaps
+      .filter(({ kind, tenant_id }) => kind !== 'framework' && tenant_id === null)
+      .map(({ message }) => message),
     limits: gaps.filter(({ kind }) => kind === 'framework').map(({ message }) => message),
-    evidence: evidence.counts.map(({ kind, name, events }) => ({ kind, name, events })),
+    evidence: evidence.counts
+      .filter(({ kind, name }) => kind !== 'rule' || !tenant_rules.has(name))
+      .map(({ kind, name, events }) => ({ kind, name, events })),
   };
-}
-
-/** A sentence on a rule of one tenant says nothing about the others; a list of tenants is cut off. */
-function dropTenants(message: string): readonly string[] {
-  return message.includes(' of tenant ') ? [] : [message.split(/ Tenants?: /, 1).join()];
 }

@@ -82,16 +82,18 @@ export async function prepareCompliance(framework: FrameworkId, context: Context
   };
   const report = (policy: Policy, with_evidence: boolean) =>
     runtime.findComplianceGaps({ ...window, policy, with_evidence });
+  // The proposal is for all tenants, so the rules of one are nothing to tell a model.
+  const shared = { ...policy, rules: policy.rules.filter(({ tenant_id }) => tenant_id === null) };
   const input = {
     ...{ framework, since },
     ...(await report(policy, config.audit.enabled)),
-    rules: listRuleUses(policy, scope, [], []),
+    rules: listRuleUses(shared, scope, [], []),
     contracts: policy.contracts.length,
     identities: policy.identities.length,
     default_action: policy.default_action,
     audit_enabled: config.audit.enabled,
     retention_days: config.audit.max_age_days,
-    vocabulary: buildPromptVocabulary(policy),
+    vocabulary: buildPromptVocabulary(shared),
   };
   const check: Check = (files, signal) =>
     checkDocuments(files, {

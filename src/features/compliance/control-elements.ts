@@ -32,9 +32,9 @@ export function listRuleGaps(elements: readonly ControlElement[]): ControlGap[] 
         .filter(({ state }) => state !== 'active')
         .map(({ state, since, until }) => ({
           kind: 'policy' as const,
-          message: `Rule \`${name}\`${tenant_id === null ? '' : ` of tenant ${tenant_id}`} ${
-            state === 'monitor' ? 'was in monitor mode' : 'was not part of the policy'
-          }.`,
+          message: `Rule \`${name}\` ${state === 'monitor' ? 'was in monitor mode' : 'was not part of the policy'}.`,
+          tenants: tenant_id === null ? null : [tenant_id],
+          tenant_id,
           since,
           until,
         })),

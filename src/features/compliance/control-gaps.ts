@@ -30,16 +30,26 @@ export function listRequirements(control: ControlMapping, tenants: readonly stri
   );
 }
 
-/** The reason why a requirement is not met, as a clause; `null` if it is met. */
-function findFault({ subject, tenant_id }: Requirement, { view }: TimelineInterval): string | null {
+/** The reason why a requirement is not met, as a clause. */
+interface FaultReason {
+  readonly clause: string;
+  /** The tenant whose own rule the clause names; `null` if it names none. */
+  readonly rule_tenant_id: string | null;
+}
+
+/** Returns `null` if the requirement is met. */
+function findFault({ subject, tenant_id }: Requirement, { view }: TimelineInterval): FaultReason | null {
   if (view === null) return null;
   if (typeof subject === 'string') {
     const { state, detail } = getMechanism(subject).evaluate(view.policy, tenant_id);
     if (state === 'active' || state === 'available') return null;
     const { title } = getMechanism(subject);
-    return `${title}: ${state === 'monitor' ? 'in monitor mode only' : 'not active'} (${detail}).`;
+    const clause = `${title}: ${state === 'monitor' ? 'in monitor mode only' : 'not active'} (${detail}).`;
+    return { clause, rule_tenant_id: null };
   }
-  return describeTagFault(subject.expect, view.evaluateTag(subject.tag, subject.place, tenant_id));
+  const state = view.evaluateTag(subject.tag, subject.place, tenant_id);
+  const clause = describeTagFault(subject.expect, state);
+  return clause === null ? null : { clause, rule_tenant_id: state.rule_tenant_id };
 }
 
 function describeTagFault(
@@ -56,9 +66,11 @@ function describeTagFault(
     case 'allowed':
       return `no rule acts (rule \`${rule}\`, action \`${action}\`)`;
     case 'off':
-      return 'its detectors are off';
+      return DETECTORS_OFF;
   }
 }
+
+const DETECTORS_OFF = 'its detectors are off';
 
 /** The requirements of a control that the policies of a window met. */
 export interface RequirementResult {
@@ -78,8 +90,12 @@ export function evaluateRequirements(
   let met_always = 0;
   let met_sometimes = 0;
   for (const requirement of requirements) {
-    const spans = listSpans(timeline, (each) => findFault(requirement, each), String);
-    const failed = spans.filter(({ value }) => value !== null) as Span<string>[];
+    const spans = listSpans(
+      timeline,
+      (each) => findFault(requirement, each),
+      (reason) => JSON.stringify(reason),
+    );
+    const failed = spans.filter(({ value }) => value !== null) as Span<FaultReason>[];
     if (failed.length === 0) met_always += 1;
     if (failed.length < spans.length) met_sometimes += 1;
     faults.push(...failed.map((span) => ({ ...requirement, ...span })));
@@ -87,7 +103,7 @@ export function evaluateRequirements(
   return { gaps: joinFaults(faults, requirements), total: requirements.length, met_always, met_sometimes };
 }
 
-type Fault = Requirement & Span<string>;
+type Fault = Requirement & Span<FaultReason>;
 
 /** Joins the faults that have the same reason and time: one sentence for all places and tenants. */
 function joinFaults(faults: readonly Fault[], requirements: readonly Requirement[]): ControlGap[] {
@@ -95,24 +111,26 @@ function joinFaults(faults: readonly Fault[], requirements: readonly Requirement
   const groups = new Map<string, Fault[]>();
   for (const fault of faults) {
     const about = typeof fault.subject === 'string' ? fault.subject : fault.subject.tag;
-    const key = `${about}\0${fault.value}\0${fault.from_ms}\0${fault.to_ms}`;
+    const key = JSON.stringify([about, fault.value, fault.from_ms, fault.to_ms]);
     groups.set(key, [...(groups.get(key) ?? []), fault]);
   }
   return [...groups.values()].map((group) => {
     const { subject, value, from_ms, to_ms } = group[0]!;
-    const tenants = [...new Set(group.map(({ tenant_id }) => tenant_id))];
-    const who =
-      tenants.length === tenant_count
-        ? ''
-        : ` Tenant${tenants.length === 1 ? '' : 's'}: ${tenants.join(', ')}.`;
-    const span = { since: formatMs(from_ms), until: formatMs(to_ms) };
+    const { clause, rule_tenant_id } = value;
+    const concerned = [...new Set(group.map(({ tenant_id }) => tenant_id))];
+    const about = {
+      tenants: concerned.length === tenant_count ? null : concerned,
+      tenant_id: rule_tenant_id,
+      since: formatMs(from_ms),
+      until: formatMs(to_ms),
+    };
     if (typeof subject === 'string') {
       const { advice } = getMechanism(subject);
-      return { kind: 'policy', message: [value, advice].filter(Boolean).join(' ') + who, ...span };
+      return { kind: 'policy', message: [clause, advice].filter(Boolean).join(' '), ...about };
     }
     const places = [...new Set(group.map((each) => PLACE_WORDS[(each.subject as { place: Place }).place]))];
-    const kind = value === 'its detectors are off' ? 'detector' : 'policy';
-    return { kind, message: `\`${subject.tag}\` in ${joinNames(places)}: ${value}.${who}`, ...span };
+    const kind = clause === DETECTORS_OFF ? 'detector' : 'policy';
+    return { kind, message: `\`${subject.tag}\` in ${joinNames(places)}: ${clause}.`, ...about };
   });
 }
 
@@ -133,6 +151,8 @@ export function listDetectorGaps(control: ControlMapping, timeline: PolicyTimeli
       .map(({ value: { disabled, total }, from_ms, to_ms }) => ({
         kind: 'detector' as const,
         message: `${disabled.length} of ${total} detectors of \`${tag}\` are off: ${formatSomeNames(disabled)}.`,
+        tenants: null,
+        tenant_id: null,
         since: formatMs(from_ms),
         until: formatMs(to_ms),
       })),

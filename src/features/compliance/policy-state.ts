@@ -21,6 +21,8 @@ export interface TagState {
   readonly action: Action;
   /** The rule that decides. */
   readonly rule: string;
+  /** The tenant whose own rule it is; `null` for a rule of all tenants. */
+  readonly rule_tenant_id: string | null;
 }
 
 /** A policy as reports evaluate it. */
@@ -82,12 +84,21 @@ function evaluateTag(
   tenant_id: string,
 ): TagState {
   const { action, rule, monitored } = judge(buildCrossing(tag, place, tenant_id), policy, null, conditions);
-  const decided = { action, rule };
+  const describe = (decided: { readonly action: Action; readonly rule: string }) => ({
+    ...decided,
+    rule_tenant_id: isTenantRule(policy, decided.rule, tenant_id) ? tenant_id : null,
+  });
+  const decided = describe({ action, rule });
   if (!isFactTag(tag) && !hasDetector(policy, tag)) return { ...decided, state: 'off' };
   if (isActing(action)) return { ...decided, state: 'enforced' };
   const would = monitored.find((each) => isActing(each.action));
-  if (would !== undefined) return { action: would.action, rule: would.rule, state: 'monitored' };
+  if (would !== undefined)
+    return { ...describe({ action: would.action, rule: would.rule }), state: 'monitored' };
   return { ...decided, state: action === 'flag' ? 'recorded' : 'allowed' };
+}
+
+function isTenantRule({ rules }: Policy, name: string, tenant_id: string): boolean {
+  return rules.some((rule) => rule.name === name && rule.tenant_id === tenant_id);
 }
 
 function isActing(action: Action): boolean {

@@ -1,6 +1,7 @@
 import {
   formatActions,
   formatApprovals,
+  formatGapMessage,
   formatSpan,
   formatStates,
   formatStatus,
@@ -102,7 +103,7 @@ function renderHead(report: ComplianceReport): string {
   ];
   return `<p class="lead">What was enforced from ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)}, with the evidence and the gaps.</p>
 <div class="figures">${figures.join('')}</div>
-${record_gaps.map((gap) => `<p class="notice"><b>Gap of all controls.</b> ${renderProse(gap.message)} ${formatSpan(gap, window)}.</p>`).join('\n')}
+${record_gaps.map((gap) => `<p class="notice"><b>Gap of all controls.</b> ${renderProse(formatGapMessage(gap))} ${formatSpan(gap, window)}.</p>`).join('\n')}
 ${anomaly_flags.map((flag) => `<p class="notice"><b>Anomaly.</b> ${escapeHtml(flag)}</p>`).join('\n')}
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
 <ul>${scope.map((sentence) => `<li>${renderProse(sentence)}</li>`).join('')}</ul>`;
@@ -160,7 +161,7 @@ function renderEvidence({ evidence }: ControlReport): string {
 
 function renderGap(gap: ControlGap, window: ComplianceReport['window']): string {
   const span = formatSpan(gap, window);
-  return `<li><span class="kind">${GAP_WORDS[gap.kind]}:</span> ${renderProse(gap.message)}${span === '' ? '' : ` <span class="soft">(${span})</span>`}</li>`;
+  return `<li><span class="kind">${GAP_WORDS[gap.kind]}:</span> ${renderProse(formatGapMessage(gap))}${span === '' ? '' : ` <span class="soft">(${span})</span>`}</li>`;
 }
 
 function renderPolicies({ policies, changes }: ComplianceReport): string {

@@ -1,6 +1,7 @@
 import {
   formatActions,
   formatApprovals,
+  formatGapMessage,
   formatSpan,
   formatStates,
   formatStatus,
@@ -58,7 +59,7 @@ function listHead(report: ComplianceReport): string[] {
     `- Deletions of expired memory: ${summary.memory_retention_events}`,
     ...summary.anomaly_flags.map((flag) => `- **Anomaly:** ${escapeText(flag)}`),
     ...report.record_gaps.map(
-      (gap) => `- **Gap of all controls:** ${escapeText(gap.message)} *${formatSpan(gap, window)}*`,
+      (gap) => `- **Gap of all controls:** ${escapeText(formatGapMessage(gap))} *${formatSpan(gap, window)}*`,
     ),
     '',
     ...scope.map((sentence) => `> ${escapeText(sentence)}`),
@@ -110,7 +111,7 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
     ...(gaps.length === 0 ? [] : ['Gaps:', '']),
     ...gaps.map((gap) => {
       const span = formatSpan(gap, window);
-      return `- (${GAP_WORDS[gap.kind]}) ${escapeText(gap.message)}${span === '' ? '' : ` *${span}*`}`;
+      return `- (${GAP_WORDS[gap.kind]}) ${escapeText(formatGapMessage(gap))}${span === '' ? '' : ` *${span}*`}`;
     }),
     '',
     ...(control.settings.length === 0

@@ -17,6 +17,13 @@ export function formatUtcTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
+/** Formats the message of a gap with the tenants that it concerns. */
+export function formatGapMessage({ message, tenants }: ControlGap): string {
+  return tenants === null
+    ? message
+    : `${message} Tenant${tenants.length === 1 ? '' : 's'}: ${tenants.join(', ')}.`;
+}
+
 /** Formats the span of a gap or a state; empty for none. */
 export function formatSpan(
   { since, until }: Pick<ControlGap, 'since' | 'until'>,

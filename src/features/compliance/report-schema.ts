@@ -27,6 +27,15 @@ const span = { since: nullableTextSchema, until: nullableTextSchema } as const;
 const gap = buildObjectSchema({
   kind: { enum: ['policy', 'detector', 'record', 'framework'] },
   message: textSchema,
+  tenants: {
+    type: ['array', 'null'],
+    items: textSchema,
+    description: 'The tenants that the gap concerns; `null` for all of the report.',
+  },
+  tenant_id: {
+    ...nullableTextSchema,
+    description: 'The tenant whose own rule the message names; `null` if it names none.',
+  },
   ...span,
 });
 

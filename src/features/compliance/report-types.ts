@@ -42,7 +42,12 @@ export interface ControlGap {
    * `framework`: the clause asks for more than this service can give.
    */
   readonly kind: 'policy' | 'detector' | 'record' | 'framework';
+  /** A sentence without the names of tenants. */
   readonly message: string;
+  /** The tenants that the gap concerns; `null` for all tenants of the report. */
+  readonly tenants: readonly string[] | null;
+  /** The tenant whose own rule the message names; `null` if it names none. */
+  readonly tenant_id: string | null;
   /** The time span of the gap; `null` for `framework`. */
   readonly since: string | null;
   readonly until: string | null;

@@ -112,7 +112,8 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
   const { control_id, title, requirement, contribution, permissions, settings, coverage } = control;
   const about = { control_id, title, requirement, contribution, permissions, settings };
   const framework_gaps = control.gaps.map(
-    (message) => ({ kind: 'framework', message, since: null, until: null }) as const,
+    (message) =>
+      ({ kind: 'framework', message, tenants: null, tenant_id: null, since: null, until: null }) as const,
   );
   if (coverage === 'none') {
     const evidence = { counts: [], sample_event_ids: [] };
@@ -174,6 +175,8 @@ function listRecordGaps({ since_ms, until_ms, intervals }: PolicyTimeline): Cont
   const unrecorded: ControlGap = {
     kind: 'record',
     message: 'No event was recorded in this span or before it, so nothing shows what was enforced.',
+    tenants: null,
+    tenant_id: null,
     since: formatMs(since_ms),
     until: formatMs(first_ms),
   };
@@ -183,6 +186,8 @@ function listRecordGaps({ since_ms, until_ms, intervals }: PolicyTimeline): Cont
       ({ policy_hash, from_ms, to_ms }): ControlGap => ({
         kind: 'record',
         message: `The policy \`${policy_hash}\` is no longer saved, so that what it enforced is not known.`,
+        tenants: null,
+        tenant_id: null,
         since: formatMs(from_ms),
         until: formatMs(to_ms),
       }),

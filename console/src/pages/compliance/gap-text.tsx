@@ -2,10 +2,11 @@ import type { ControlGap } from '../../../../src/features/compliance/report-type
 import { Prose } from '../../components/prose.tsx';
 
 /** A gap in words, with its time span if it has one. */
-export function GapText({ gap: { message, since, until } }: { readonly gap: ControlGap }) {
+export function GapText({ gap: { message, tenants, since, until } }: { readonly gap: ControlGap }) {
   return (
     <>
       <Prose text={message} />
+      {tenants === null ? null : ` Tenants: ${tenants.join(', ')}.`}
       {since === null ? null : ` (${formatShortTime(since)} to ${formatShortTime(until)})`}
     </>
   );
