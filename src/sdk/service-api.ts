@@ -306,6 +306,7 @@ export interface ServiceApi {
           readonly phase?: 'request' | 'response' | 'message';
           readonly rule_ids?: readonly string[];
           readonly session_tags?: readonly string[];
+          readonly severity?: 'low' | 'medium' | 'high' | 'critical';
           readonly stripped_fields_count?: number;
           readonly violations?: readonly string[];
         };

@@ -89,11 +89,8 @@ export async function bringUpService(
       log,
     });
     ownership.announce({ ...owner, url });
-    const warnings = [
-      ...[...read.warnings, ...made.warnings].map(formatProblem),
-      ...exposed,
-      ...listOperatorWarnings(config),
-    ];
+    const found = [...read.warnings, ...made.warnings].map(formatProblem);
+    const warnings = [...found, ...exposed, ...listOperatorWarnings(config)];
     const set_up_link = is_daemon ? null : await parent.createFirstLink();
     const facts = { config, policy: made.policy, port, url, warnings, set_up_link };
     const service = attachSignals(parent, { ownership, log, latest }, facts);

@@ -306,6 +306,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped_fields : [],
     removed: stripped?.splices ?? [],
     fallback_used,
+    ...(winner.severity !== undefined && winner.action !== 'allow' && { rule_severity: winner.severity }),
     coverage,
     monitored: evaluation.monitored,
     enforced_result: evaluation.enforced_result,

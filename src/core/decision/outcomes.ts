@@ -8,6 +8,7 @@ import type {
   Phase,
   Policy,
   Rule,
+  Severity,
   Tag,
 } from '../types/index.ts';
 import { requirePlace } from './classifier-findings.ts';
@@ -19,6 +20,8 @@ export interface RuleOutcome {
   readonly rule: string;
   readonly reason: string;
   readonly fallback_template: string | null;
+  /** The severity that the rule sets itself. */
+  readonly severity?: Severity;
   /** A rule's own terms of approval. */
   readonly approval?: Rule['approval'];
 }
@@ -32,8 +35,16 @@ export const DEFAULT_ALLOW: RuleOutcome = {
 };
 
 /** Returns the outcome of a rule that matched. */
-export function buildRuleOutcome({ action, name, reason, fallback_template, approval }: Rule): RuleOutcome {
-  return { action, rule: name, reason, fallback_template, approval };
+export function buildRuleOutcome(rule: Rule): RuleOutcome {
+  const { action, name, reason, fallback_template, approval, severity } = rule;
+  return {
+    action,
+    rule: name,
+    reason,
+    fallback_template,
+    approval,
+    ...(severity !== null && { severity }),
+  };
 }
 
 /** Returns the outcome for content that was not scanned in full. */

@@ -2,6 +2,7 @@ import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { isFactTag } from '../tags.ts';
 import {
   ACTIONS,
+  type Action,
   BOUNDARIES,
   type Boundary,
   type Coverage,
@@ -16,6 +17,7 @@ import {
   SEVERITIES,
   type Severity,
   type Tag,
+  type Verdict,
 } from '../types/index.ts';
 
 /** Maximum number of kinds of findings in one event. */
@@ -46,6 +48,49 @@ function readMark(mark: string | undefined): Pick<Finding, 'example' | 'source' 
   if (mark === undefined) return {};
   if (mark === ' example') return { example: true };
   return { source: 'classifier', ...(mark === ' classifier whole' && { is_whole: true }) };
+}
+
+/** The severity of an action if nothing else has a higher one. */
+const ACTION_SEVERITIES: Readonly<Record<Action, Severity>> = {
+  allow: 'low',
+  flag: 'low',
+  redact: 'medium',
+  require_approval: 'medium',
+  block: 'high',
+};
+
+/** The parts of a verdict that decide the severity of its event. */
+type SeverityParts = Pick<Verdict, 'action' | 'findings' | 'violations' | 'rule_severity'>;
+
+/**
+ * Returns the severity that an event records: the highest of its findings, violations, the rule that decided, and the
+ * action. A harmless finding next to a grave one never lowers it. `null` if nothing was found and nothing done.
+ */
+export function computeEventSeverity(verdict: SeverityParts): Severity | null {
+  const { action, findings, violations, rule_severity } = verdict;
+  if (action === 'allow' && findings.length === 0 && violations.length === 0) return null;
+  const severities = new Set<Severity | undefined>([
+    ACTION_SEVERITIES[action],
+    rule_severity,
+    ...findings.flatMap(({ severity, detected_severity }) => [severity, detected_severity]),
+    ...violations.map(({ severity }) => severity),
+  ]);
+  return findHighestSeverity((each) => severities.has(each));
+}
+
+/** Returns the highest severity for which a test holds; `null` if there is none. */
+function findHighestSeverity(isPresent: (severity: Severity) => boolean): Severity | null {
+  return SEVERITIES.toReversed().find(isPresent) ?? null;
+}
+
+/**
+ * Returns the severity of a recorded event; `null` if it has none. An event of an earlier version has no `severity`, and
+ * that of its findings counts.
+ */
+export function readEventSeverity({ metadata }: Pick<RecordedEvent, 'metadata'>): Severity | null {
+  if (isOneOf(SEVERITIES, metadata.severity)) return metadata.severity;
+  const found = readTexts(metadata.found_tags).map((kind) => KIND.exec(kind)?.[2]);
+  return findHighestSeverity((each) => found.includes(each));
 }
 
 /** Members of an audit event that a replay reads. Every decision in the journal has them. */

@@ -1,5 +1,5 @@
 import type { Content } from './crossing.ts';
-import type { Action, Decision, Tag } from './enums.ts';
+import type { Action, Decision, Severity, Tag } from './enums.ts';
 import type { AllowlistedFinding, Coverage, JudgedFinding, Violation } from './finding.ts';
 import type { Splice } from './json.ts';
 import type { TaintChange } from './policy.ts';
@@ -51,6 +51,8 @@ export interface Verdict {
   readonly removed: readonly Splice[];
   /** `true` if the `fallback_template` of a rule replaces the content. */
   readonly fallback_used: boolean;
+  /** The severity that the rule that decided sets itself; absent if it sets none, or allows. */
+  readonly rule_severity?: Severity;
   readonly coverage: Coverage;
   readonly monitored: readonly MonitoredRule[];
   /**

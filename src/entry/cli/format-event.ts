@@ -1,21 +1,13 @@
+import { readEventSeverity } from '../../core/review/recorded-decision.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { escapeControls, paintText, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
-
-/** Returns the highest severity of the findings; `null` if there are none. */
-function findHighestSeverity({ metadata: { found_tags } }: AuditEvent): string | null {
-  const kinds = Array.isArray(found_tags) ? found_tags.map(String) : [];
-  const words = new Set(kinds.flatMap((kind) => kind.split(/\s+/)));
-  return SEVERITIES.find((severity) => words.has(severity)) ?? null;
-}
-
 /** Formats one event on one line, from the time to the event ID. Fields without a value are left out. */
 export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
   const decision = paintText(terminal, COLOURS[event.decision], event.decision.padEnd(6));
-  const severity = findHighestSeverity(event);
+  const severity = readEventSeverity(event);
   const parts = [
     event.timestamp,
     decision,

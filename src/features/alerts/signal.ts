@@ -1,3 +1,4 @@
+import { computeEventSeverity, readEventSeverity } from '../../core/review/recorded-decision.ts';
 import { isSelfTestEvent } from '../../runtime/audit/self-test.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertGroupField, AlertSource } from '../../runtime/config/schema-alert-rules.ts';
@@ -25,7 +26,6 @@ export interface Signal {
 
 /** The longest value of a group, in UTF-16 units. Callers choose the names of agents, tools and sessions. */
 const TEXT_MAX = 256;
-const SEVERITY_ORDER: readonly AlertSeverity[] = ['critical', 'high', 'medium', 'low'];
 
 /** Cuts a name and replaces control characters, so that it fits into a message. */
 export function boundText(text: string): string {
@@ -79,17 +79,12 @@ function listSources(event: AuditEvent): readonly AlertSource[] {
 }
 
 /** Changes of the service whose refusal is a failure of a file or a driver, not of a person. */
-const FAILING_PHASES: readonly string[] = ['policy_reload', 'secret_resolve'];
+const FAILING_PHASES: readonly string[] = ['policy_reload', 'secret_resolve', 'state_folder'];
 
-/** Returns the highest severity of the findings; without one, a severity by the action. */
-function readSeverity({ action, metadata }: AuditEvent): AlertSeverity {
-  const found = Array.isArray(metadata.found_tags) ? (metadata.found_tags as readonly string[]) : [];
-  // Each is `<tags joined by +> <severity> <count>`.
-  const severities = found.map((each) => each.split(' ')[1]);
-  const highest = SEVERITY_ORDER.find((each) => severities.includes(each));
-  if (highest !== undefined) return highest;
-  if (action === 'block') return 'high';
-  return action === 'redact' || action === 'require_approval' ? 'medium' : 'low';
+/** Returns the recorded severity. Events of the service, and old ones without findings, have one by their action. */
+function readSeverity(event: AuditEvent): AlertSeverity {
+  const { action } = event;
+  return readEventSeverity(event) ?? computeEventSeverity({ action, findings: [], violations: [] }) ?? 'low';
 }
 
 /** The value of a group field that a signal does not have. */

@@ -60,6 +60,7 @@ const reportedMetadataSchema = {
     phase: { enum: PHASES },
     rule_ids: buildNamesSchema(DETECTOR, 50),
     session_tags: buildNamesSchema(TAG, 1_000),
+    severity: { enum: SEVERITIES },
     stripped_fields_count: count,
     violations: buildNamesSchema(`(?:${VIOLATION_TYPES.join('|')}):[a-z0-9_.-]{1,128}`, 50),
   },

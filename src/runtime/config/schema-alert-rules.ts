@@ -91,7 +91,7 @@ const filters = {
       maxItems: 4,
       default: [],
       description:
-        'Severities of findings. Without a finding: `high` for a block, `medium` for a redaction or a request for approval, else `low`.',
+        'Severities of events: the highest of findings, violations, the own `severity` of the rule that decided, and the action, which is `high` for a block, `medium` for a redaction or a request for approval, else `low`.',
     },
   },
 } as const;

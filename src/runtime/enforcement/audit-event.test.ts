@@ -61,6 +61,7 @@ test('an event holds what was decided', () => {
       monitored_rule: 'no-secrets',
       monitored_tags: ['personal.pii.ssn'],
       rule_ids: event.metadata.rule_ids,
+      severity: 'critical',
       text_bytes: 44,
     },
   });

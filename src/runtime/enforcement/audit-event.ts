@@ -3,7 +3,7 @@ import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
-import { summarizeFindings } from '../../core/review/recorded-decision.ts';
+import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
 import { normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
@@ -133,6 +133,8 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (verdict.findings.length > 0) metadata.rule_ids = listNames(verdict.findings, (each) => each.rule_id);
   if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
+  const severity = computeEventSeverity(verdict);
+  if (severity !== null) metadata.severity = severity;
   if (verdict.stripped_fields.length > 0)
     metadata.stripped_fields = listNames(verdict.stripped_fields, (name) => name);
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { summarizeFindings } from '../../core/review/recorded-decision.ts';
+import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
 import type { CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { GuardOperation } from '../types.ts';
 
@@ -107,6 +107,8 @@ function buildMetadata(
   if (findings.length > 0) metadata.rule_ids = sortNames(findings.map((each) => each.rule_id));
   if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
+  const severity = computeEventSeverity(verdict);
+  if (severity !== null) metadata.severity = severity;
   if (stripped_fields.length > 0) metadata.stripped_fields_count = stripped_fields.length;
   if (violations.length > 0)
     metadata.violations = sortNames(violations.map((each) => `${each.type}:${each.rule}`));
