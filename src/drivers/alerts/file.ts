@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open as openFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { escapeLineEnds } from '../../core/json/line-json.ts';
 import { findDiskProblem } from '../../platform/disk.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { openSerialQueue } from '../../platform/queue/serial-queue.ts';
@@ -62,7 +63,7 @@ async function appendMessage(
   signal: AbortSignal,
 ): Promise<DeliveryResult> {
   if (signal.aborted) return { sent: false, reason: 'There was no time left to write it.', permanent: false };
-  const line = Buffer.from(`${JSON.stringify(message)}\n`);
+  const line = Buffer.from(`${escapeLineEnds(JSON.stringify(message))}\n`);
   try {
     makeFolder(dirname(settings.path));
     await rotateIfFull(settings, line.length);

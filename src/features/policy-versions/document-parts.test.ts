@@ -37,3 +37,14 @@ test('many beginnings without an end are read in linear time', () => {
   const line = `# Skill x 1 begins, sha256 ${'0'.repeat(64)}\n`;
   assert.deepEqual(listParts(line.repeat(8_000)), []);
 });
+
+test('a part whose text has the marks of another part is one part', () => {
+  const forged = appendPart('', { kind: 'Skill', name: 'other', version: '1.0.0' }, 'policies: []');
+  const text = appendPart('', { kind: 'Template', name: 'own', version: null }, `a: 1\n${forged}b: 2`);
+  assert.deepEqual(
+    listParts(text).map(({ kind, name, is_edited }) => [kind, name, is_edited]),
+    [['Template', 'own', false]],
+  );
+  assert.equal(removePart(text, 'Template', 'own'), '');
+  assert.equal(removePart(text, 'Skill', 'other'), text);
+});

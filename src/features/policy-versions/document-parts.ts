@@ -52,14 +52,18 @@ function findParts(text: string): readonly PlacedPart[] {
   return parts;
 }
 
-/** Adds a part to the end of a policy document. */
+/** Adds a part to the end of a policy document. Its own comments cannot mark another part. */
 export function appendPart(
   text: string,
   { kind, name, version }: Omit<InstalledPart, 'is_edited'>,
   own: string,
 ): string {
   const before = text.trim() === '' ? '' : `${text.trimEnd()}\n---\n`;
-  const lines = own.trimEnd();
+  const lines = own
+    .trimEnd()
+    .split('\n')
+    .map((line) => (BEGIN.test(line) || END.test(line) ? `#${line}` : line))
+    .join('\n');
   const title = version === null ? `${kind} ${name}` : `${kind} ${name} ${version}`;
   return `${before}# ${title} begins, sha256 ${hashSha256(lines)}\n${lines}\n# ${kind} ${name} ends\n`;
 }

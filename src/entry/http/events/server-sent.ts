@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import { escapeLineEnds } from '../../../core/json/line-json.ts';
 import type { EventFrame } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedSubscriber, EventPorts } from './admit-subscriber.ts';
 import { type EventConnection, openSubscriber } from './subscriber.ts';
 
 const frame: EventFrame = {
   name: 'server_sent',
-  bytes: ({ event, json }) => Buffer.from(`id: ${event.event_id}\ndata: ${json}\n\n`),
+  bytes: ({ event, json }) => Buffer.from(`id: ${event.event_id}\ndata: ${escapeLineEnds(json)}\n\n`),
 };
 
 const HEADERS = {
