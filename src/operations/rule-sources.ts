@@ -1,5 +1,6 @@
 import type { Policy, Rule } from '../core/types/index.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
+import { findManagedOrigin } from '../runtime/policies/managed-input.ts';
 import { findPack, readPacks } from '../runtime/policies/packs.ts';
 import type { Context } from './operation.ts';
 
@@ -49,8 +50,8 @@ export async function openRuleSources(
     const file = places.get(getKey(rule));
     if (file === undefined || file === null || !read.ok) return UNKNOWN;
     if (file === read.config.origin.label) return { origin: 'configuration', file };
-    if (file.startsWith('managed policy, version ')) return { origin: 'document', file: null };
-    if (file.startsWith('policies of tenant ')) return { origin: 'tenant_set', file: null };
+    const managed = findManagedOrigin(file);
+    if (managed !== null) return { origin: managed, file: null };
     const is_pack = packs !== null && findPack(packs, file) !== null;
     return { origin: is_pack ? 'pack' : 'file', file };
   };

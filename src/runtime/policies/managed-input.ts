@@ -3,6 +3,15 @@ import type { DocumentFile } from '../config/document-files.ts';
 import type { ManagedPolicy } from '../managed-policy/managed-policy.ts';
 import { type DocumentsRead, readDocuments, readDocumentText } from './read-documents.ts';
 
+/** The labels with which problems and rules name the documents of the managed policy. */
+const LABELS = { document: 'managed policy, version ', tenant_set: 'policies of tenant ' } as const;
+
+/** Returns the part of the managed policy that a label names; `null` if it names a file. */
+export function findManagedOrigin(label: string): keyof typeof LABELS | null {
+  if (label.startsWith(LABELS.tenant_set)) return 'tenant_set';
+  return label.startsWith(LABELS.document) ? 'document' : null;
+}
+
 /** Reads the documents of the files, and after them those of the managed policy. */
 export async function readAllDocuments(
   files: readonly DocumentFile[],
@@ -10,7 +19,7 @@ export async function readAllDocuments(
 ): Promise<DocumentsRead> {
   const read = await readDocuments(files);
   if (document === null) return read;
-  const own = await readDocumentText(document.text, `managed policy, version ${document.version}`);
+  const own = await readDocumentText(document.text, `${LABELS.document}${document.version}`);
   return {
     documents: [...read.documents, ...own.documents],
     problems: [...read.problems, ...own.problems],
@@ -28,7 +37,7 @@ export function addManagedPolicy(
 ): CompileInput {
   if (tenants.length === 0 && allowlist.length === 0) return input;
   const sets = tenants.map(({ tenant_id, version, policies }) => ({
-    file: `policies of tenant ${tenant_id}, version ${version}`,
+    file: `${LABELS.tenant_set}${tenant_id}, version ${version}`,
     path: 'policies',
     tenant_id,
     rules: policies,
