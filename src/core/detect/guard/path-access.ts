@@ -43,14 +43,16 @@ const REMOVERS = new Set(
 const COPIERS = new Set('cp scp rsync ln gcp copy copy-item xcopy robocopy ditto'.split(' '));
 const MOVERS = new Set('mv move move-item gmv ren'.split(' '));
 /** Flags and operands with which listers and readers write a file, or show the content of any file. */
-const MORE_THAN_READS: Readonly<Record<string, RegExp>> = {
-  file: / -C /,
-  git: / (?:-f|-F|--(?:contents|file|no-index|output))[ =]/,
-  less: / (?:-[oO]|--log-file)[ =]?/i,
-  tree: / -o /,
-  uniq: / [^-\s]\S* [^-\s]\S* $/,
-  xxd: / (?:-\w*r\w*|--revert) /,
-};
+const MORE_THAN_READS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    file: / -C /,
+    git: / (?:-f|-F|--(?:contents|file|no-index|output))[ =]/,
+    less: / (?:-[oO]|--log-file)[ =]?/i,
+    tree: / -o /,
+    uniq: / [^-\s]\S* [^-\s]\S* $/,
+    xxd: / (?:-\w*r\w*|--revert) /,
+  }),
+);
 const SEARCHERS = /^(?:[ef]?grep|rg|ag|ack|sed|g?awk|mawk|jq|yq|select-string)$/;
 /** Flags with which linters and formatters rewrite their files. */
 const FORMATS = /^(?:-w|--write|--fix)$/;
@@ -123,7 +125,7 @@ function listFoundPaths(command: Command): readonly PathAccess[] {
 function getPathUse(command: Command): PathUse {
   const { name, words } = command;
   if (/^(?:mkdir|md)$/.test(name)) return 'create';
-  if (MORE_THAN_READS[name]?.test(joinWords(command))) return 'unknown';
+  if (MORE_THAN_READS.get(name)?.test(joinWords(command))) return 'unknown';
   const in_place = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
