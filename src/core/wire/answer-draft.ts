@@ -1,7 +1,9 @@
-import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
+import { getMembers } from '../json/nodes.ts';
+import type { JsonMember, JsonNode, Splice, StringNode } from '../types/json.ts';
 import {
   isBase64,
   type MemberMeaning,
+  type TextOrigin,
   type TextVisitor,
   visitMemberTexts,
   visitTexts,
@@ -15,7 +17,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[]
  * The content of an answer while it is read: of one event, or of the whole answer as if it were a single event.
  * Each string is passed to one of the functions below exactly once, unless it is sealed.
  */
-export interface AnswerDraft extends Writable<EventParts> {
+export interface AnswerDraft extends Writable<Omit<EventParts, 'removals'>> {
+  /** Members of a stream's event that the protocol does not define, by the object around them. */
+  readonly undefined_members: Map<JsonNode, Set<JsonMember>>;
   readonly channels: AnswerChannels;
   readonly vocabulary: WireVocabulary;
   /** `true` if the answer is read event by event. */
@@ -47,6 +51,7 @@ export interface CallIdentity {
 export interface PieceDetails {
   readonly call?: CallIdentity;
   readonly joins?: readonly string[];
+  readonly place?: string;
 }
 
 /** Longer names come from keys that no protocol has, and would be kept for the whole stream. */
@@ -80,6 +85,7 @@ export function createAnswerDraft(vocabulary: WireVocabulary, channels?: AnswerC
     channels: channels ?? createChannels(),
     vocabulary,
     is_stream: channels !== undefined,
+    undefined_members: new Map(),
     is_faulty: false,
   };
 }
@@ -120,7 +126,7 @@ export function addPiece(
   const named = nameCall(draft, channel, more.call ?? NO_CALL);
   if (kind === 'arguments') calls.set(channel, named);
   open.add(channel);
-  draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS });
+  draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS, place: null });
 }
 
 /** Adds a whole text or call that repeats earlier pieces, or that has no pieces. */
@@ -137,7 +143,7 @@ export function addRepeat(
   const named = nameCall(draft, channel, call);
   if (kind === 'arguments') draft.channels.calls.set(channel, named);
   if (!is_own) draft.channels.whole.add(channel);
-  draft.repeats.push({ channel, kind, node, ...named, joins });
+  draft.repeats.push({ channel, kind, node, ...named, joins, place: more.place ?? null });
 }
 
 /**
@@ -169,14 +175,28 @@ export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: MemberMean
 
 /** Adds the texts of a member as `addTexts` does, with its key if the protocol does not define it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
+  noteUndefinedMember(draft, member, holder);
+  const { value: key } = member.key;
+  const path = draft.is_stream ? key : null;
   visitMemberTexts(
     member,
     holder,
     draft.vocabulary,
-    addOnOwnChannel(draft, member.key.value),
-    null,
+    addOnOwnChannel(draft, key),
+    path,
     createWordVisitor(draft),
   );
+}
+
+function noteUndefinedMember(
+  { is_stream, vocabulary, undefined_members }: AnswerDraft,
+  member: JsonMember,
+  holder: JsonNode,
+): void {
+  if (!is_stream || vocabulary.has(member.key.value)) return;
+  const known = undefined_members.get(holder);
+  if (known === undefined) undefined_members.set(holder, new Set([member]));
+  else known.add(member);
 }
 
 /**
@@ -189,13 +209,16 @@ export function addMemberUnless(
   stated: ReadonlySet<string>,
 ): void {
   const take = addOnOwnChannel(draft, member.key.value);
-  const unlessSaid: TextVisitor = (text, path) => {
-    if (!stated.has(text.value)) take(text, path);
+  const unlessSaid: TextVisitor = (text, path, origin) => {
+    if (!stated.has(text.value)) take(text, path, origin);
   };
   visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, createWordVisitor(draft));
 }
 
-/** Adds the texts of a member that continue from event to event. Each place in the member is a channel. */
+/**
+ * Adds the texts of a member that continue from event to event. Each place in the member is a channel. Texts that the
+ * protocol does not define come whole: no client is known to join them, and their names never change.
+ */
 export function addMemberPieces(
   draft: AnswerDraft,
   member: JsonMember,
@@ -203,8 +226,12 @@ export function addMemberPieces(
   root: string,
   add: typeof addPiece = addPiece,
 ): void {
+  noteUndefinedMember(draft, member, holder);
   const path = `${root}.${member.key.value}`;
-  const take: TextVisitor = (text, at) => add(draft, at, 'text', text);
+  const take: TextVisitor = (text, at, origin) => {
+    if (origin === 'defined') add(draft, at, 'text', text);
+    else addUndefined(draft, text, at, origin);
+  };
   visitMemberTexts(member, holder, draft.vocabulary, take, path, createWordVisitor(draft));
 }
 
@@ -265,8 +292,34 @@ export function endStream(draft: AnswerDraft): void {
 
 /** Returns the parts of an event; `null` if the event must not be forwarded. */
 export function buildEventParts(draft: AnswerDraft): EventParts | null {
-  const { channels: _channels, vocabulary: _vocabulary, is_stream: _is_stream, is_faulty, ...parts } = draft;
-  return is_faulty ? null : parts;
+  const {
+    channels: _channels,
+    vocabulary: _vocabulary,
+    is_stream: _is_stream,
+    is_faulty,
+    undefined_members,
+    ...parts
+  } = draft;
+  const removals = [...undefined_members].flatMap(([holder, removed]) => removeMembers(holder, removed));
+  return is_faulty ? null : { ...parts, removals };
+}
+
+/** Returns the splices that remove members from an object, each with the comma before it, or the one after it. */
+function removeMembers(holder: JsonNode, removed: ReadonlySet<JsonMember>): readonly Splice[] {
+  const members = getMembers(holder);
+  const splices: Splice[] = [];
+  let has_kept = false;
+  members.forEach((member, at) => {
+    if (!removed.has(member)) {
+      has_kept = true;
+      return;
+    }
+    const { key, value } = member;
+    const start = has_kept ? members[at - 1]!.value.end : key.start;
+    const end = has_kept ? value.end : (members[at + 1]?.key.start ?? value.end);
+    splices.push({ start, end, text: '' });
+  });
+  return splices;
 }
 
 /** Returns a whole answer; `null` if it must not be forwarded. */
@@ -311,7 +364,16 @@ function groupJoined(pieces: readonly EventPiece[]): readonly (readonly StringNo
  */
 function addOnOwnChannel(draft: AnswerDraft, key: string): TextVisitor {
   const channel = draft.vocabulary.has(key) ? `other.${key}` : 'other';
-  return (text) => addRepeat(draft, channel, 'text', text);
+  return (text, path, origin) => {
+    if (origin === 'defined') addRepeat(draft, channel, 'text', text);
+    else addUndefined(draft, text, path, origin);
+  };
+}
+
+/** Adds a text that the protocol does not define, or the name of its member. Longer places share one. */
+function addUndefined(draft: AnswerDraft, text: StringNode, path: string, origin: TextOrigin): void {
+  const place = path.slice(0, CHANNEL_UNITS_MAX);
+  addRepeat(draft, 'other', 'text', text, origin === 'name' || !draft.is_stream ? {} : { place });
 }
 
 function createWordVisitor({ words }: AnswerDraft): TextVisitor {

@@ -41,10 +41,13 @@ export const SCHEMA_KEYS = {
   free: 'default const enum example examples',
 } as const;
 
+/** The origin of a text: a member that the protocol defines, a member that it does not, or the name of such a member. */
+export type TextOrigin = 'defined' | 'undefined' | 'name';
+
 /**
  * Receives each text. `path` leads to it from the start of the walk; it is `''` unless the caller requested paths.
  */
-export type TextVisitor = (node: StringNode, path: string) => void;
+export type TextVisitor = (node: StringNode, path: string, origin: TextOrigin) => void;
 
 interface Visit {
   readonly node: JsonNode;
@@ -74,8 +77,9 @@ export function visitTexts(
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node: at } = next;
     if (at.kind === 'string') {
-      if (next.is_key || isText(at.value, next)) take(at, next.path ?? '');
-      else if (next.meaning === 'word') takeWord?.(at, next.path ?? '');
+      const origin = getOrigin(next);
+      if (next.is_key || isText(at.value, next)) take(at, next.path ?? '', origin);
+      else if (next.meaning === 'word') takeWord?.(at, next.path ?? '', origin);
       else opaque_units += at.value.length;
     } else if (at.kind === 'array') pushItems(ahead, next, at.items);
     else if (at.kind === 'object') pushMembers(ahead, next, at.members, vocabulary);
@@ -93,14 +97,19 @@ export function visitMemberTexts(
   takeWord: TextVisitor | null = null,
 ): number {
   const meaning = vocabulary.get(member.key.value);
-  if (meaning === undefined) take(member.key, path ?? '');
+  if (meaning === undefined) take(member.key, path ?? '', 'name');
   if (member.value.kind !== 'string')
     return visitTexts(member.value, meaning ?? 'free', vocabulary, take, path, takeWord);
   const visit: Visit = { node: member.value, meaning: meaning ?? 'free', holder, is_key: false, path };
-  if (isText(member.value.value, visit)) take(member.value, path ?? '');
-  else if (meaning === 'word') takeWord?.(member.value, path ?? '');
+  if (isText(member.value.value, visit)) take(member.value, path ?? '', getOrigin(visit));
+  else if (meaning === 'word') takeWord?.(member.value, path ?? '', 'defined');
   else return member.value.value.length;
   return 0;
+}
+
+function getOrigin({ is_key, meaning }: Visit): TextOrigin {
+  if (is_key) return 'name';
+  return meaning === 'free' ? 'undefined' : 'defined';
 }
 
 /** Pushes the items in reverse, because the last one pushed is visited first. */

@@ -199,6 +199,8 @@ export interface EventParts {
    */
   readonly repeats: readonly EventPiece[];
   readonly echoes: readonly DerivedCopy<string>[];
+  /** Splices that remove the members that the protocol does not define, for an event that is sent again with other text. */
+  readonly removals: readonly Splice[];
   /** Names, ids and enum values of the protocol, which also look like one. */
   readonly words: readonly StringNode[];
   /** Splices that must always be applied. They give a call or an item the index under which it was judged. */
@@ -239,6 +241,11 @@ export interface EventPiece {
   readonly is_free: boolean;
   /** For texts: the sequences that clients concatenate. Texts of one channel are one text in all of them. */
   readonly joins: readonly string[];
+  /**
+   * For repeats: the place of a text that the protocol does not define. A client may concatenate the texts of one place,
+   * so each is judged by itself and after the earlier ones. `null` for other texts.
+   */
+  readonly place: string | null;
 }
 
 export interface EventReader {

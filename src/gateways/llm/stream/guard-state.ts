@@ -47,6 +47,8 @@ export interface GuardState extends EventGuardParts {
   readonly clean_words: Set<string>;
   /** Words that the reader put into events, if they passed the check. */
   readonly put_words: Set<string>;
+  /** The end of the earlier texts of each place that the protocol does not define. */
+  readonly places: Map<string, string>;
   /** The last whole text of each name, as received and as sent. */
   readonly wholes: Map<string, { readonly received: string; readonly shown: string }>;
   /** The output that may be sent now. */
@@ -69,6 +71,7 @@ export function createGuardState(parts: EventGuardParts): GuardState {
     joins: new Map(),
     clean_words: new Set(),
     put_words: new Set(),
+    places: new Map(),
     wholes: new Map(),
     out: [],
     held: [],

@@ -2,7 +2,7 @@ import { CONTEXT_UNITS } from '../../../core/stream/joined-stream.ts';
 import type { StringNode } from '../../../core/types/json.ts';
 import { looksLikeIdentifier } from '../../../core/wire/vocabulary.ts';
 import type { EventParts, EventPiece } from '../../../core/wire/wire-format.ts';
-import { hasNoFindings, isCleanIdentifier } from '../identifier-checks.ts';
+import { hasNoFindings, hasNoFindingsAcross, isCleanIdentifier } from '../identifier-checks.ts';
 import { buildStringSplice } from '../texts.ts';
 import { emitAfter, type GuardState } from './guard-state.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
@@ -141,10 +141,27 @@ function processRepeat(
   if (channel?.received() === node.value) shown = channel.shown();
   else if (joins.length > 0) shown = judgeWholeText(state, piece, node.value);
   else shown = judgeOnce(state, name, node.value);
-  if (shown === null) return 'blocked';
+  if (shown === null || !judgePlace(state, piece.place, node.value)) return 'blocked';
   if (shown !== node.value) outgoing.edits.push(buildStringSplice(node, shown));
   return 'taken';
 }
+
+/**
+ * Judges a text together with the earlier texts of its place. Returns `false` if they hold a finding together that is
+ * masked or blocked, because the earlier texts were sent.
+ */
+function judgePlace({ places, texts, context }: GuardState, place: string | null, text: string): boolean {
+  if (place === null || text === '') return true;
+  const name = places.size < PLACES_MAX || places.has(place) ? place : '';
+  const before = places.get(name) ?? '';
+  places.set(name, (before + text).slice(-CONTEXT_UNITS));
+  if (before === '' || hasNoFindingsAcross(before, text, context.call_context.ports.policy)) return true;
+  const joined = texts.open([before]);
+  return joined !== null && joined.push(text).decision !== 'block' && joined.end().decision !== 'block';
+}
+
+/** The maximum number of places that one stream remembers. All others are one. */
+const PLACES_MAX = 1_000;
 
 /** Judges a text that came without pieces, after the text that clients join with it. */
 function judgeWholeText(state: GuardState, piece: EventPiece, text: string): string | null {

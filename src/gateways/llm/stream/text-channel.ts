@@ -30,6 +30,8 @@ interface Template {
   readonly others: readonly StringNode[];
   /** Removes the repetitions of its text in other forms. */
   readonly echoes: readonly Splice[];
+  /** Removes the members that the protocol does not define, which are sent once. */
+  readonly removals: readonly Splice[];
 }
 
 /** Opens a text channel; `guard` judges its pieces. */
@@ -73,17 +75,20 @@ export function storeTemplate(
   channel: TextChannel,
   piece: EventPiece,
   outgoing: OutgoingEvent,
-  { pieces, echoes }: EventParts,
+  { pieces, echoes, removals }: EventParts,
 ): void {
   const { node } = piece;
   if (node.kind !== 'string') return;
   const others = pieces.flatMap((each) => (each !== piece && each.node.kind === 'string' ? each.node : []));
   if (others.length > 0 && channel.template?.others.length === 0) return;
-  channel.template = { outgoing, node, others, echoes: echoes.map(({ splice }) => splice) };
+  channel.template = { outgoing, node, others, echoes: echoes.map(({ splice }) => splice), removals };
 }
 
 /** Builds an event with the held text and nothing else from its template. */
-export function buildHeldEvent({ outgoing, node, others, echoes }: Template, text: string): OutgoingEvent {
+export function buildHeldEvent(
+  { outgoing, node, others, echoes, removals }: Template,
+  text: string,
+): OutgoingEvent {
   const rewritten = [
     buildStringSplice(node, text),
     ...others.map((other) => buildStringSplice(other, '')),
@@ -91,7 +96,22 @@ export function buildHeldEvent({ outgoing, node, others, echoes }: Template, tex
   ];
   const places = new Set(rewritten.map(({ start }) => start));
   const kept = outgoing.edits.filter(({ start }) => !places.has(start));
-  return createOutgoingEvent(outgoing.event, outgoing.name, [...kept, ...rewritten]);
+  const edits = dropWithin([...kept, ...rewritten], removals);
+  return createOutgoingEvent(outgoing.event, outgoing.name, edits);
+}
+
+/** Returns the splices that are not within a removal, and the removals. */
+function dropWithin(splices: readonly Splice[], removals: readonly Splice[]): Splice[] {
+  if (removals.length === 0) return [...splices];
+  const kept: Splice[] = [];
+  let removed_until = 0;
+  const removed = new Set(removals);
+  for (const each of [...removals, ...splices].sort((a, b) => a.start - b.start)) {
+    if (removed.has(each)) removed_until = each.end;
+    else if (each.start < removed_until) continue;
+    kept.push(each);
+  }
+  return kept;
 }
 
 /**
