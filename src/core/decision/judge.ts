@@ -1,4 +1,4 @@
-import { detect } from '../detect/detect.ts';
+import { detect, STEPS_EXCEEDED } from '../detect/detect.ts';
 import { collectToolFactsOnDemand } from '../detect/lazy.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
@@ -162,7 +162,7 @@ export interface CrossingScan {
 export function judgeScan(
   crossing: Crossing,
   policy: Policy,
-  { findings: found, coverage, stripping = null }: CrossingScan,
+  { findings: found, coverage: scanned, stripping = null }: CrossingScan,
   computeFingerprint: Fingerprinter | null,
   conditions: ConditionEvaluator | null = null,
 ): Verdict {
@@ -177,7 +177,8 @@ export function judgeScan(
   const contract = findContract(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
   const facts = collectFacts(left, policy, table, contract);
-  const declared = addDeclaredTags(facts, crossing);
+  const coverage = facts === null && scanned.status === 'full' ? UNKNOWN_FACTS : scanned;
+  const declared = addDeclaredTags(facts ?? NO_TAGS, crossing);
   const known = { crossing, policy, table, contract, conditions };
   const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping };
   if (isClean(input)) return buildAllowVerdict(input);
@@ -198,19 +199,24 @@ function dropIdentityFindings(found: readonly Finding[], { identity_places }: Cr
 
 const PERSONAL = ['personal'];
 
-/** Collects the facts of a tool call or result that some rule names. Facts are not findings. */
+const UNKNOWN_FACTS: Coverage = { status: 'partial', reason: STEPS_EXCEEDED, bytes: 0 };
+
+/**
+ * Collects the facts of a tool call or result that some rule names. Facts are not findings. Returns `null` if a call
+ * takes more steps than it may.
+ */
 function collectFacts(
   crossing: Crossing,
   policy: Policy,
   table: RuleTable,
   contract: JudgeInput['contract'],
-): readonly Tag[] {
+): readonly Tag[] | null {
   const { phase } = crossing;
   if (phase !== 'request' && phase !== 'response') return NO_TAGS;
   const named = listNamedFacts(table);
   if (named.length === 0) return NO_TAGS;
   const seen = phase === 'request' ? collectToolFactsOnDemand(crossing, named, policy.limits) : NO_TAGS;
-  return [...seen, ...listDeclaredFacts(contract, phase)];
+  return seen === null ? null : [...seen, ...listDeclaredFacts(contract, phase)];
 }
 
 const NO_TAGS: readonly Tag[] = [];
@@ -340,7 +346,7 @@ function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): Ju
   return {
     ...input,
     findings: input.findings.filter(({ leaf, is_whole }) => is_whole === true || kept.has(leaf)),
-    declared: addDeclaredTags(facts, crossing),
+    declared: addDeclaredTags(facts ?? NO_TAGS, crossing),
   };
 }
 

@@ -95,7 +95,8 @@ function startSearch(
   };
 }
 
-const STEPS_EXCEEDED = `The content takes more than ${STEP_LIMITS.per_unit} steps for each UTF-16 unit.`;
+/** The reason of coverage that ends because content takes too many steps. */
+export const STEPS_EXCEEDED = `The content takes more than ${STEP_LIMITS.per_unit} steps for each UTF-16 unit.`;
 
 /** The state of one call of `detect`. */
 interface Search {
@@ -179,10 +180,14 @@ function createPayloadReader(search: Search): PayloadReader {
   return createPayloadReaderOnDemand(give, detection.guarded_paths, call);
 }
 
+/** Steps to reach a leaf. */
+const LEAF_STEPS = 100;
+
 /** Returns the part of the text that is within the byte limit. Ends the scan if the text is longer. */
 function takeWithinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
   allowSteps(text.length + 1);
+  countSteps(LEAF_STEPS);
   const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
   if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
     search.uncounted.push(text);

@@ -40,7 +40,7 @@ export function collectToolFactsOnDemand(
   { content, tool }: Pick<Crossing, 'content' | 'tool'>,
   named: readonly Tag[],
   limits: ScanLimits,
-): readonly Tag[] {
+): readonly Tag[] | null {
   return collectToolFacts(content, named, limits, tool);
 }
 

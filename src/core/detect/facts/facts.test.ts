@@ -6,7 +6,7 @@ import type { Json, Tag } from '../../types/index.ts';
 import { collectToolFacts } from './facts.ts';
 
 function collectFacts(value: Json, named: readonly Tag[] = []): readonly Tag[] {
-  return collectToolFacts({ kind: 'json', value }, named, POLICY_SETTINGS.limits);
+  return collectToolFacts({ kind: 'json', value }, named, POLICY_SETTINGS.limits)!;
 }
 
 const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [

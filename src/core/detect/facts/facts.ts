@@ -1,4 +1,5 @@
 import { walkContent } from '../../json/walk.ts';
+import { allowSteps, countSteps, takeSteps } from '../../steps.ts';
 import { covers } from '../../tags.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
 import { listDialects, readCommands } from '../shell/read.ts';
@@ -31,7 +32,8 @@ interface FoundFacts {
 /**
  * Collects the targets of a tool's arguments as tags: addresses, files and kinds of SQL statements. Facts are
  * not findings: they have no offset and no severity, and apply only in a rule that names them. Content beyond
- * a limit of `limits` is not scanned; the coverage of the crossing already reports that.
+ * a limit of `limits` is not scanned; the coverage of the crossing already reports that. Returns `null` if the
+ * content takes more steps than it may (steps.ts).
  * @param tool - the name of the called tool
  */
 export function collectToolFacts(
@@ -39,20 +41,34 @@ export function collectToolFacts(
   named: readonly Tag[],
   limits: ScanLimits,
   tool: string | null = null,
-): readonly Tag[] {
+): readonly Tag[] | null {
   const found: FoundFacts = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)), tool };
-  if (content.kind === 'text') addText(found, content.text, '');
-  else {
-    let key = '';
+  const is_read = takeSteps(0, () => addContent(found, content, limits));
+  return is_read ? [...found.tags].sort() : null;
+}
+
+/** Steps to reach a leaf. */
+const LEAF_STEPS = 100;
+
+function addContent(found: FoundFacts, content: Content, limits: ScanLimits): void {
+  let key = '';
+  if (content.kind === 'text') {
+    allowSteps(content.text.length);
+    addText(found, content.text, '');
+  } else
     walkContent(content, limits, (leaf) => {
+      allowSteps(leaf.text.length + 1);
+      countSteps(LEAF_STEPS);
       if (leaf.kind === 'key') key = leaf.text;
       else if (leaf.kind === 'string') addText(found, leaf.text, key);
     });
-  }
-  return [...found.tags].sort();
 }
 
+/** Steps to search one unit for addresses, paths and statements. */
+const UNIT_STEPS = 10;
+
 function addText(found: FoundFacts, text: string, key: string): void {
+  countSteps(text.length * UNIT_STEPS);
   for (const place of findUrls(text)) addPlace(found, place);
   if (/[\t\r\n]/.test(text) && HOST_KEY.test(key))
     for (const place of findUrls(text.replace(/[\t\r\n]/g, ''))) addPlace(found, place);
@@ -66,8 +82,12 @@ function addText(found: FoundFacts, text: string, key: string): void {
     for (const command of readCommands(text, { dialect }).commands) addCommand(found, command);
 }
 
+/** Steps to inspect a word of a command. */
+const WORD_STEPS = 100;
+
 function addCommand(found: FoundFacts, { name, words, redirections, code }: Command): void {
   for (const [at, { text }] of words.entries()) {
+    countSteps(WORD_STEPS + text.length * UNIT_STEPS);
     const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');
     for (const place of findUrls(value)) addPlace(found, place);
     if (isSinglePath(value)) addPath(found, value);

@@ -8,7 +8,7 @@ import { namesMetadataService } from './hosts.ts';
 import { isMetadataAddress, isMetadataOrLinkLocal } from './metadata-addresses.ts';
 
 function collectTags(value: Json) {
-  return collectToolFacts({ kind: 'json', value }, [], POLICY_SETTINGS.limits);
+  return collectToolFacts({ kind: 'json', value }, [], POLICY_SETTINGS.limits)!;
 }
 
 /** Spellings of an address at which a cloud hands out credentials, as browsers, curl and libraries read them. */

@@ -1,3 +1,5 @@
+import { countSteps } from '../../steps.ts';
+
 /** Tokenizes SQL by the rules that the dialects share: PostgreSQL, MySQL, SQLite, T-SQL, Oracle, Hive. */
 
 /** One token. `text` is in lower case for a word, the content for a string, and the sign itself for a sign. */
@@ -17,6 +19,7 @@ export interface SqlReading {
 }
 
 const UNITS_MAX = 262_144;
+const TOKEN_STEPS = 20;
 /** The beginning of a string in single quotes, the beginning of a comment, or its end. */
 const REMOVABLE = /'|--|\/\*|\*\//g;
 const WORD = /[A-Za-z_\u0080-\uffff@][\w$\u0080-\uffff@]*/y;
@@ -48,14 +51,16 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
   const source = reading.joins_comments ? text.replace(/\/\*(?!!)[\s\S]{0,1000}?\*\//g, '') : text;
   const tokens: SqlToken[] = [];
   const end = Math.min(source.length, UNITS_MAX);
+  const searches: SearchFailures = new Map();
   let at = 0;
   while (at < end) {
-    const skipped = skipBlank(source, at, reading);
+    const skipped = skipBlank(source, at, reading, searches);
     if (skipped > at) {
       at = skipped;
       continue;
     }
-    const { token, next } = readToken(source, at, reading);
+    countSteps(TOKEN_STEPS);
+    const { token, next } = readToken(source, at, reading, searches);
     tokens.push(token);
     at = next;
   }
@@ -69,18 +74,19 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
 export function removeSqlText(text: string): string {
   let bare = '';
   let at = 0;
+  const searches: SearchFailures = new Map();
   for (;;) {
     REMOVABLE.lastIndex = at;
     const found = REMOVABLE.exec(text);
     if (found === null) return bare + text.slice(at);
     bare += text.slice(at, found.index);
     if (found[0] === "'") {
-      const end = findQuoteEnd(text, found.index, "'", false);
+      const end = findEnd(text, found.index, "'", searches, findQuoteEnd);
       bare += end < 0 ? "'" : "''";
       at = (end < 0 ? found.index : end) + 1;
     } else {
       bare += found[0] === '--' ? '\n' : ' ';
-      at = skipBlank(text, found.index, PLAIN_READING);
+      at = skipBlank(text, found.index, PLAIN_READING, searches);
     }
   }
 }
@@ -88,13 +94,18 @@ export function removeSqlText(text: string): string {
 /**
  * Returns the end of the white space or comment that begins at an offset; the offset itself if there is none.
  */
-function skipBlank(text: string, at: number, { has_hash_comments }: SqlReading): number {
+function skipBlank(
+  text: string,
+  at: number,
+  { has_hash_comments }: SqlReading,
+  searches: SearchFailures,
+): number {
   const space = matchEnd(SPACE, text, at);
   if (space > at) return space;
   if (text.startsWith('--', at) || (has_hash_comments && text[at] === '#')) return findLineEnd(text, at);
   if (text.startsWith('/*!', at)) return at + /^\/\*!\d{0,6}/.exec(text.slice(at, at + 12))![0].length;
   if (text.startsWith('*/', at)) return at + 2;
-  return text.startsWith('/*', at) ? findCommentEnd(text, at) : at;
+  return text.startsWith('/*', at) ? findCommentEnd(text, at, searches) : at;
 }
 
 function findLineEnd(text: string, at: number): number {
@@ -106,10 +117,32 @@ function findLineEnd(text: string, at: number): number {
  * Returns the end of a comment. Comments nest in PostgreSQL and T-SQL. A comment that is never closed hides
  * nothing.
  */
-function findCommentEnd(text: string, start: number): number {
-  const first_end = text.indexOf('*/', start + 2);
-  if (first_end < 0) return start + 2;
-  return first_end + 2;
+function findCommentEnd(text: string, start: number, searches: SearchFailures): number {
+  const end = findEnd(text, start + 2, '*/', searches, (_, from, mark) => text.indexOf(mark, from));
+  return end < 0 ? start + 2 : end + 2;
+}
+
+/** The number of searches for an end that found none, by the kind of the end. */
+type SearchFailures = Map<string, number>;
+
+/** The most searches of a kind that find no end. Each reads the rest of the text; after them, none is begun. */
+const FAILURES_MAX = 8;
+
+/** Finds the end of a comment or a string; -1 if there is none. */
+function findEnd(
+  text: string,
+  at: number,
+  mark: string,
+  searches: SearchFailures,
+  find: (text: string, at: number, mark: string) => number,
+): number {
+  const kind = mark.startsWith('$') ? '$' : mark;
+  const failures = searches.get(kind) ?? 0;
+  if (failures >= FAILURES_MAX) return -1;
+  const end = find(text, at, mark);
+  if (end < 0) searches.set(kind, failures + 1);
+  countSteps((end < 0 ? text.length : end) - at);
+  return end;
 }
 
 interface TokenRead {
@@ -117,13 +150,13 @@ interface TokenRead {
   readonly next: number;
 }
 
-function readToken(text: string, at: number, reading: SqlReading): TokenRead {
+function readToken(text: string, at: number, reading: SqlReading, searches: SearchFailures): TokenRead {
   const unit = text[at]!;
-  if (unit === "'") return readQuoted(text, at, "'", 'string', reading);
-  if (unit === '"') return readQuoted(text, at, '"', 'name', reading);
-  if (unit === '`') return readQuoted(text, at, '`', 'name', reading);
+  if (unit === "'") return readQuoted(text, at, "'", 'string', reading, searches);
+  if (unit === '"') return readQuoted(text, at, '"', 'name', reading, searches);
+  if (unit === '`') return readQuoted(text, at, '`', 'name', reading, searches);
   if (unit === '$') {
-    const dollar = readDollarQuoted(text, at);
+    const dollar = readDollarQuoted(text, at, searches);
     if (dollar !== null) return dollar;
   }
   if (unit === '[') {
@@ -138,10 +171,14 @@ function readToken(text: string, at: number, reading: SqlReading): TokenRead {
   if (word_end === at) return { token: { kind: 'sign', text: unit }, next: at + 1 };
   // `N'...'`, `E'...'`, `X'...'`: the letter belongs to the string.
   if (word_end === at + 1 && text[word_end] === "'" && /[benx]/i.test(unit))
-    return readQuoted(text, word_end, "'", 'string', {
-      ...reading,
-      has_backslashes: reading.has_backslashes || /e/i.test(unit),
-    });
+    return readQuoted(
+      text,
+      word_end,
+      "'",
+      'string',
+      { ...reading, has_backslashes: reading.has_backslashes || /e/i.test(unit) },
+      searches,
+    );
   return { token: { kind: 'word', text: text.slice(at, word_end).toLowerCase() }, next: word_end };
 }
 
@@ -151,20 +188,23 @@ function readQuoted(
   quote: string,
   kind: SqlToken['kind'],
   { has_backslashes }: SqlReading,
+  searches: SearchFailures,
 ): TokenRead {
-  const end = findQuoteEnd(text, at, quote, has_backslashes);
+  const end = findEnd(text, at, quote, searches, has_backslashes ? findEscapedQuoteEnd : findQuoteEnd);
   // An unclosed quote is a sign like any other.
   if (end < 0) return { token: { kind: 'sign', text: quote }, next: at + 1 };
   return { token: { kind, text: text.slice(at + 1, end).replaceAll(quote + quote, quote) }, next: end + 1 };
 }
 
 /** Returns the offset of the closing quote; -1 if there is none. Two quotes in a row are one in the text. */
-function findQuoteEnd(text: string, at: number, quote: string, has_backslashes: boolean): number {
-  if (!has_backslashes) {
-    let end = text.indexOf(quote, at + 1);
-    while (end >= 0 && text[end + 1] === quote) end = text.indexOf(quote, end + 2);
-    return end;
-  }
+function findQuoteEnd(text: string, at: number, quote: string): number {
+  let end = text.indexOf(quote, at + 1);
+  while (end >= 0 && text[end + 1] === quote) end = text.indexOf(quote, end + 2);
+  return end;
+}
+
+/** Returns the same where a backslash escapes a quote. */
+function findEscapedQuoteEnd(text: string, at: number, quote: string): number {
   for (let end = at + 1; end < text.length; end += 1) {
     const unit = text[end]!;
     if (unit === '\\') end += 1;
@@ -174,10 +214,11 @@ function findQuoteEnd(text: string, at: number, quote: string, has_backslashes: 
   return -1;
 }
 
-function readDollarQuoted(text: string, at: number): TokenRead | null {
+function readDollarQuoted(text: string, at: number, searches: SearchFailures): TokenRead | null {
   const open_end = matchEnd(DOLLAR, text, at);
   if (open_end === at) return null;
-  const end = text.indexOf(text.slice(at, open_end), open_end);
+  const tag = text.slice(at, open_end);
+  const end = findEnd(text, open_end, tag, searches, (_, from) => text.indexOf(tag, from));
   if (end < 0) return null;
   return { token: { kind: 'string', text: text.slice(open_end, end) }, next: end + open_end - at };
 }

@@ -1,8 +1,12 @@
 /** Helpers for sequences of SQL tokens. */
+import { countSteps } from '../../steps.ts';
 import type { SqlToken } from './sql-tokens.ts';
 
 /** The most tokens between the first word of a statement and the words that separate it from a sentence. */
 export const LOOKAHEAD_MAX = 200;
+
+/** Steps to inspect a token ahead. */
+const TOKEN_STEPS = 2;
 
 /** Returns the index after a name of one or more parts: `a.b."c"`, `a.*`. */
 export function findNameEnd(tokens: readonly SqlToken[], at: number): number {
@@ -29,8 +33,10 @@ export function skipWords(tokens: readonly SqlToken[], at: number, words: RegExp
 
 /** Returns whether such a word is among the next tokens. */
 export function hasAhead(tokens: readonly SqlToken[], at: number, words: RegExp): boolean {
-  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
+  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
+    countSteps(TOKEN_STEPS);
     if (words.test(getWord(tokens, place))) return true;
+  }
   return false;
 }
 
@@ -38,6 +44,7 @@ export function hasAhead(tokens: readonly SqlToken[], at: number, words: RegExp)
 export function findGroupEnd(tokens: readonly SqlToken[], at: number): number {
   let depth = 0;
   for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
+    countSteps(TOKEN_STEPS);
     if (isSqlSign(tokens[place], '(')) depth += 1;
     if (isSqlSign(tokens[place], ')')) depth -= 1;
     if (depth === 0) return place + 1;
@@ -47,15 +54,19 @@ export function findGroupEnd(tokens: readonly SqlToken[], at: number): number {
 
 /** Returns the index of a word, or -1. */
 export function findWord(tokens: readonly SqlToken[], from: number, until: number, word: string): number {
-  for (let place = from; place < Math.min(tokens.length, until); place += 1)
+  for (let place = from; place < Math.min(tokens.length, until); place += 1) {
+    countSteps(TOKEN_STEPS);
     if (isSqlWord(tokens[place], word)) return place;
+  }
   return -1;
 }
 
 /** Returns whether such a sign is among the next tokens. */
 export function hasSign(tokens: readonly SqlToken[], at: number, sign: string): boolean {
-  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
+  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
+    countSteps(TOKEN_STEPS);
     if (isSqlSign(tokens[place], sign)) return true;
+  }
   return false;
 }
 

@@ -1,3 +1,4 @@
+import { countSteps } from '../../steps.ts';
 import { tryToSpend, type WorkBudget } from './work.ts';
 
 /**
@@ -72,6 +73,7 @@ export function startsChoice(text: string, at: number): boolean {
   let has_comma = BRACES.test(text) && text[BRACES.lastIndex - 1] === ',';
   const end = Math.min(text.length, at + 400);
   for (let place = at; place < end; place++) {
+    countSteps(1);
     const char = text[place]!;
     if (char === '\\') place += 1;
     else if (/[\s;|&<>()]/.test(char)) return false;

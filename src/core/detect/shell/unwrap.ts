@@ -68,7 +68,7 @@ function unwrapByName(command: Command, work: WorkBudget): WrappedCommands {
     return unwrapInterpreter(command);
   const found = [
     findInterpreterFlags(name) !== undefined ? unwrapInterpreter(command) : NO_COMMANDS,
-    WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name) ? unwrapWrapper(command) : NO_COMMANDS,
+    WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name) ? unwrapWrapper(command, work) : NO_COMMANDS,
     hasShellEscape(name) ? buildScripts(command, findEscapedScripts(command), 'posix') : NO_COMMANDS,
   ];
   const script = findScript(command);

@@ -36,3 +36,8 @@ export function tryToSpend(work: WorkBudget, units: number): boolean {
   if (work.left >= 0) countSteps(units * STEPS_PER_WORK);
   return work.left >= 0;
 }
+
+/** Ends the reading of a script that exceeds another limit. */
+export function exhaustWork(work: WorkBudget): void {
+  work.left = -1;
+}

@@ -1,10 +1,14 @@
 import { buildInnerCommand, buildInnerScript, quoteWord } from './inner.ts';
 import { findInput } from './output.ts';
 import type { Command, ShellScript, ShellWord } from './syntax.ts';
+import { exhaustWork, type WorkBudget } from './work.ts';
 import { OPTIONS_BEFORE_COMMAND, OPTIONS_WITH_SCRIPT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 /** Returns the commands and scripts inside a command that wraps another one, by the tables in `wrappers.ts`. */
-export function unwrapWrapper(command: Command): {
+export function unwrapWrapper(
+  command: Command,
+  work: WorkBudget,
+): {
   readonly commands: readonly Command[];
   readonly scripts: readonly ShellScript[];
 } {
@@ -27,7 +31,7 @@ export function unwrapWrapper(command: Command): {
       const found = buildInnerCommand(command, rest, name);
       if (found !== null) commands.push(found);
     }
-  for (const rest of findOptionCommands(command)) {
+  for (const rest of findOptionCommands(command, work)) {
     const found = buildInnerCommand(command, rest, name);
     if (found !== null) commands.push(found);
   }
@@ -174,22 +178,26 @@ function isCluster(text: string, option: string): boolean {
   return /^-[a-zA-Z]{2,5}$/.test(text) && text.endsWith(option[1]!);
 }
 
-/** Returns the words after an option that a command follows. */
-function findOptionCommands({ name, words }: Command): readonly (readonly ShellWord[])[] {
-  const options = OPTIONS_BEFORE_COMMAND.get(name) ?? [];
+/** The most options of one command that a command follows. */
+const OPTION_COMMANDS_MAX = 4;
+
+/** Returns the words after an option that a command follows. More such options than a command has end the reading. */
+function findOptionCommands({ name, words }: Command, work: WorkBudget): readonly (readonly ShellWord[])[] {
+  const options = OPTIONS_BEFORE_COMMAND.get(name);
+  if (options === undefined) return [];
   const found: (readonly ShellWord[])[] = [];
   for (const [at, { text }] of words.entries()) {
-    if (options.includes(text)) found.push(getWordsAfter(words.slice(at + 1), text));
-    else {
-      const option = options.find((each) => each.startsWith('--') && text.startsWith(`${each}=`));
-      if (option !== undefined)
-        found.push(
-          getWordsAfter(
-            [{ text: text.slice(option.length + 1), is_quoted: true }, ...words.slice(at + 1)],
-            option,
-          ),
-        );
+    const option = options.find(
+      (each) => text === each || (each.startsWith('--') && text.startsWith(`${each}=`)),
+    );
+    if (option === undefined) continue;
+    if (found.length >= OPTION_COMMANDS_MAX) {
+      exhaustWork(work);
+      break;
     }
+    const rest = words.slice(at + 1);
+    const value = text.slice(option.length + 1);
+    found.push(getWordsAfter(text === option ? rest : [{ text: value, is_quoted: true }, ...rest], option));
   }
   return found;
 }
