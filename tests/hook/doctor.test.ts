@@ -281,6 +281,18 @@ const BROKEN: readonly Broken[] = [
     found: ['warn sessions.read', 'warn state.trail'],
   },
   {
+    name: 'a folder with the name of a spool file',
+    coding_agent: 'claude-code',
+    config: 'state_dir: state\n',
+    before: ({ project }) =>
+      mkdirSync(join(project, 'state/journal/spool/1700000000004-0123456789abcdef.jsonl'), {
+        recursive: true,
+        mode: 0o700,
+      }),
+    found: ['fail state.entries'],
+    says: /entries that are not of this service: journal\/spool\/1700000000004/,
+  },
+  {
     name: 'a state folder into which others may look',
     coding_agent: 'claude-code',
     config: 'state_dir: open\n',
@@ -313,7 +325,7 @@ for (const { name, coding_agent, config, entry, document, before, found, says } 
     assert.ok(!told.includes('service-doctor-probe'));
   });
 
-test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 20));
+test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 21));
 
 test('Cursor without failClosed, and with it a program that is not there', async () => {
   const machine = createMachine();

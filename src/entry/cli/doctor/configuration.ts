@@ -17,6 +17,7 @@ import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 import { SocketFailure } from '../../../server/socket-failure.ts';
+import { listForeignEntries } from '../../../server/state-entries.ts';
 import type { ProblemDetail } from '../command-failure.ts';
 import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
@@ -129,7 +130,18 @@ export async function checkState(
   const owner = await checkOwner(config, runtime, subject);
   // The audit log cannot be read while its owner does not answer.
   if (owner.status === 'fail') return [folder, owner];
-  return [folder, owner, ...(await checkAuditLog(opened, subject, probe_sessions, now_ms))];
+  const entries = checkEntries(config.state_dir, subject);
+  return [folder, ...entries, owner, ...(await checkAuditLog(opened, subject, probe_sessions, now_ms))];
+}
+
+/** Checks that the service made everything in the state folder. */
+function checkEntries(state_dir: string, subject: CheckSubject): readonly DoctorCheck[] {
+  const foreign = listForeignEntries(state_dir);
+  if (foreign.length === 0) return [];
+  const more = foreign.length > PROBLEMS_SHOWN_MAX ? `, and ${foreign.length - PROBLEMS_SHOWN_MAX} more` : '';
+  const shown = foreign.slice(0, PROBLEMS_SHOWN_MAX).join(', ');
+  const message = `The state folder ${state_dir} has entries that are not of this service: ${shown}${more}.`;
+  return [buildFailedCheck('state.entries', subject, message, 'Find out who made them, and remove them.')];
 }
 
 async function checkFolder(state_dir: string, subject: CheckSubject): Promise<DoctorCheck> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -29,4 +30,21 @@ test('a link is valid for its request, until it expires, and for the service tha
     assert.equal(links!.verify(wrong, now_ms), false, JSON.stringify(wrong));
   assert.equal(others!.verify(link, 0), false);
   assert.equal(statSync(join(folders[0]!, 'approval-link-key')).mode & 0o777, 0o600);
+});
+
+test('a key file without a key signs nothing that can be guessed', (t) => {
+  const sign = (make: (path: string) => void): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'approval-link-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    make(join(folder, 'approval-link-key'));
+    return openApprovalLinks(folder, 'https://safety.example').build('apr_1', 5_000);
+  };
+  const empty = (path: string) => writeFileSync(path, '');
+  const guessed = createHmac('sha256', '').update('apr_1.5000').digest('base64url');
+  assert.doesNotMatch(sign(empty), new RegExp(guessed));
+  assert.notEqual(sign(empty), sign(empty));
+  assert.match(
+    sign((path) => mkdirSync(path)),
+    /signature=[\w-]{43}$/,
+  );
 });

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { readOwnFileSync } from '../../../platform/files/own-file.ts';
+import { isForeignEntry, readOwnFileSync } from '../../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../../platform/files/private-file.ts';
 
 /** Builds and verifies the links that messages about approval requests carry. */
@@ -19,6 +19,7 @@ export interface ApprovalLinkParts {
 }
 
 const KEY_FILE = 'approval-link-key';
+const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Opens the links of a state folder. The key is created with the first link.
@@ -47,5 +48,16 @@ function readKey(state_dir: string): string {
   const path = join(state_dir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');
   restrictMode(path);
-  return readOwnFileSync(path).trim();
+  const key = readKeyFile(path);
+  // An empty or known key would let anyone sign. Without a key, links of other processes fail their check.
+  return FILE_KEY.test(key) ? key : randomBytes(32).toString('base64url');
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readOwnFileSync(path).trim();
+  } catch (fault) {
+    if (isForeignEntry(fault)) return '';
+    throw fault;
+  }
 }
