@@ -28,7 +28,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   { command: 'mcp', verbs: ['approve', 'reject'], needs_operator: true },
   {
     command: 'users',
-    verbs: ['list', 'add', 'role', 'enable', 'disable', 'reset', 'sign-out'],
+    verbs: ['list', 'add', 'role', 'enable', 'disable', 'reset', 'sign-out', 'unlock'],
     needs_operator: true,
   },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
@@ -114,4 +114,4 @@ function isHarmless(words: readonly string[]): boolean {
 
 /** Routes that decide or loosen protection. */
 export const DECIDING_ROUTE =
-  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|(?:skills|templates)\/(?:install|remove)|audit\/holds|detection\/try|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
+  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|(?:skills|templates)\/(?:install|remove)|audit\/holds|detection\/try|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out|unlock))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
