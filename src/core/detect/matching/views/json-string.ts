@@ -10,8 +10,18 @@ export function decodeJsonString(text: string, start: number, end: number): View
   for (let found = ESCAPE.exec(text); found !== null && found.index < end; found = ESCAPE.exec(text)) {
     addPlain(builder, text, plain_from, found.index);
     plain_from = ESCAPE.lastIndex;
-    addDecoded(builder, JSON.parse(`"${found[0]}"`), found.index, plain_from);
+    addDecoded(builder, decodeEscape(found[0]), found.index, plain_from);
   }
   addPlain(builder, text, plain_from, end);
   return finishView(builder);
+}
+
+const LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }),
+);
+
+function decodeEscape(escape: string): string {
+  const letter = escape[1]!;
+  if (escape.length > 2) return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+  return LETTERS.get(letter) ?? letter;
 }
