@@ -87,6 +87,10 @@ test('a folder of foreign entries is reported, and auditing and alerts continue'
   };
   await until(async () => /1700000000007/.test(await listReported()), 'an event of the new entry', 500);
   assert.match(await listReported(), /managed-policy\.json\.refused-/);
+  const health = (await call('/v1/health')).body;
+  assert.ok(health.foreign_entries.includes('journal/other/000000000000001.jsonl'), JSON.stringify(health));
+  const elsewhere = await fetch(`${service.url}/v1/health`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+  assert.doesNotMatch(await elsewhere.text(), /foreign_entries/);
   assert.match((await run(dir, 'logs', '--last', '1h')).out, /builtin\.secret\.input/);
   const verified = await run(dir, 'audit', 'verify');
   assert.equal(verified.code, 1, verified.out);

@@ -46,6 +46,12 @@ export const health = defineOperation({
         description:
           'Empty for a caller without a credential from elsewhere, and for one of particular tenants.',
       },
+      foreign_entries: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Only if the state folder has entries that are not of this service, which are skipped: at most 20, for callers who also see agents.',
+      },
       last_reload,
     },
   },
@@ -58,23 +64,29 @@ export const health = defineOperation({
     agents_seen: ['orders', 'support-bot'],
   },
   async run(_input, context) {
-    const { runtime } = context;
+    const { runtime, caller } = context;
+    const foreign_entries = runtime.foreignEntries();
+    const is_known = isKnown(caller);
     const [agents_seen, failed] = await Promise.all([runtime.agentsSeen(), readLastReload(context)]);
     return {
       status: 'healthy' as const,
       version: runtime.version,
       mode: runtime.mode,
       uptime_seconds: Math.max(0, Math.floor((runtime.now_ms() - runtime.started_ms) / 1000)),
-      agents_seen: listVisibleAgents(agents_seen, context.caller),
+      agents_seen: is_known ? listOwnAgents(agents_seen, caller) : [],
+      ...(foreign_entries.length > 0 && is_known && { foreign_entries: [...foreign_entries] }),
       ...failed,
     };
   },
 });
 
-/** The names belong to no tenant here, so a caller of particular tenants sees none. */
-function listVisibleAgents(seen: readonly string[], { permissions, tenants, agents }: Caller): string[] {
-  const is_known = tenants === '*' && (permissions.includes('check') || permissions.includes('audit:read'));
-  return is_known ? seen.filter((agent_id) => agents === '*' || agents.includes(agent_id)) : [];
+/** Returns whether a caller sees names. They belong to no tenant here, so a caller of particular tenants sees none. */
+function isKnown({ permissions, tenants }: Caller): boolean {
+  return tenants === '*' && (permissions.includes('check') || permissions.includes('audit:read'));
+}
+
+function listOwnAgents(seen: readonly string[], { agents }: Caller): string[] {
+  return seen.filter((agent_id) => agents === '*' || agents.includes(agent_id));
 }
 
 export const ready = defineOperation({

@@ -70,6 +70,8 @@ export interface Runtime extends AuditQueries {
   readonly processes: () => Promise<ServiceProcesses | null>;
   /** Checks the parts that the configuration connects. Never rejects; answers of the last seconds are reused. */
   readonly drivers: () => Promise<readonly DriverState[]>;
+  /** Entries of the state folder that are not of this service, at most 20. They are skipped. */
+  readonly foreignEntries: () => readonly string[];
   /** Agent IDs that any worker has received since the start, sorted, at most 1,000. */
   readonly agentsSeen: () => Promise<readonly string[]>;
   /** The metrics of all workers, in the Prometheus text format 0.0.4. */

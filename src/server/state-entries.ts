@@ -84,6 +84,15 @@ export function listForeignEntries(state_dir: string): readonly string[] {
   return [...fixed, ...aside, ...inside, ...of_journal.map((path) => join('journal', path))];
 }
 
+/** Entries that are shown at most, and UTF-16 units of each. */
+const SHOWN_MAX = 20;
+const SHOWN_UNITS_MAX = 200;
+
+/** Formats entries for a log or an answer. Their maker chose the names, so only plain characters are shown. */
+export function formatEntries(paths: readonly string[]): readonly string[] {
+  return paths.slice(0, SHOWN_MAX).map((path) => path.slice(0, SHOWN_UNITS_MAX).replaceAll(/[^\w./-]/g, '?'));
+}
+
 /** @throws StartFailure `state_unusable` for an entry in the place of something that nothing can restore */
 export function refuseForeignEntries(state_dir: string): void {
   for (const entries of [ENTRIES.kept, ENTRIES.folders]) {

@@ -2,12 +2,10 @@ import { describeFault, type Log } from '../platform/log.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
-import { listForeignEntries } from './state-entries.ts';
+import { formatEntries, listForeignEntries } from './state-entries.ts';
 
 /** The interval between two inspections of the whole state folder, in milliseconds. */
 const INSPECT_MS = 5_000;
-/** An event names at most this many entries. */
-const NAMED_MAX = 20;
 /** Entries that are remembered, so that each is reported once. */
 const SEEN_MAX = 10_000;
 const REPORTED =
@@ -38,7 +36,7 @@ export function openStateWatch(parts: {
       const found = [...refused, ...listForeignEntries(state_dir)].filter((path) => !seen.has(path));
       if (found.length === 0 || seen.size >= SEEN_MAX) return;
       for (const path of found) seen.add(path);
-      const entries = found.slice(0, NAMED_MAX).map(formatEntry);
+      const entries = formatEntries(found);
       log.error(REPORTED, { entries, count: found.length });
       const at_ms = now_ms();
       const event = buildServiceEvent({
@@ -54,11 +52,4 @@ export function openStateWatch(parts: {
       await journal.append(event).catch((fault) => log.error(REPORTED, describeFault(fault)));
     },
   };
-}
-
-const NAME_UNITS_MAX = 200;
-
-/** The maker of an entry chooses its name, so only plain characters of it are shown. */
-function formatEntry(path: string): string {
-  return path.slice(0, NAME_UNITS_MAX).replaceAll(/[^\w./-]/g, '?');
 }

@@ -133,6 +133,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     ready: async () => true,
     processes: async () => null,
     drivers: async () => [],
+    foreignEntries: () => [],
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     plugins: async () => ({ ...NO_PLUGINS, adapters: [EXAMPLE_ADAPTER] }),
     metricsText: async () => '# HELP service_requests_total Checks.\n',
