@@ -41,7 +41,7 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
-import { formatEntries, listForeignEntries } from './state-entries.ts';
+import { openForeignEntries } from './state-entries.ts';
 
 /** Answers questions about the whole service. The parent implements it, and its workers call it. */
 export interface Coordinator {
@@ -424,9 +424,6 @@ function createLazyMemory(
   }).open;
 }
 
-/** The age in milliseconds up to which an inspection of the state folder is used again. Health is open to everyone. */
-const FOREIGN_MS_MAX = 5_000;
-
 /** The checks of drivers are loaded with the first operator who asks. */
 function buildStatusOperations(
   parts: RuntimeParts,
@@ -434,21 +431,13 @@ function buildStatusOperations(
   alerts: Runtime['alerts'],
 ): Pick<Runtime, 'drivers' | 'foreignEntries' | 'processes'> {
   const { coordinator, log, config, now_ms } = parts;
-  let foreign: { readonly entries: readonly string[]; readonly until_ms: number } | null = null;
   const drivers = createLazyValue(async () => {
     const { openDriverStates } = await import('./driver-states.ts');
     return openDriverStates({ ...parts, secrets, alerts });
   });
   return {
     drivers: async () => (await drivers.open())(),
-    foreignEntries: () => {
-      if (foreign === null || now_ms() >= foreign.until_ms)
-        foreign = {
-          entries: formatEntries(listForeignEntries(config.state_dir)),
-          until_ms: now_ms() + FOREIGN_MS_MAX,
-        };
-      return foreign.entries;
-    },
+    foreignEntries: openForeignEntries(config.state_dir, now_ms),
     processes: () =>
       requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
   };

@@ -84,6 +84,22 @@ export function listForeignEntries(state_dir: string): readonly string[] {
   return [...fixed, ...aside, ...inside, ...of_journal.map((path) => join('journal', path))];
 }
 
+/** The age in milliseconds up to which a list of entries is used again, because everyone may ask for the health. */
+const LISTED_MS_MAX = 5_000;
+
+/** Returns a function that lists the foreign entries of a state folder as they may be shown. */
+export function openForeignEntries(state_dir: string, now_ms: () => number): () => readonly string[] {
+  let listed: readonly string[] = [];
+  let until_ms = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (now_ms() >= until_ms) {
+      listed = formatEntries(listForeignEntries(state_dir));
+      until_ms = now_ms() + LISTED_MS_MAX;
+    }
+    return listed;
+  };
+}
+
 /** Entries that are shown at most, and UTF-16 units of each. */
 const SHOWN_MAX = 20;
 const SHOWN_UNITS_MAX = 200;

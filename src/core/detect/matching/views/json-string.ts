@@ -20,8 +20,8 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
   Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }),
 );
 
-function decodeEscape(escape: string): string {
-  const letter = escape[1]!;
-  if (escape.length > 2) return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+function decodeEscape(written: string): string {
+  const letter = written[1]!;
+  if (written.length > 2) return String.fromCharCode(Number.parseInt(written.slice(2), 16));
   return LETTERS.get(letter) ?? letter;
 }
