@@ -1,6 +1,6 @@
 /**
  * An injection in JSON, in a list of documents, in a fence or in base64 has the verdict of the bare text, whatever
- * stands next to it.
+ * is next to it.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
