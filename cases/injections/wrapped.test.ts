@@ -3,40 +3,14 @@
  * is next to it.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { listContentMarks } from '../../src/core/decision/content-marks.ts';
 import { judge } from '../../src/core/decision/judge.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 import type { Content } from '../../src/core/types/index.ts';
-
-const { injections, neighbours, talk } = JSON.parse(
-  readFileSync(new URL('wrapped.json', import.meta.url), 'utf8'),
-) as Record<'injections' | 'neighbours' | 'talk', readonly string[]>;
+import { injections, neighbours, talk, WRAPPINGS } from './wrappings.ts';
 
 const POLICY = buildTestPolicy();
-const json = (value: unknown, indent?: number): string => JSON.stringify(value, null, indent);
-
-/** The text with an injection and its neighbour. Escapes of the second half show that they hide nothing. */
-const WRAPPINGS: Readonly<Record<string, (text: string, near: string) => string>> = {
-  value: (text, near) => json({ title: near, body: text }),
-  before: (text, near) => json({ body: text, title: near }),
-  key: (text, near) => json({ [text]: near }),
-  'below a key': (text, near) => json({ [near]: text }),
-  nested: (text, near) => json({ a: { b: [{ title: near }, { body: text }] } }),
-  array: (text, near) => json([near, text, near]),
-  'pretty-printed': (text, near) => json({ title: near, body: text }, 2),
-  escaped: (text, near) => json({ path: 'a\\b\n', title: near, body: `${text}\n` }),
-  'in JSON': (text, near) => json({ payload: json({ title: near, body: text }) }),
-  'in JSON in JSON': (text, near) => json({ payload: json({ payload: json({ title: near, body: text }) }) }),
-  'per line': (text, near) =>
-    [{ title: near }, { title: near, body: `x\n${text}` }].map((each) => json(each)).join('\n'),
-  'in JSON per line': (text, near) =>
-    [{ title: near }, { p: json({ title: near, body: text }) }].map((each) => json(each)).join('\n'),
-  fenced: (text, near) => `Here:\n\`\`\`json\n${json({ title: near, body: `x\n${text}` }, 2)}\n\`\`\`\n`,
-  'in prose': (text, near) => `The result of ${near}: ${json({ title: near, body: text })} That is all.`,
-  base64: (text, near) => `data ${Buffer.from(json({ title: near, body: `x\n${text}` })).toString('base64')}`,
-};
 
 /** Returns 2 if a tool result is blocked, 1 if an injection is flagged and marked as data, else 0. */
 function grade(content: Content): number {
