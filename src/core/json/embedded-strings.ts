@@ -16,10 +16,27 @@ const LIMITS = { depth_max: 64, nodes_max: Number.MAX_SAFE_INTEGER };
  * counts up to where it is cut or malformed; an array counts if it is complete and not a literal of a program.
  */
 export function findEmbeddedStrings(text: string): EmbeddedStrings {
+  return findStrings(text, text.length, addString);
+}
+
+/** Finds those of the embedded strings that have escapes. */
+export function findEscapedStrings(text: string): EmbeddedStrings {
+  return findStrings(text, text.lastIndexOf('\\'), (strings, leaf) => {
+    if (leaf.has_escapes) addString(strings, leaf);
+  });
+}
+
+/** Finds the strings of documents that begin before an offset. */
+function findStrings(
+  text: string,
+  before: number,
+  add: (strings: EmbeddedStrings, leaf: Readonly<SourceLeaf>) => void,
+): EmbeddedStrings {
   const strings: EmbeddedStrings = { starts: [], ends: [], has_escapes: [] };
-  for (let at = findOpening(text, 0); at < text.length; ) {
+  const visit = (leaf: Readonly<SourceLeaf>) => add(strings, leaf);
+  for (let at = findOpening(text, 0); at < before; ) {
     const known = strings.starts.length;
-    const { result, end } = readJsonAt(text, at, LIMITS, (leaf) => addString(strings, leaf));
+    const { result, end } = readJsonAt(text, at, LIMITS, visit);
     const is_array = text.charCodeAt(at) === ARRAY;
     if (is_array && ((result !== 'read' && end < text.length) || isLiteral(text, at)))
       dropStrings(strings, known);

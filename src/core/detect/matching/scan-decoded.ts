@@ -1,11 +1,12 @@
-import { findEmbeddedStrings } from '../../json/embedded-strings.ts';
+import { findEscapedStrings } from '../../json/embedded-strings.ts';
+import { decodeLeaf } from '../../json/scan-json.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
 import { scanView } from './scan-view.ts';
 import { createScanState, type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
-import { decodeJsonString } from './views/json-string.ts';
+import { viewJsonString } from './views/json-string.ts';
 import type { Blob } from './views/readable-bytes.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
@@ -130,23 +131,25 @@ function searchWindow(
 function searchJsonStrings(search: Search): void {
   const { text, scanner, matches_max, meter } = search;
   if (!text.includes('\\')) return;
-  const { starts, ends, has_escapes } = findEmbeddedStrings(text);
+  const { starts, ends } = findEscapedStrings(text);
   meter.work += text.length;
   for (let at = 0; at < starts.length && !isOver(search); at++) {
-    if (!has_escapes[at]) continue;
-    const view = decodeJsonString(text, starts[at]!, ends[at]!);
-    meter.work += ends[at]! - starts[at]!;
+    const leaf = { start: starts[at]!, end: ends[at]! };
+    const decoded = decodeLeaf(text, leaf);
+    meter.work += leaf.end - leaf.start;
     const found: Match[] = [];
     const places = startPlaces();
-    scanText(scanner, view.text, found, matches_max, meter, places);
-    searchNested(search, view, found, places);
+    scanText(scanner, decoded, found, matches_max, meter, places);
+    searchNested(search, decoded, found, places);
+    if (found.length === 0) continue;
     // A phrase can depend on units after it, so that phrases count even if their own units are as written.
+    const view = viewJsonString(text, leaf.start, leaf.end);
     bringOut(search, found, view, ({ detector }) => detector.weight !== undefined);
   }
 }
 
-/** Scans the decoded views of a view. */
-function searchNested(search: Search, { text }: View, matches: Match[], places: DecodingCandidates): void {
+/** Scans the decoded views of a decoded text. */
+function searchNested(search: Search, text: string, matches: Match[], places: DecodingCandidates): void {
   const depth = search.depth + 1;
   if (depth < DEPTH_MAX) searchReadings({ ...search, text, matches, depth }, places);
 }
@@ -157,7 +160,7 @@ function searchView(search: Search, view: View, odd: Windows): boolean {
   const found: Match[] = [];
   const places = startPlaces();
   scanView(scanner, view, odd, found, matches_max, meter, places);
-  searchNested(search, view, found, places);
+  searchNested(search, view.text, found, places);
   bringOut(search, found, view);
   return found.some((match) => match.end === view.text.length);
 }

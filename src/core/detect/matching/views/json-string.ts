@@ -2,8 +2,8 @@ import { addDecoded, addPlain, finishView, startView, type View } from './view.t
 
 const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|.)/g;
 
-/** Decodes the units of a JSON string, which are between its quotes. */
-export function decodeJsonString(text: string, start: number, end: number): View {
+/** Builds the view of a JSON string between its quotes. The text of the view is that of `decodeLeaf`. */
+export function viewJsonString(text: string, start: number, end: number): View {
   const builder = startView();
   let plain_from = start;
   ESCAPE.lastIndex = start;
