@@ -1,4 +1,4 @@
-import { detect, STEPS_EXCEEDED } from '../detect/detect.ts';
+import { detect } from '../detect/detect.ts';
 import { collectToolFactsOnDemand } from '../detect/lazy.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
@@ -199,11 +199,16 @@ function dropIdentityFindings(found: readonly Finding[], { identity_places }: Cr
 
 const PERSONAL = ['personal'];
 
-const UNKNOWN_FACTS: Coverage = { status: 'partial', reason: STEPS_EXCEEDED, bytes: 0 };
+const UNKNOWN_FACTS: Coverage = {
+  status: 'partial',
+  reason:
+    'The targets of the call take more steps to read than are allowed, or a script in it exceeds a limit.',
+  bytes: 0,
+};
 
 /**
  * Collects the facts of a tool call or result that some rule names. Facts are not findings. Returns `null` if a call
- * takes more steps than it may.
+ * takes more steps than it may, or a script in it exceeds a limit.
  */
 function collectFacts(
   crossing: Crossing,

@@ -96,7 +96,7 @@ function startSearch(
 }
 
 /** The reason of coverage that ends because content takes too many steps. */
-export const STEPS_EXCEEDED = `The content takes more than ${STEP_LIMITS.per_unit} steps for each UTF-16 unit.`;
+const STEPS_EXCEEDED = `The content takes more than ${STEP_LIMITS.per_unit} steps for each UTF-16 unit.`;
 
 /** The state of one call of `detect`. */
 interface Search {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
-import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../testing/policies.ts';
+import {
+  buildTestCrossing,
+  buildTestPolicy,
+  POLICY_SETTINGS,
+  type PolicyParts,
+} from '../../testing/policies.ts';
 import type { Json, Tag } from '../../types/index.ts';
 import { collectToolFacts } from './facts.ts';
 
@@ -85,9 +90,15 @@ test('a host is a fact only if a rule names it or one of its parent domains', ()
 
 const METADATA = { url: 'http://169.254.169.254/latest/' };
 
-function judgeCall(value: Json, data_tags: readonly Tag[], action: string) {
+function judgeCall(
+  value: Json,
+  data_tags: readonly Tag[],
+  action: string,
+  settings: PolicyParts['settings'] = {},
+) {
   const policy = buildTestPolicy({
     rules: data_tags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags, action }],
+    settings,
   });
   const crossing = buildTestCrossing({
     boundary: 'action',
@@ -110,4 +121,17 @@ test('without such a rule a fact decides nothing, whatever the default action is
   const { decision, data_tags } = judgeCall(METADATA, [], 'block');
   assert.deepEqual({ decision, data_tags }, { decision: 'allow', data_tags: [] });
   assert.equal(judgeCall(METADATA, ['sql'], 'block').decision, 'allow');
+});
+
+test('a script over a limit blocks a call if a rule names facts', () => {
+  const settings = { command_detection: { enabled: false } };
+  const nested = (levels: number) => `${'$('.repeat(levels)}echo a${')'.repeat(levels)}`;
+  const long = (units: number) => `${'echo a;\n'.repeat(Math.ceil(units / 8))}cat ../b`;
+  for (const command of [`cat ${nested(20)}`, long(140_000)]) {
+    const { decision, rule, coverage } = judgeCall({ command }, ['path'], 'flag', settings);
+    assert.deepEqual([decision, coverage.status], ['block', 'partial'], rule);
+    assert.equal(judgeCall({ command }, [], 'flag', settings).decision, 'allow');
+  }
+  for (const command of [`cat ${nested(2)}`, long(10_000)])
+    assert.equal(judgeCall({ command }, ['path'], 'flag', settings).coverage.status, 'full');
 });

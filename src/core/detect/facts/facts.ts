@@ -27,13 +27,15 @@ interface FoundFacts {
   /** Host tags that rules name. Only these are reported, because the names in a text are confidential. */
   readonly hosts: readonly Tag[];
   readonly tool: string | null;
+  /** True if a script was not read to its end. */
+  is_cut: boolean;
 }
 
 /**
  * Collects the targets of a tool's arguments as tags: addresses, files and kinds of SQL statements. Facts are
  * not findings: they have no offset and no severity, and apply only in a rule that names them. Content beyond
  * a limit of `limits` is not scanned; the coverage of the crossing already reports that. Returns `null` if the
- * content takes more steps than it may (steps.ts).
+ * content takes more steps than it may (steps.ts), or a script in it exceeds a limit (`SHELL_LIMITS`).
  * @param tool - the name of the called tool
  */
 export function collectToolFacts(
@@ -42,9 +44,10 @@ export function collectToolFacts(
   limits: ScanLimits,
   tool: string | null = null,
 ): readonly Tag[] | null {
-  const found: FoundFacts = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)), tool };
+  const hosts = named.filter((tag) => covers('host', tag));
+  const found: FoundFacts = { tags: new Set(), hosts, tool, is_cut: false };
   const is_read = takeSteps(0, () => addContent(found, content, limits));
-  return is_read ? [...found.tags].sort() : null;
+  return is_read && !found.is_cut ? [...found.tags].sort() : null;
 }
 
 /** Steps to reach a leaf. */
@@ -78,8 +81,11 @@ function addText(found: FoundFacts, text: string, key: string): void {
   if (kind === 'path') for (const path of findPaths(text)) addPath(found, path);
   else if (kind === null && isSinglePath(text)) addPath(found, text);
   if (!holdsCommands(key)) return;
-  for (const dialect of listDialects(text))
-    for (const command of readCommands(text, { dialect }).commands) addCommand(found, command);
+  for (const dialect of listDialects(text)) {
+    const { commands, is_cut } = readCommands(text, { dialect });
+    found.is_cut ||= is_cut;
+    for (const command of commands) addCommand(found, command);
+  }
 }
 
 /** Steps to inspect a word of a command. */
