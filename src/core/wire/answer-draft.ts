@@ -59,6 +59,7 @@ const CHANNEL_UNITS_MAX = 500;
 
 const NO_CALL: CallIdentity = { tool: null, call_id: null };
 const NO_JOINS: readonly string[] = [];
+const NO_PLACES: readonly string[] = [];
 
 /** Returns the state without any channels. */
 export function createChannels(): AnswerChannels {
@@ -126,7 +127,7 @@ export function addPiece(
   const named = nameCall(draft, channel, more.call ?? NO_CALL);
   if (kind === 'arguments') calls.set(channel, named);
   open.add(channel);
-  draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS, place: null });
+  draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS, places: NO_PLACES });
 }
 
 /** Adds a whole text or call that repeats earlier pieces, or that has no pieces. */
@@ -143,7 +144,14 @@ export function addRepeat(
   const named = nameCall(draft, channel, call);
   if (kind === 'arguments') draft.channels.calls.set(channel, named);
   if (!is_own) draft.channels.whole.add(channel);
-  draft.repeats.push({ channel, kind, node, ...named, joins, place: more.place ?? null });
+  draft.repeats.push({
+    channel,
+    kind,
+    node,
+    ...named,
+    joins,
+    places: more.place === undefined ? NO_PLACES : [more.place],
+  });
 }
 
 /**
@@ -374,6 +382,27 @@ function addOnOwnChannel(draft: AnswerDraft, key: string): TextVisitor {
 function addUndefined(draft: AnswerDraft, text: StringNode, path: string, origin: TextOrigin): void {
   const place = path.slice(0, CHANNEL_UNITS_MAX);
   addRepeat(draft, 'other', 'text', text, origin === 'name' || !draft.is_stream ? {} : { place });
+}
+
+/** Adds the position in the event to the places of texts that the protocol does not define. */
+export function addPositions(draft: AnswerDraft, body: JsonNode): void {
+  const { repeats } = draft;
+  if (repeats.every(({ places }) => places.length === 0)) return;
+  const positions = new Map<number, string>();
+  visitPositions(body, '$', positions);
+  for (const [at, piece] of repeats.entries()) {
+    const position = positions.get(piece.node.start);
+    if (piece.places.length > 0 && position !== undefined)
+      repeats[at] = { ...piece, places: [...piece.places, position] };
+  }
+}
+
+function visitPositions(node: JsonNode, path: string, positions: Map<number, string>): void {
+  const visit = (inner: JsonNode, step: string | number): void =>
+    visitPositions(inner, `${path}.${step}`.slice(0, CHANNEL_UNITS_MAX), positions);
+  if (node.kind === 'object') for (const { key, value } of node.members) visit(value, key.value);
+  else if (node.kind === 'array') node.items.forEach(visit);
+  else if (node.kind === 'string') positions.set(node.start, path);
 }
 
 function createWordVisitor({ words }: AnswerDraft): TextVisitor {

@@ -3,6 +3,7 @@ import type { JsonNode } from '../types/json.ts';
 import { isUnambiguous } from './ambiguity.ts';
 import {
   type AnswerDraft,
+  addPositions,
   buildEventParts,
   buildWireAnswer,
   createAnswerDraft,
@@ -41,6 +42,7 @@ export function createEventReader(vocabulary: WireVocabulary, readBody: BodyRead
       const body = parseJsonTree(data, LIMITS);
       if (body.kind !== 'object' || !isUnambiguous(body, vocabulary)) return null;
       if (!readBody(draft, body, name)) return null;
+      addPositions(draft, body);
       return channels.open.size + channels.closed.size > CHANNELS_MAX ? null : buildEventParts(draft);
     },
   };

@@ -242,10 +242,11 @@ export interface EventPiece {
   /** For texts: the sequences that clients concatenate. Texts of one channel are one text in all of them. */
   readonly joins: readonly string[];
   /**
-   * For repeats: the place of a text that the protocol does not define. A client may concatenate the texts of one place,
-   * so each is judged by itself and after the earlier ones. `null` for other texts.
+   * For repeats: the places of a text that the protocol does not define, by its key and by its position in the event. A
+   * client may concatenate the texts of one place, so each is judged by itself and after the earlier ones. Empty for
+   * other texts.
    */
-  readonly place: string | null;
+  readonly places: readonly string[];
 }
 
 export interface EventReader {

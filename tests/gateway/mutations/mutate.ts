@@ -134,8 +134,46 @@ const PLANTS: readonly ((mutant: Mutant) => void)[] = [
     for (const { key, put } of placesIn([copy])) if (key === 'name') put(DANGER);
     events.splice(events.indexOf(event) + pick([0, 1, 2]), 0, copy);
   },
+  function plantUnknown({ events, pick }) {
+    const value = pick<Tree>([SECRET, ` ${SECRET} `, [1, SECRET], { object: [['inner', SECRET]] }]);
+    addUnknown(pick(objectsIn(events)).value, pick, structuredClone(value));
+  },
+  function plantUnknownName({ events, pick }) {
+    addUnknown(pick(objectsIn(events)).value, pick, { object: [[SECRET, pick(UNKNOWN)]] });
+  },
+  function plantUnknownInTwo({ events, pick }) {
+    const of_events = events.map((event) => objectsIn([event])).filter(({ length }) => length > 0);
+    const one = pick(of_events);
+    const next = of_events[of_events.indexOf(one) + 1] ?? one;
+    const at = one.indexOf(pick(one));
+    const cut = pick([2, 8, 16]);
+    addUnknown(one[at]!.value, pick, SECRET.slice(0, cut));
+    if (next[at] !== undefined) addUnknown(next[at].value, pick, SECRET.slice(cut));
+  },
   plantAnywhere,
 ];
+
+/** Members that no format defines have names with this prefix. */
+export const UNKNOWN_PREFIX = 'x_';
+
+/** Values of all JSON types. */
+export const UNKNOWN: readonly Tree[] = [
+  'a text of some words',
+  '',
+  5,
+  0.25,
+  true,
+  null,
+  { object: [['inner', 'more']] },
+  { object: [['list', [1, 'two', { object: [['three', null]] }]]] },
+  ['one', 2, false],
+  [{ object: [['url', 'https://images.test/a.png']] }],
+];
+
+/** Adds a member that no format defines. */
+function addUnknown({ object }: Extract<Tree, { object: unknown }>, pick: Mutant['pick'], value: Tree): void {
+  object.splice(pick([0, object.length]), 0, [`${UNKNOWN_PREFIX}more`, value]);
+}
 
 function plantAnywhere({ events, pick }: Mutant): void {
   const strings = placesIn(events).filter(({ value }) => typeof value === 'string');
@@ -159,6 +197,9 @@ const KEYS = [
 ];
 
 const ON_TREES: readonly Change[] = [
+  function unknown({ events, pick }) {
+    addUnknown(pick(objectsIn(events)).value, pick, structuredClone(pick(UNKNOWN)));
+  },
   function twin({ events, pick }) {
     const { value } = pick(objectsIn(events));
     const member = pick(value.object);

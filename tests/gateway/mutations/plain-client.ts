@@ -1,5 +1,6 @@
 /** Clients without an SDK. They read answers by simple rules, each of which real clients use. */
 import type { Came, Sight } from '../clients/sight.ts';
+import { UNKNOWN_PREFIX } from './mutate.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
 type UntypedValue = any;
@@ -31,8 +32,25 @@ export function plainSight({ type, body }: Came): Sight {
     }
   }
   seeTools(sight, python);
+  const unknown = new Map<string, string>();
+  for (const each of bodies) seeUnknown(unknown, each, '$');
+  sight.texts.push(...unknown.values());
   sight.texts.push(...Object.values(said), ...by_id.values(), `${python?.content}`);
   return sight;
+}
+
+/** Joins the members of each place that no format defines: strings as they are, other values as JSON. */
+function seeUnknown(unknown: Map<string, string>, value: UntypedValue, path: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, each] of Object.entries(value)) {
+    const place = `${path}.${key}`;
+    if (!key.startsWith(UNKNOWN_PREFIX)) seeUnknown(unknown, each, place);
+    else
+      unknown.set(
+        place,
+        (unknown.get(place) ?? '') + (typeof each === 'string' ? each : JSON.stringify(each)),
+      );
+  }
 }
 
 function parsed(text: string): UntypedValue[] {

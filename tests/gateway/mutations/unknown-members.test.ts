@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { buildTestPolicy } from '../../../src/core/testing/policies.ts';
 import { openAnswerHarness } from '../../../src/gateways/llm/testing/answer-harness.ts';
 import { type Baseline, baselines, type Tree } from './baselines.ts';
-import { getRandom, SECRET } from './mutate.ts';
+import { getRandom, SECRET, UNKNOWN } from './mutate.ts';
 
 const COUNT = Number(process.env.MUTATIONS ?? 200);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
@@ -15,19 +15,6 @@ const POLICY = buildTestPolicy();
 const streams = baselines.filter(({ is_stream }) => is_stream);
 
 type Holder = Extract<Tree, { object: unknown }>;
-
-const VALUES: readonly Tree[] = [
-  'a text of some words',
-  '',
-  5,
-  0.25,
-  true,
-  null,
-  { object: [['inner', 'more']] },
-  { object: [['list', [1, 'two', { object: [['three', null]] }]]] },
-  ['one', 2, false],
-  [{ object: [['url', 'https://images.test/a.png']] }],
-];
 
 /** Lists the objects of an answer's events in which a server may put members of its own. */
 function listHolders(tree: Tree | '[DONE]'): readonly Holder[] {
@@ -77,9 +64,9 @@ function plant({ events }: Baseline, random: () => number): Planted {
   const count = 1 + Math.floor(random() * 4);
   const put = (holder: Holder, name: string, value: Tree) =>
     holder.object.splice(pick([0, 1, holder.object.length]), 0, [name, value]);
-  for (let at = 0; at < count; at++) put(pick(holders.flat()), `x_${at}`, structuredClone(pick(VALUES)));
+  for (let at = 0; at < count; at++) put(pick(holders.flat()), `x_${at}`, structuredClone(pick(UNKNOWN)));
   if (kind === 'value') put(pick(holders.flat()), 'x_secret', pick([SECRET, [SECRET], ` ${SECRET} `]));
-  if (kind === 'name') put(pick(holders.flat()), `x_ ${SECRET}`, pick(VALUES));
+  if (kind === 'name') put(pick(holders.flat()), `x_ ${SECRET}`, pick(UNKNOWN));
   if (kind === 'split') {
     // The same object of two events in a row, such as the delta.
     const shapeOf = (all: readonly Holder[] = []) =>

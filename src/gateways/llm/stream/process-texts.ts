@@ -141,7 +141,8 @@ function processRepeat(
   if (channel?.received() === node.value) shown = channel.shown();
   else if (joins.length > 0) shown = judgeWholeText(state, piece, node.value);
   else shown = judgeOnce(state, name, node.value);
-  if (shown === null || !judgePlace(state, piece.place, node.value)) return 'blocked';
+  if (shown === null || !piece.places.every((place) => judgePlace(state, place, node.value)))
+    return 'blocked';
   if (shown !== node.value) outgoing.edits.push(buildStringSplice(node, shown));
   return 'taken';
 }
@@ -150,8 +151,8 @@ function processRepeat(
  * Judges a text together with the earlier texts of its place. Returns `false` if they hold a finding together that is
  * masked or blocked, because the earlier texts were sent.
  */
-function judgePlace({ places, texts, context }: GuardState, place: string | null, text: string): boolean {
-  if (place === null || text === '') return true;
+function judgePlace({ places, texts, context }: GuardState, place: string, text: string): boolean {
+  if (text === '') return true;
   const name = places.size < PLACES_MAX || places.has(place) ? place : '';
   const before = places.get(name) ?? '';
   places.set(name, (before + text).slice(-CONTEXT_UNITS));
