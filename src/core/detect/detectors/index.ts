@@ -23,6 +23,7 @@ import { promptForms } from './injection/prompt-forms.ts';
 import { promptLanguages } from './injection/prompt-languages.ts';
 import { secretRequests } from './injection/secret-requests.ts';
 import { structure } from './injection/structure.ts';
+import { taskOrder } from './injection/task-order.ts';
 import { terminal } from './injection/terminal.ts';
 import { baltic } from './personal/baltic.ts';
 import { bankCodes } from './personal/bank-codes.ts';
@@ -144,6 +145,7 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => promptLanguages,
   () => secretRequests,
   () => structure,
+  () => taskOrder,
   () => terminal,
   () => baltic,
   () => bankCodes,

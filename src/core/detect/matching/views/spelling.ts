@@ -44,20 +44,54 @@ const SIGNAL_WORDS =
 const OTHER_WORDS =
   'policy rules print answer request requests content hidden safety earlier above please without restrictions filters model message messages customer password credentials secret command anything anyone instead reply respond follow stop starting transfer funds account user comply every revoked original original commands output execute shell image include append email tell verbatim';
 
+/** Words of which a reader understands any misspelling with one letter more or another letter inside. */
+const KEY_WORDS: readonly string[] =
+  'ignore disregard forget override previous instruction instructions guidelines directives prompt'.split(
+    ' ',
+  );
+/** Words that are one letter from a key word. */
+const NEAR_WORDS = 'forgot overrode precious';
+
 const spellings = memoizeValue(() => {
   const words = new Map<string, string>();
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
     for (const wrong of listMisspellings(word)) words.set(wrong, word);
   }
+  for (const word of KEY_WORDS)
+    for (const letter of 'abcdefghijklmnopqrstuvwxyz')
+      for (const [start, end] of splitInside(word)) words.set(start + letter + end, word);
   // A correct word is not a misspelling.
-  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
+  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} ${NEAR_WORDS} ${KEY_WORDS.join(' ')} form trail bale mange`.split(
+    ' ',
+  ))
+    words.delete(word);
   return words;
 });
 
 /** Returns anchors without a detector, for spans with possible misspellings. */
 export function listSpellingSignals(): readonly string[] {
   const wrong = SIGNAL_WORDS.split(' ').flatMap(listMisspellings);
-  return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
+  const edited = KEY_WORDS.flatMap((word) =>
+    splitInside(word).map(([start, end, right]) => start + buildOtherLetters(right) + end),
+  );
+  return [...LEET_SIGNALS, ...[...wrong, ...edited].map((word) => `(?i)\\b${word}`)];
+}
+
+/**
+ * Returns the parts of a word around each place where a letter can be added or changed, and the letter that is right
+ * there. The first and the last letter stay.
+ */
+function splitInside(word: string): readonly (readonly [string, string, string])[] {
+  return [...word.slice(1)].flatMap((letter, at) => {
+    const start = word.slice(0, at + 1);
+    const added = [start, word.slice(at + 1), letter] as const;
+    return at + 2 === word.length ? [added] : [added, [start, word.slice(at + 2), letter] as const];
+  });
+}
+
+/** Returns a class of all letters but one, in anchor notation. */
+function buildOtherLetters(letter: string): string {
+  return `[${[...'abcdefghijklmnopqrstuvwxyz'].filter((other) => other !== letter).join('')}]`;
 }
 
 /** The work of checking one word. */
