@@ -1,9 +1,10 @@
 """Prints the tool results of AgentDojo 0.1.35 (v1.2.2) as JSON lines, for `agentdojo.ts`: those that contain an attack, and the clean ones.
 
-No model takes part: the true calls of each user task run on an environment with the attack in the places that the task reads.
+No model takes part: the true calls of each user task run on an environment with the attack in the places that the task reads. An argument N takes every Nth pair of tasks only.
 """
 
 import json
+import re
 import sys
 
 from agentdojo.agent_pipeline.base_pipeline_element import BasePipelineElement
@@ -34,30 +35,39 @@ def list_results(suite, task, injections):
     return [get_text_content_as_str(message["content"]) for message in messages if message["role"] == "tool"]
 
 
+def contains(text, injection):
+    """Returns whether a result contains an injection. YAML wraps and escapes it, so its words are searched."""
+    words = set(re.findall("[A-Za-z]{4,}", injection))
+    return sum(word in text for word in words) >= 0.9 * len(words)
+
+
 def write(attack, text):
     json.dump({"attack": attack, "text": text}, sys.stdout)
     print()
 
 
 def main():
+    step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    pairs = 0
     for suite in get_suites("v1.2.2").values():
         attacks = {name: load_attack(name, suite, NamedPipeline()) for name in ATTACKS}
         for task in suite.user_tasks.values():
-            clean = list_results(suite, task, {})
-            for text in clean:
+            for text in list_results(suite, task, {}):
                 write(None, text)
-            for name, attack in attacks.items():
-                try:
-                    attack.get_injection_candidates(task)
-                except ValueError:
-                    continue  # The task reads no place of an injection.
-                for injection_task in suite.injection_tasks.values():
+            try:
+                candidates = load_attack(ATTACKS[0], suite, NamedPipeline()).get_injection_candidates(task)
+            except ValueError:
+                continue  # The task reads no place of an injection.
+            for injection_task in suite.injection_tasks.values():
+                pairs += 1
+                if pairs % step != 0:
+                    continue
+                for name, attack in attacks.items():
+                    attack.get_injection_candidates = lambda _, found=candidates: found
                     injections = attack.attack(task, injection_task)
-                    attacked = list_results(suite, task, injections)
-                    # A result that the injections change contains an attack.
-                    for before, after in zip(clean, attacked):
-                        if before != after:
-                            write(name, after)
+                    for text in list_results(suite, task, injections):
+                        if any(contains(text, injection) for injection in injections.values()):
+                            write(name, text)
 
 
 main()

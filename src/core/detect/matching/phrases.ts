@@ -88,7 +88,8 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
       misses,
     }) => {
       const made = memoizeValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
-      const anchorCheck = buildAnchorCheck(anchors);
+      const spaced = anchors.map(widenBlanks);
+      const anchorCheck = buildAnchorCheck(spaced);
       return {
         id: `injection.${name}`,
         detector: `prompt_${kind}`,
@@ -98,7 +99,7 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
         weight,
         description,
         get anchors() {
-          return anchors.map(widenAnchor);
+          return spaced.map(widenAnchor);
         },
         get pattern() {
           return made();
@@ -112,6 +113,11 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
       };
     },
   );
+}
+
+/** Widens each blank between two words of an anchor to the white space with which a line is wrapped. */
+function widenBlanks(anchor: string): string {
+  return anchor.replace(/\\.|\[(?:\\.|[^\]\\])*\]| /g, (part) => (part === ' ' ? '[ \t\n\r]' : part));
 }
 
 /**

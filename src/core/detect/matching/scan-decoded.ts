@@ -7,6 +7,7 @@ import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
 import { viewJsonString } from './views/json-string.ts';
+import { findLayoutWindows, readLayout } from './views/layout.ts';
 import type { Blob } from './views/readable-bytes.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
@@ -34,14 +35,25 @@ export function scanDecoded(
   const has_anchors = scanText(scanner, text, matches, matches_max, meter, places);
   const { windows, blob_starts, spelling_windows } = places;
   const is_escaped = text.includes('\\');
-  if (!is_escaped && windows.length + blob_starts.length + spelling_windows.length === 0) return has_anchors;
+  const layout_windows = findLayoutWindows(text, places, meter);
+  const places_count = windows.length + blob_starts.length + spelling_windows.length + layout_windows.length;
+  if (!is_escaped && places_count === 0) return has_anchors;
   // Decoded views have scan state of their own, because `findMemberDetectors` reads the state of the text's
   // scan.
   const search: Search = { scanner: withOwnState(scanner), text, matches, matches_max, meter, depth: 0 };
   searchReadings(search, places);
   const worded = widenToWhitespace(text, spelling_windows);
   for (let at = 0; at < worded.length && !isOver(search); at += 2)
-    searchWording(search, worded[at]!, worded[at + 1]!);
+    searchWording(
+      search,
+      worded[at]!,
+      worded[at + 1]!,
+      correctSpelling(text, worded[at]!, worded[at + 1]!, meter),
+    );
+  for (let at = 0; at < layout_windows.length && !isOver(search); at += 2) {
+    const [start, end] = [layout_windows[at]!, layout_windows[at + 1]!];
+    searchWording(search, start, end, readLayout(text, start, end));
+  }
   return has_anchors;
 }
 
@@ -55,7 +67,7 @@ interface Search {
 }
 
 function startPlaces(): DecodingCandidates {
-  return { windows: [], blob_starts: [], spelling_windows: [] };
+  return { windows: [], blob_starts: [], spelling_windows: [], telling_starts: [], failed_starts: [] };
 }
 
 const inner_scanners = new WeakMap<Scanner, Scanner>();
@@ -165,10 +177,9 @@ function searchView(search: Search, view: View, odd: Windows): boolean {
   return found.some((match) => match.end === view.text.length);
 }
 
-/** Scans corrected spellings, in which only instructions are searched. */
-function searchWording(search: Search, start: number, end: number): void {
+/** Scans a view with other wording or layout, in which only instructions are searched. */
+function searchWording(search: Search, start: number, end: number, view: View | null): void {
   const { scanner, matches_max, meter } = search;
-  const view = correctSpelling(search.text, start, end, meter);
   meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
   if (view === null) return;
   const found: Match[] = [];

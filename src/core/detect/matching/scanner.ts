@@ -21,6 +21,7 @@ import { buildTrie } from './trie.ts';
 import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
 import { decodingSignals } from './views/decoding-signals.ts';
+import { type LayoutPlaces, listLayoutSignals } from './views/layout.ts';
 import { listSpellingSignals } from './views/spelling.ts';
 import { addWindow, type Windows } from './views/windows.ts';
 import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
@@ -55,7 +56,7 @@ interface ScanState {
  * Spans of a text that can be encoded or disguised: windows with escapes, possible starts of base64 or base16 runs,
  * and windows with misspelled words.
  */
-export interface DecodingCandidates {
+export interface DecodingCandidates extends LayoutPlaces {
   readonly windows: Windows;
   readonly blob_starts: number[];
   readonly spelling_windows: Windows;
@@ -66,12 +67,13 @@ const UNRESOLVED = 0;
 const ENABLED = 1;
 const DISABLED = 2;
 
-/** Owners of anchors without a detector: for windows, for blob starts, and for spellings. */
+/** Owners of anchors without a detector: for windows, for blob starts, for spellings, and for layout. */
 const ESCAPE_SIGNAL = -1;
 export const BLOB_SIGNAL = -2;
 const SPELLING_SIGNAL = -3;
+const LAYOUT_SIGNAL = -4;
 /** In the order of their anchors, which follow those of the detectors. */
-const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL];
+const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL, LAYOUT_SIGNAL];
 
 /** No try of a detector failed yet. */
 const NO_TRY = -1;
@@ -101,7 +103,13 @@ export function isDetectorEnabled({ table, enabled_states, isEnabled }: Scanner,
 
 /** Returns the anchors of each detector, then those of the signals, in the order of their numbers. */
 export function collectNotations(detectors: readonly Detector[]): AnchorNotations {
-  return [...detectors.map(({ anchors }) => anchors), decodingSignals, blobSignals, listSpellingSignals()];
+  return [
+    ...detectors.map(({ anchors }) => anchors),
+    decodingSignals,
+    blobSignals,
+    listSpellingSignals(),
+    listLayoutSignals(),
+  ];
 }
 
 /** Compiles the anchors of notations. Throws if one is malformed. */
@@ -243,7 +251,13 @@ export function scanText(
   matches: Match[],
   matches_max: number,
   meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
-  places: DecodingCandidates = { windows: [], blob_starts: [], spelling_windows: [] },
+  places: DecodingCandidates = {
+    windows: [],
+    blob_starts: [],
+    spelling_windows: [],
+    telling_starts: [],
+    failed_starts: [],
+  },
 ): boolean {
   const { automaton } = scanner;
   const phrases: Match[] = [];
@@ -347,6 +361,7 @@ export function tryAnchors(
     const from = anchor_end - anchor_length[anchor]!;
     if (index < 0) {
       if (index === BLOB_SIGNAL) places.blob_starts.push(from);
+      else if (index === LAYOUT_SIGNAL) places.telling_starts.push(from);
       else addWindow(index === ESCAPE_SIGNAL ? places.windows : places.spelling_windows, from, anchor_end);
       continue;
     }
@@ -366,6 +381,7 @@ export function tryAnchors(
     if (!hasTried(scanner, index)) scanner.tried_detectors.push(index);
     if (match === null) {
       scanner.failed_at[index] = start;
+      if (compiled.is_order) places.failed_starts.push(from);
       continue;
     }
     scanner.matched_until[index] = match.end;

@@ -10,8 +10,20 @@ import { isChangedInView, type View } from './view.ts';
 
 const scanner = compileScanner(allDetectors);
 
-function scanPlaces(text: string): { windows: number[]; blob_starts: number[]; spelling_windows: number[] } {
-  const places = { windows: [], blob_starts: [], spelling_windows: [] };
+function scanPlaces(text: string): {
+  windows: number[];
+  blob_starts: number[];
+  spelling_windows: number[];
+  telling_starts: number[];
+  failed_starts: number[];
+} {
+  const places = {
+    windows: [],
+    blob_starts: [],
+    spelling_windows: [],
+    telling_starts: [],
+    failed_starts: [],
+  };
   scanText(scanner, text, [], 1000, undefined, places);
   return places;
 }
