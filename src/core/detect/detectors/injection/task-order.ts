@@ -11,7 +11,7 @@ import {
 const TASK = '(?:tasks?|requests?|questions?|assignments?|quer(?:y|ies)|jobs?|work|instructions?|prompt)';
 const OWN_TASK = `(?:(?:the|my|your|this|that|any|our)${WORD_GAP})${buildAnyWordsPattern(2)}${TASK}`;
 const SOLVE =
-  '(?:solve|solving|do|doing|start|starting|begin|beginning|finish|finishing|complete|completing|answer|answering|continue|continuing|proceed|proceeding|work|working|address|addressing|handle|handling|tackle|fulfil+|get|return|returning|resume|resuming|go|going|carry|carrying|perform|performing|deal|move|turn)';
+  '(?:solve|solving|do|doing|start|starting|begin|beginning|finish|finishing|complete|completing|answer|answering|continue|continuing|proceed|proceeding|work|working|address|addressing|handle|handling|tackle|fulfill?|get|return|returning|resume|resuming|go|going|carry|carrying|perform|performing|deal|move|turn)';
 /** Verbs of an order to do something first. */
 const DO = `(?:do|complete|perform|execute|handle|carry${WORD_GAP}out|take${WORD_GAP}care${WORD_GAP}of|follow|obey)`;
 const FOLLOWING = `(?:the${WORD_GAP}(?:following|next|below)|what${WORD_GAP}follows|this|these)`;
