@@ -18,7 +18,7 @@ const FAILS_ONCE = `test('works', () => {
   throw new Error('broken once');
 });`;
 
-/** The program of a round: a process of its own, because a test cannot run test files. */
+/** The program of a round. It runs as a separate process, because a test cannot run test files. */
 const ROUND = `
   import { getSummary, judgeOutcomes } from '${import.meta.resolve('./outcome.ts')}';
   import { retryFailedFiles } from '${import.meta.resolve('./retry.ts')}';

@@ -20,7 +20,7 @@ const auditWindow = {
   findOldestEvent: async () => null,
 };
 
-/** Each tenant has rules of its own that are in monitor mode, only record, or allow. */
+/** Each tenant has its own rules, which are in monitor mode, only record, or allow. */
 function buildTenantPolicy(): Policy {
   const policy = buildTestPolicy();
   const model = policy.builtin_rules.find(({ name }) => name.startsWith('builtin.personal'))!;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { getNodeHttp } from '../platform/net/node-http.ts';
 import { openSocketPath } from './socket-path.ts';
 
-/** One HTTP request to a local socket. Each has a connection of its own. */
+/** One HTTP request to a local socket. Each has its own connection. */
 export interface SocketExchange {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -251,7 +251,7 @@ const WRITTEN = {
   gemini: `${OWN} hook --dialect gemini --config $GEMINI_PROJECT_DIR/service.yaml || exit 2`,
 };
 
-test('only the text that setup writes is a command to run', async () => {
+test('runs only commands that setup writes', async () => {
   const surroundings = { cwd: '/', project: '/p q', env: { PATH: '' } };
   for (const { name, settings } of codingAgents) {
     const line = WRITTEN[name as keyof typeof WRITTEN];

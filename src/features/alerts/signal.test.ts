@@ -75,7 +75,7 @@ function record(crossing: ReturnType<typeof buildTestCrossing>): AuditEvent {
   });
 }
 
-test('a harmless finding does not lower the severity of a blocked violation', () => {
+test('a harmless finding lowers no severity', () => {
   const alone = buildEvent('send', { n: 'x' });
   assert.deepEqual([alone.action, alone.metadata.violations], ['block', ['contract_violation:arguments']]);
   const cases = [

@@ -16,7 +16,7 @@ const streams = baselines.filter(({ is_stream }) => is_stream);
 
 type Holder = Extract<Tree, { object: unknown }>;
 
-/** Lists the objects of an answer's events in which a server may put members of its own. */
+/** Lists the objects of an answer's events in which a server may put its own members. */
 function listHolders(tree: Tree | '[DONE]'): readonly Holder[] {
   if (Array.isArray(tree)) return tree.flatMap(listHolders);
   if (typeof tree !== 'object' || tree === null) return [];

@@ -123,7 +123,7 @@ test('without such a rule a fact decides nothing, whatever the default action is
   assert.equal(judgeCall(METADATA, ['sql'], 'block').decision, 'allow');
 });
 
-test('a script over a limit blocks a call if a rule names facts', () => {
+test('blocks a call whose facts exceed a limit', () => {
   const settings = { command_detection: { enabled: false } };
   const nested = (levels: number) => `${'$('.repeat(levels)}echo a${')'.repeat(levels)}`;
   const long = (units: number) => `${'echo a;\n'.repeat(Math.ceil(units / 8))}cat ../b`;

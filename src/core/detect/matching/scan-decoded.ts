@@ -139,7 +139,7 @@ function searchWindow(
   }
 }
 
-/** Scans each string with escapes of the JSON documents in the text, as the text that it stands for. */
+/** Scans each string with escapes of the JSON documents in the text, decoded. */
 function searchJsonStrings(search: Search): void {
   const { text, scanner, matches_max, meter } = search;
   if (!text.includes('\\')) return;

@@ -195,7 +195,7 @@ const CLOSING = /^[^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}["'`\u201d\u
 const TALK =
   /(?<![\w/.:@#?&=%-])(?:prompt[- ]injections?|jailbreak(?:s|ing)?|injection (?:attack|attempt|payload|technique|test)s?|(?:prompt|adversarial|override) attacks?|adversarial prompts?|attackers?|(?:attack|threat) (?:phrase|sample|pattern|string)s?|red[- ]team(?:s|ing|ers?)?|malicious (?:prompt|instruction)s?)(?![\w/@=-]|\.\w|[^"\n]{0,60}"\s*:)/i;
 
-/** A text, and the strings of JSON documents in it, each read as a text of its own if a quotation in it is examined. */
+/** A text, and the strings of JSON documents in it, each read as a separate text if a quotation in it is examined. */
 export interface QuotationReading {
   readonly text: string;
   strings: EmbeddedStrings | null;

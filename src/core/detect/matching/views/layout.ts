@@ -158,7 +158,7 @@ const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]|\\[nr]|<br|&(?:NewLine|#)/i;
 /** Units after or before which a line break also begins a command. */
-const SENTENCE_END = /[.!?:;>"'”)\]}]/;
+const SENTENCE_END = /[.!?:;>"'\u201d)\]}]/;
 const CAPITAL = /\p{Lu}/u;
 const WORD = /[\p{L}\p{N}\p{M}]/u;
 
