@@ -103,6 +103,7 @@ const full = {
       attempts_per_account_max: 1,
       attempts_per_address_max: 1,
       attempts_window: '1m',
+      attempt_delay: '1s',
       link_ttl: '1h',
       totp_key: '${P}',
     },
