@@ -91,8 +91,8 @@ export async function bringUpService(
     ownership.announce({ ...owner, url });
     const found = [...read.warnings, ...made.warnings].map(formatProblem);
     const warnings = [...found, ...exposed, ...listOperatorWarnings(config)];
-    const set_up_link = is_daemon ? null : await parent.createFirstLink();
-    const facts = { config, policy: made.policy, port, url, warnings, set_up_link };
+    const first_sign_in = is_daemon ? null : await parent.prepareFirstSignIn();
+    const facts = { config, policy: made.policy, port, url, warnings, first_sign_in };
     const service = attachSignals(parent, { ownership, log, latest }, facts);
     if (is_daemon) idle.begin(() => void service.stop());
     return service;
@@ -182,7 +182,7 @@ interface OwnedState {
 function attachSignals(
   parent: Parent,
   { ownership, log, latest }: OwnedState,
-  facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'set_up_link'>,
+  facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'first_sign_in'>,
 ): StartedService {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   const noticed = (caller_id: string): Promise<void> =>

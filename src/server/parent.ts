@@ -39,7 +39,7 @@ import {
 import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
-import type { DaemonHandlers, Dispatch, FollowAuditLog, ServiceStatus } from './service.ts';
+import type { DaemonHandlers, Dispatch, FirstSignIn, FollowAuditLog, ServiceStatus } from './service.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openStateWatch } from './state-watch.ts';
 import { openProcessTelemetry } from './telemetry.ts';
@@ -67,6 +67,7 @@ export interface ParentParts {
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
   readonly daemon: DaemonHandlers | null;
+  readonly is_terminal?: boolean;
   readonly log: Log;
 }
 
@@ -74,8 +75,8 @@ export interface ParentParts {
 export interface Parent {
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
-  /** Returns the one-time link that creates the first administrator; `null` if there is one. */
-  readonly createFirstLink: () => Promise<string | null>;
+  /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
+  readonly prepareFirstSignIn: () => Promise<FirstSignIn>;
   /** Answers all accepted requests for at most `patience_ms`, then closes everything. */
   readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
   /** Kills the workers. */
@@ -195,7 +196,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   return {
     status,
     reload,
-    createFirstLink: () => createLink(parts, store.open, open.ports),
+    prepareFirstSignIn: () => prepareFirstSignIn(parts, store.open, open.ports),
     stop: async (patience_ms) => {
       await closeAll(sockets, log);
       const { forced } = await workers.stop(patience_ms);
@@ -226,17 +227,22 @@ function queueChanges(deferred: DeferredParts, inTurn: ReturnType<typeof openSer
   };
 }
 
-/** Loads only what the link needs, because every start without an administrator creates one. */
-async function createLink(
-  { config, port }: ParentParts,
+/** Loads only what it needs, because every start asks. */
+async function prepareFirstSignIn(
+  { config, port, is_terminal = false }: ParentParts,
   store: () => Promise<Store>,
   ports: OpenRuntime['ports'],
-): Promise<string | null> {
+): Promise<FirstSignIn> {
+  if (!is_terminal) {
+    const { hasAdministrator } = await import('../runtime/accounts/user-records.ts');
+    return (await hasAdministrator((await store()).db)) ? null : { link: null };
+  }
   const [{ createFirstLink }, { readAccountSettings }] = await Promise.all([
     import('../runtime/accounts/manage-users.ts'),
     import('../runtime/accounts/settings.ts'),
   ]);
-  return createFirstLink({ store, ports, settings: readAccountSettings(config, port) });
+  const link = await createFirstLink({ store, ports, settings: readAccountSettings(config, port) });
+  return link === null ? null : { link };
 }
 
 function openReloading(

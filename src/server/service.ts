@@ -64,12 +64,17 @@ export interface ServiceOptions {
   /** Answers the local sockets. */
   readonly dispatch: Dispatch;
   readonly version: string;
+  /** `true` if the report goes to a terminal. Elsewhere a log would keep the link of the first administrator. */
+  readonly is_terminal?: boolean;
   /** The time without a question after which a daemon ends, in milliseconds. */
   readonly idle_ms?: number;
 }
 
 /** A running daemon. It answers over its local sockets only. */
 export type RunningDaemon = Pick<RunningService, 'ended' | 'stop'>;
+
+/** The missing first administrator of the console; `null` if there is one. Without a terminal there is no link. */
+export type FirstSignIn = { readonly link: string | null } | null;
 
 /** A running service. */
 export interface RunningService {
@@ -81,8 +86,7 @@ export interface RunningService {
   readonly url: string;
   /** The warnings for the operator who starts the service, one sentence each. */
   readonly warnings: readonly string[];
-  /** The one-time link that creates the first administrator of the console; `null` if there is one. */
-  readonly set_up_link: string | null;
+  readonly first_sign_in: FirstSignIn;
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
   /**

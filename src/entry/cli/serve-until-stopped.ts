@@ -44,6 +44,7 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
     worker_url,
     dispatch,
     version,
+    is_terminal: (terminal.stdout as { isTTY?: boolean }).isTTY === true,
   });
   const { buildStartReport } = await import('./start-report.ts');
   const report = buildStartReport({ ...service, version });
@@ -84,9 +85,9 @@ function listFacts(report: StartReport): [name: string, value: string][] {
     ['Data', report.state_dir],
     ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
     ['Access', report.access],
-    ...(report.set_up_link === null
+    ...(report.first_sign_in === null
       ? []
-      : [['Console', `create the first administrator, once: ${report.set_up_link}`] as [string, string]]),
+      : [['Console', `create the first administrator, once: ${report.first_sign_in}`] as [string, string]]),
   ];
 }
 

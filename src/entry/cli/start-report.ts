@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import { describeStore, parseStoreSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
+import type { FirstSignIn } from '../../server/service.ts';
 import { formatCount } from './format-table.ts';
 
 /** The report of a started service. */
@@ -27,8 +28,8 @@ export interface StartReport {
   /** The store of approvals, tokens, sessions and budgets: a file, or a database without its credentials. */
   readonly store: string;
   readonly access: string;
-  /** The one-time link that creates the first administrator of the console; `null` if there is one. */
-  readonly set_up_link: string | null;
+  /** The one-time link of the first administrator, or the command for one; `null` if there is an administrator. */
+  readonly first_sign_in: string | null;
   /** A command line to try. */
   readonly try: string;
   /** The action of the policy on that command; `block` by default. */
@@ -43,8 +44,10 @@ interface StartedConfig {
   /** The actual port on which it listens. */
   readonly port: number;
   readonly warnings: readonly string[];
-  readonly set_up_link: string | null;
+  readonly first_sign_in: FirstSignIn;
 }
+
+const ADD_ADMINISTRATOR = '`service users add NAME --role admin --tenant "*"` prints a link';
 
 /** Builds the report. */
 export function buildStartReport({
@@ -53,7 +56,7 @@ export function buildStartReport({
   policy,
   port,
   warnings,
-  set_up_link,
+  first_sign_in,
 }: StartedConfig): StartReport {
   const url = `http://${toReachableHost(config.server.host)}:${port}`;
   return {
@@ -72,7 +75,7 @@ export function buildStartReport({
     state_dir: config.state_dir,
     store: describeStore(parseStoreSettings(config)),
     access: describeAccess(config),
-    set_up_link,
+    first_sign_in: first_sign_in && (first_sign_in.link ?? ADD_ADMINISTRATOR),
     try: buildTryCommand(url, config),
     try_action: tryAction(policy),
     warnings,

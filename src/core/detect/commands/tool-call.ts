@@ -1,5 +1,5 @@
 import { classifyPathKey, findPaths } from '../facts/paths.ts';
-import { DECIDING_ROUTE } from '../guard/deciding-commands.ts';
+import { DECIDING_ROUTE, SIGN_IN_LINK } from '../guard/deciding-commands.ts';
 import { findPatchedFiles, type PathUse } from '../guard/path-access.ts';
 import type { GuardedGroup, GuardView } from '../guard/paths.ts';
 import { createPayloadReader, type FoundCommands, type PayloadReader } from './in-payload.ts';
@@ -11,6 +11,7 @@ import type { CommandRule } from './rules/rule.ts';
 const PLACE_KEY = /^(?:from|to|location|document|name|target|workdir|working_?dir(?:ectory)?)$/i;
 const PATCH_KEY = /^(?:patch|diff|input|changes|content|edits?|unified_?diff|patch_?text|command)$/i;
 const URL_KEY = /^(?:url|urls|uri|endpoint|href|link)$/i;
+const SEARCH_KEY = /^(?:pattern|query|regexp?|search|text)$/i;
 const KEY_UNITS_MAX = 32;
 
 const WRITES =
@@ -71,7 +72,8 @@ function findGuardedArgument(
     const group = groups.find((each) => each !== null);
     if (group) return rules.get(RULE_IDS[group])!;
   }
-  if (URL_KEY.test(key) && DECIDING_ROUTE.test(text)) return rules.get('guard.decide')!;
+  const is_deciding = URL_KEY.test(key) && DECIDING_ROUTE.test(text);
+  if (is_deciding || (SEARCH_KEY.test(key) && SIGN_IN_LINK.test(text))) return rules.get('guard.decide')!;
   if (!PATCHES.test(tool) && !(PATCH_KEY.test(key) && text.includes('*** Begin Patch'))) return null;
   const groups = findPatchedFiles(text).map((touch) => findForbiddenGroup(touch, view));
   const group = groups.find((each) => each !== null);

@@ -1,6 +1,11 @@
 import { memoize } from '../../../memoize.ts';
 import { AGENT_TRACES } from '../../agent-traces.ts';
-import { DECIDING_ROUTE, findOwnArguments, isDecidingCommand } from '../../guard/deciding-commands.ts';
+import {
+  DECIDING_ROUTE,
+  findOwnArguments,
+  isDecidingCommand,
+  SIGN_IN_LINK,
+} from '../../guard/deciding-commands.ts';
 import { listPathAccesses, type PathAccess } from '../../guard/path-access.ts';
 import {
   findGroupOfFolder,
@@ -36,6 +41,8 @@ export const guardRules: readonly CommandRule[] = [
       '/usr/local/bin/agent-safety fingerprint add --rule x',
       'npm exec -- agent-safety approvals deny apr_1',
       'curl -X POST http://127.0.0.1:8000/v1/approvals/apr_1/approve',
+      'curl -X POST http://127.0.0.1:8000/v1/session/set-up -d "{}"',
+      'journalctl -u service | grep svc_link_',
     ],
     misses: [
       'service approvals list',
@@ -46,6 +53,7 @@ export const guardRules: readonly CommandRule[] = [
       'service approvals approve --help',
       'service setup claude-code --dry-run',
       'curl http://127.0.0.1:8000/v1/approvals',
+      'curl http://127.0.0.1:8000/v1/session',
       'echo service approvals approve apr_1',
     ],
   },
@@ -219,9 +227,9 @@ const REQUESTS =
 function runsDecidingCommand(command: Command): boolean {
   const words = findOwnArguments(command);
   if (words !== null && isDecidingCommand(words)) return true;
-  const sent = REQUESTS.test(command.name)
-    ? [...command.words.map(({ text }) => text), computeOutput(command.previous) ?? '']
-    : [];
+  const texts = command.words.map(({ text }) => text);
+  if ([command.code ?? '', ...texts].some((text) => SIGN_IN_LINK.test(text))) return true;
+  const sent = REQUESTS.test(command.name) ? [...texts, computeOutput(command.previous) ?? ''] : [];
   return [command.code ?? '', ...sent].some((text) => text.includes('/v1/') && DECIDING_ROUTE.test(text));
 }
 
