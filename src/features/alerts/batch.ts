@@ -35,12 +35,14 @@ export interface MatchedSignal {
 export interface BatchParts {
   readonly service: Pick<AlertService, 'source' | 'console_url' | 'links'>;
   readonly silences: readonly ActiveSilence[];
+  /** The agents that the policy or a key names, in lower case. Callers can invent any other name. */
+  readonly declared: ReadonlySet<string>;
   readonly now_ms: number;
 }
 
 /** The author of a change that no person caused. */
 export const SERVICE_ACTOR = 'service';
-/** The number of groups of one rule that count apart. Further ones count together. */
+/** The number of groups of one rule that count apart, for declared agents and for others each. */
 export const GROUPS_MAX = 1_000;
 const OTHER_GROUPS = '(other)';
 
@@ -54,6 +56,7 @@ interface Group extends CountedGroup<StoredAlert> {
   readonly key: string;
   readonly values: Readonly<Record<string, string>>;
   readonly rule: AlertRule;
+  readonly is_declared: boolean;
 }
 
 /**
@@ -66,7 +69,7 @@ export async function applySignals(
   matched: readonly MatchedSignal[],
   parts: BatchParts,
 ): Promise<readonly AlertSeverity[]> {
-  const keyed = await limitGroups(trx, matched.map(buildKeyedSignal));
+  const keyed = await limitGroups(trx, matched.map(buildKeyedSignal), parts.declared);
   const groups = await loadGroups(trx, keyed);
   const fired: AlertSeverity[] = [];
   for (const { key, signal, rule } of keyed) {
@@ -88,10 +91,11 @@ export async function applySignals(
 
 interface KeyedSignal extends MatchedSignal {
   readonly key: string;
+  readonly is_declared: boolean;
   readonly values: Readonly<Record<string, string>>;
 }
 
-function buildKeyedSignal({ rule, signal }: MatchedSignal): KeyedSignal {
+function buildKeyedSignal({ rule, signal }: MatchedSignal): Omit<KeyedSignal, 'is_declared'> {
   const values = readGroup(rule.groups, signal);
   return { rule, signal, values, key: buildGroupKey(rule.rule_id, values) };
 }
@@ -104,24 +108,43 @@ export function buildGroupKey(rule_id: string, values: Readonly<Record<string, s
     .slice(0, 32);
 }
 
-/** Moves the signals of new groups to one group if the rule has too many. */
-async function limitGroups(trx: Db, keyed: readonly KeyedSignal[]): Promise<readonly KeyedSignal[]> {
+/** Moves the signals of new groups to one group if the rule has too many. Groups of declared agents come first. */
+async function limitGroups(
+  trx: Db,
+  keyed: readonly Omit<KeyedSignal, 'is_declared'>[],
+  declared: ReadonlySet<string>,
+): Promise<readonly KeyedSignal[]> {
+  const own = new Set(
+    keyed.filter(({ signal }) => declared.has(signal.agent_id?.toLowerCase() ?? '')).map(({ key }) => key),
+  );
+  const marked = keyed.map((each) => ({ ...each, is_declared: own.has(each.key) }));
   const moved = new Set<string>();
-  for (const [rule, own] of Map.groupBy(keyed, (each) => each.rule)) {
-    const keys = new Set(own.map(({ key }) => key));
-    if (rule.groups.length === 0) continue;
-    const since_ms = Math.min(...own.map(({ signal }) => signal.time_ms)) - keepMs(rule);
-    const live = trx.selectFrom('alert_groups').where('rule_id', '=', rule.rule_id);
-    const { count } = await live
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('last_ms', '>', since_ms)
-      .executeTakeFirstOrThrow();
-    if (Number(count) + keys.size <= GROUPS_MAX) continue;
-    const known = new Set((await live.select('group_key').execute()).map(({ group_key }) => group_key));
-    let free = GROUPS_MAX - Number(count);
-    for (const key of keys) if (!known.has(key) && free-- <= 0) moved.add(key);
-  }
-  return keyed.map((each) => (moved.has(each.key) ? moveToOthers(each) : each));
+  for (const some of Map.groupBy(marked, (each) => each.rule).values())
+    for (const part of Map.groupBy(some, (each) => each.is_declared).values())
+      for (const key of await listExcessKeys(trx, part)) moved.add(key);
+  return marked.map((each) => (moved.has(each.key) ? moveToOthers(each) : each));
+}
+
+/** Lists the new groups of one rule that are too many. All are of declared agents, or none is. */
+async function listExcessKeys(trx: Db, keyed: readonly KeyedSignal[]): Promise<readonly string[]> {
+  const { rule, is_declared } = keyed[0]!;
+  if (rule.groups.length === 0) return [];
+  const keys = new Set(keyed.map(({ key }) => key));
+  const since_ms = Math.min(...keyed.map(({ signal }) => signal.time_ms)) - keepMs(rule);
+  const live = trx.selectFrom('alert_groups').where('rule_id', '=', rule.rule_id);
+  const { count } = await live
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('is_declared', '=', Number(is_declared))
+    .where('last_ms', '>', since_ms)
+    .executeTakeFirstOrThrow();
+  if (Number(count) + keys.size <= GROUPS_MAX) return [];
+  const known = new Set((await live.select('group_key').execute()).map(({ group_key }) => group_key));
+  return [...keys].filter((key) => !known.has(key)).slice(Math.max(0, GROUPS_MAX - Number(count)));
+}
+
+/** A caller may take the name of the group as well, and then counts in it. */
+function isOthers({ groups }: AlertRule, values: Readonly<Record<string, string>>): boolean {
+  return groups.length > 0 && groups.every((field) => values[field] === OTHER_GROUPS);
 }
 
 function moveToOthers(each: KeyedSignal): KeyedSignal {
@@ -142,8 +165,11 @@ function* getChunks<Each>(list: readonly Each[]): Generator<readonly Each[]> {
 
 async function loadGroups(trx: Db, keyed: readonly KeyedSignal[]): Promise<ReadonlyMap<string, Group>> {
   const groups = new Map<string, Group>();
-  for (const { key, values, rule } of keyed)
-    if (!groups.has(key)) groups.set(key, { key, values, rule, count: startCount(), open: null });
+  for (const { key, values, rule, is_declared } of keyed)
+    if (!groups.has(key)) {
+      const is_others = isOthers(rule, values);
+      groups.set(key, { key, values, rule, is_declared, is_others, count: startCount(), open: null });
+    }
   for (const keys of getChunks([...groups.keys()])) {
     const states = await trx
       .selectFrom('alert_groups')
@@ -278,8 +304,9 @@ async function saveGroups(trx: Db, groups: readonly Group[]): Promise<void> {
     await trx
       .insertInto('alert_groups')
       .values(
-        some.map(({ key, rule, count }) => ({
+        some.map(({ key, rule, count, is_declared }) => ({
           group_key: key,
+          is_declared: Number(is_declared),
           rule_id: rule.rule_id,
           state: writeCount(count),
           last_ms: Math.max(count.max_ms, count.last_fired_ms ?? 0),

@@ -18,6 +18,7 @@ export interface ConditionParts {
   readonly service: Pick<AlertService, 'source' | 'console_url' | 'links'>;
   readonly now_ms: number;
   readonly started_ms: number;
+  readonly declared: ReadonlySet<string>;
   /** Finds the audit chains that lack records. */
   readonly findShortened: () => Promise<readonly ShortenedChain[]>;
   readonly runLocked: <Result>(
@@ -47,9 +48,9 @@ export async function evaluateConditions(
     const severities = await parts.runLocked(store, async (trx) => {
       const added = await markSeen(trx, rule, fresh, parts.now_ms);
       const silences = await listActiveSilences(trx, parts.now_ms);
-      const { service, now_ms } = parts;
+      const { service, declared, now_ms } = parts;
       const matched = added.map((signal) => ({ rule, signal }));
-      const result = await applySignals(trx, matched, { service, silences, now_ms });
+      const result = await applySignals(trx, matched, { service, silences, declared, now_ms });
       if (is_condition) await endOver(trx, rule, signals, parts);
       return result;
     });

@@ -28,6 +28,8 @@ export interface OpenAlert {
 export interface CountedGroup<Alert extends OpenAlert = OpenAlert> {
   count: GroupCount;
   open: Alert | null;
+  /** It counts many groups together. A new alert follows the open one while it grows. */
+  readonly is_others?: boolean;
 }
 
 /** The effect of a signal. A signal after an empty window ends the alert before it is counted. */
@@ -52,12 +54,14 @@ export function resetCount({ last_fired_ms }: Pick<GroupCount, 'last_fired_ms'>)
   return { ...startCount(), last_fired_ms };
 }
 
+type CountingRule = Pick<AlertRule, 'window_ms' | 'threshold' | 'cooldown_ms' | 'is_condition'>;
+
 /**
  * Counts one signal, and changes the group. Fires if no alert is open, the window has reached the threshold, and the
  * cooldown since the last alert is over. All times are those of the signals.
  */
 export function countSignal<Alert extends OpenAlert>(
-  rule: Pick<AlertRule, 'window_ms' | 'threshold' | 'cooldown_ms' | 'is_condition'>,
+  rule: CountingRule,
   group: CountedGroup<Alert>,
   signal: Signal,
 ): CountingStep<Alert> {
@@ -84,14 +88,20 @@ export function countSignal<Alert extends OpenAlert>(
   };
 }
 
-/** Ends the open alert if its window was empty when the signal came. */
+/** The shortest time between two alerts of the group that counts many together. */
+const OTHERS_MS_MIN = 10_000;
+
+/** Ends the open alert if its window was empty when the signal came, or if the next one of many groups is due. */
 function endEmpty<Alert extends OpenAlert>(
-  { window_ms, is_condition }: Pick<AlertRule, 'window_ms' | 'is_condition'>,
+  { window_ms, cooldown_ms, is_condition }: CountingRule,
   group: CountedGroup<Alert>,
   time_ms: number,
 ): Alert | null {
   const { open } = group;
-  if (open === null || is_condition || time_ms - open.last_ms < window_ms) return null;
+  if (open === null || is_condition) return null;
+  const repeat_ms = group.is_others ? Math.max(cooldown_ms, OTHERS_MS_MIN) : Number.POSITIVE_INFINITY;
+  const is_repeated = time_ms - (group.count.last_fired_ms ?? 0) >= repeat_ms;
+  if (time_ms - open.last_ms < window_ms && !is_repeated) return null;
   group.open = null;
   group.count = resetCount(group.count);
   return open;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { claimMessages } from '../../platform/outbox/deliver.ts';
+import { createDeliveryId, enqueueMessages, QUEUE_MESSAGES_MAX } from '../../platform/outbox/messages.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { START_MS } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -49,6 +51,88 @@ withStores('alerts', (law) => {
       buildBlockedEvent(20, 271, { data_tags: ['personal'] }),
     ]);
     assert.equal((await at.alerts()).length, 1);
+  });
+
+  law('a flood of names hides no declared agent and no later alert', async ({ store }, t) => {
+    const by_agent = {
+      ...SECRETS,
+      rule_id: 'agents',
+      threshold: 1,
+      window: '10m',
+      group_by: ['agent'] as const,
+    };
+    const at = await openTestAlerts(t, store, [by_agent], { declared: ['payments'] });
+    const flood = Array.from({ length: 1_100 }, (_, n) =>
+      buildBlockedEvent(n + 1, 1, { agent_id: `invented-${n}` }),
+    );
+    for (let from = 0; from < flood.length; from += 110) await at.append(flood.slice(from, from + 110));
+    await at.append([
+      ...blocks([5], 2_000, { agent_id: 'Payments' }),
+      ...blocks([30, 100, 130, 170], 2_001, { agent_id: 'later' }),
+    ]);
+    const groups = (await at.alerts()).map(({ group_values }) => JSON.parse(group_values).agent as string);
+    assert.equal(groups.filter((agent) => agent.startsWith('invented-')).length, 1_000);
+    assert.deepEqual(groups.slice(1_000), ['(other)', 'Payments', '(other)', '(other)']);
+    // Negative control: an undeclared agent has no alert of its own.
+    assert.ok(!groups.includes('later'));
+  });
+
+  law('urgent messages pass a flood, and a full queue gives up others for them', async ({ store }, t) => {
+    const low = { ...SECRETS, rule_id: 'low', threshold: 1, severity: 'low', group_by: ['agent'] } as const;
+    const critical = {
+      ...low,
+      rule_id: 'critical',
+      severity: 'critical',
+      filters: { tags: ['personal'] },
+    } as const;
+    const at = await openTestAlerts(t, store, [low, critical]);
+    await at.append([
+      ...['a', 'b', 'c'].flatMap((agent_id, n) => blocks([1], n, { agent_id })),
+      ...blocks([2], 9, { data_tags: ['personal'] }),
+    ]);
+    const parts = { store: async () => store, now_ms: () => at.clock.now_ms, log: { warn: () => {} } };
+    const queue = {
+      ...{ name: 'alerts/file', timeout_ms: 1_000, attempts_max: 1, concurrency: 4, per_minute_max: 120 },
+      send: async () => ({ sent: true }) as const,
+    };
+    const read = async (first: 'urgent' | 'oldest') => {
+      const { claimed } = await claimMessages(parts, queue, 1, first);
+      return claimed.map(({ body }) => JSON.parse(body).rule_id as string);
+    };
+    assert.deepEqual(await read('urgent'), ['critical']);
+    assert.deepEqual(await read('oldest'), ['low']);
+    const pending = (await at.deliveries()).length;
+    const row = {
+      queue: queue.name,
+      subject_id: 's',
+      kind: 'test',
+      order_key: null,
+      body: '{}',
+      not_before_ms: 0,
+    };
+    const fill = (count: number, urgency: number) =>
+      enqueueMessages(
+        store.db,
+        Array.from({ length: count }, () => ({
+          ...row,
+          urgency,
+          delivery_id: createDeliveryId(at.clock.now_ms),
+        })),
+        at.clock.now_ms,
+      );
+    assert.equal(await fill(QUEUE_MESSAGES_MAX - pending, 0), 0);
+    assert.equal(await fill(1, 3), 1);
+    const all = await at.deliveries();
+    assert.deepEqual(
+      all.filter(({ status }) => status === 'dead').map(({ urgency }) => urgency),
+      [0],
+    );
+    assert.equal(await fill(1, 0), 1);
+    const dead = (await at.deliveries()).filter(({ status }) => status === 'dead');
+    assert.deepEqual(
+      dead.map(({ urgency }) => urgency),
+      [0, 0],
+    );
   });
 
   law('a restart neither loses nor repeats an alert', async ({ store }, t) => {
@@ -202,7 +286,7 @@ withStores('alerts', (law) => {
     const one = await openTestAlerts(t, store, [SECRETS]);
     await one.append(blocks([1, 2]));
     // Another state folder: another journal, another stream.
-    const two = await openTestAlerts(t, await another(), [SECRETS], 'other');
+    const two = await openTestAlerts(t, await another(), [SECRETS], { stream_id: 'other' });
     await two.append(blocks([3], 100));
     assert.deepEqual(statuses(await one.alerts()), [['firing', 3]]);
   });

@@ -25,6 +25,7 @@ export interface EvaluatorParts {
   /** Without a stored position, events from this time on are evaluated. Milliseconds since 1970. */
   readonly started_ms: number;
   readonly now_ms: () => number;
+  readonly listDeclaredAgents: () => ReadonlySet<string>;
   readonly log: Pick<Log, 'warn'>;
   /** Finds conditions that are no events; `null` to evaluate events only. */
   readonly conditions: Pick<ConditionParts, 'findShortened'> | null;
@@ -152,7 +153,8 @@ async function applyPage(
   const fired = await runLocked(store, async (trx) => {
     await movePosition(trx, parts.stream_id, state.stored, position, now_ms);
     const silences = await listActiveSilences(trx, now_ms);
-    return applySignals(trx, matched, { service: parts.service, silences, now_ms });
+    const declared = parts.listDeclaredAgents();
+    return applySignals(trx, matched, { service: parts.service, silences, declared, now_ms });
   });
   state.stored = position;
   state.saved_ms = now_ms;
@@ -242,7 +244,8 @@ async function applyConditions(
   { findShortened }: NonNullable<EvaluatorParts['conditions']>,
 ): Promise<void> {
   const index = await parts.index();
-  const own = { findShortened, index, service: parts.service, now_ms: parts.now_ms() };
+  const { service, now_ms, listDeclaredAgents } = parts;
+  const own = { findShortened, index, service, declared: listDeclaredAgents(), now_ms: now_ms() };
   const fired = await evaluateConditions(store, rules, { ...own, started_ms: parts.started_ms, runLocked });
   for (const severity of fired) parts.onFired?.(severity);
 }

@@ -7,6 +7,7 @@ import type { Store } from '../../platform/store/index.ts';
 import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import { findShortenedChains } from '../../runtime/audit/shortened-chains.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { ALERT_QUEUE_PREFIX } from './alert-store.ts';
 import { openAlertEvaluator } from './evaluator.ts';
@@ -16,9 +17,9 @@ const EVALUATE_MS = 1_000;
 const FORGET_MS = 600_000;
 
 export interface AlertJobParts {
-  readonly config: { readonly state_dir: string };
+  readonly config: { readonly state_dir: string; readonly auth: Pick<Config['auth'], 'api_keys'> };
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
+  readonly ports: () => Pick<EnforcementPorts, 'now_ms' | 'policy'>;
   readonly log: Pick<Log, 'warn'>;
   /** Opens the audit index; `null` without an audit log, from which alerts are read. */
   readonly index: (() => Promise<AuditIndex>) | null;
@@ -54,6 +55,7 @@ function buildEvaluation(parts: AlertJobParts, index: () => Promise<AuditIndex>)
       stream_id: readStreamId(state_dir),
       started_ms: parts.started_ms,
       now_ms: () => parts.ports().now_ms(),
+      listDeclaredAgents: () => listDeclaredAgents(parts),
       log: parts.log,
       conditions: {
         findShortened: async () => findShortenedChains(await index(), join(state_dir, 'journal')),
@@ -62,6 +64,15 @@ function buildEvaluation(parts: AlertJobParts, index: () => Promise<AuditIndex>)
     }).evaluate;
     return evaluate();
   };
+}
+
+/** Lists the agents of the identities and of the configured keys, in lower case. */
+function listDeclaredAgents({ config, ports }: AlertJobParts): ReadonlySet<string> {
+  const names = [
+    ...ports().policy.identities.map(({ agent_id }) => agent_id),
+    ...config.auth.api_keys.flatMap(({ agents = [] }) => agents),
+  ];
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 const STREAM_FILE = 'alert-stream-id';

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { SEVERITIES } from '../../core/types/enums.ts';
 import type { AlertMessage } from '../../drivers/alerts/channel.ts';
 import { createDeliveryId, enqueueMessages } from '../../platform/outbox/messages.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
@@ -41,6 +42,7 @@ export async function enqueueAlert(
       subject_id: kind === 'test' ? alert.rule_id : alert.alert_id,
       kind,
       order_key: alert.alert_id,
+      urgency: SEVERITIES.indexOf(alert.severity),
       body: JSON.stringify(buildAlertMessage(alert, kind, delivery_id, origin, approval)),
       not_before_ms,
     };

@@ -54,6 +54,8 @@ export interface AlertTables {
     rule_id: string;
     state: string;
     last_ms: number;
+    /** 1 if an agent began it that the policy or a key names. */
+    is_declared: number;
   };
   /** Conditions that were counted once, such as an approval that waits too long. */
   readonly alert_signals: { signal_id: string; rule_id: string; seen_ms: number };
@@ -77,6 +79,14 @@ export const alertMigrations: Readonly<Record<string, Migration>> = {
       await createRules(db);
       await createAlerts(db);
       await createState(db);
+    },
+  },
+  '0311_alert_groups_declared': {
+    async up({ schema }) {
+      await schema
+        .alterTable('alert_groups')
+        .addColumn('is_declared', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute();
     },
   },
 };

@@ -45,13 +45,14 @@ const RETRY_AFTER_MS_MAX = 86_400_000;
 const GRACE_MS = 1_000;
 
 /**
- * Claims due messages of a queue, each for one attempt, so that another service on this store does not send it too. A
+ * Claims due messages of a queue, the most urgent or the oldest first, each for one attempt, so that another service on this store does not send it too. A
  * process that ends before it has written the outcome leaves the message to a later attempt.
  */
 export async function claimMessages(
   { store, now_ms }: OutboxParts,
   queue: OutboxQueue,
   count: number,
+  first: 'urgent' | 'oldest' = 'urgent',
 ): Promise<{ readonly claimed: readonly OutboxMessage[]; readonly found: number }> {
   const { db } = await store();
   const due = await db
@@ -76,6 +77,7 @@ export async function claimMessages(
         ),
       ]),
     )
+    .$if(first === 'urgent', (query) => query.orderBy('urgency', 'desc'))
     .orderBy('next_attempt_ms')
     .orderBy('delivery_id')
     .limit(count)

@@ -13,6 +13,8 @@ export interface NewMessage {
   readonly kind: string;
   readonly order_key: string | null;
   readonly body: string;
+  /** 0 to 3, 0 by default. A full queue gives up a less urgent message for a more urgent one. */
+  readonly urgency?: number;
   /** The earliest time of the first attempt, in milliseconds since 1970. */
   readonly not_before_ms: number;
 }
@@ -45,20 +47,22 @@ export async function enqueueMessages(
   let refused = 0;
   for (const [queue, own] of Map.groupBy(messages, (each) => each.queue)) {
     let free = QUEUE_MESSAGES_MAX - (await countPending(trx, queue));
-    const rows = own.map(({ not_before_ms, ...message }) => {
-      const is_full = free <= 0;
-      free -= 1;
-      refused += Number(is_full);
-      return {
+    const rows = [];
+    for (const { not_before_ms, urgency = 0, ...message } of own) {
+      const is_over = free-- <= 0;
+      const is_full = is_over && !(await giveUpLessUrgent(trx, queue, urgency, now_ms));
+      refused += Number(is_over);
+      rows.push({
         ...message,
+        urgency,
         status: is_full ? ('dead' as const) : ('pending' as const),
         attempts: 0,
         created_ms: now_ms,
         next_attempt_ms: Math.max(now_ms, not_before_ms),
         finished_ms: is_full ? now_ms : null,
-        reason: is_full ? `Its queue was full: ${QUEUE_MESSAGES_MAX} messages waited.` : null,
-      };
-    });
+        reason: is_full ? QUEUE_FULL : null,
+      });
+    }
     for (let at = 0; at < rows.length; at += 100)
       await trx
         .insertInto('outbox_messages')
@@ -66,6 +70,29 @@ export async function enqueueMessages(
         .execute();
   }
   return refused;
+}
+
+const QUEUE_FULL = `Its queue was full: ${QUEUE_MESSAGES_MAX} messages waited.`;
+
+/** Makes the newest of the least urgent messages a dead letter. Returns `false` if none is less urgent. */
+async function giveUpLessUrgent(db: Db, queue: string, urgency: number, now_ms: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('outbox_messages')
+    .select('delivery_id')
+    .where('queue', '=', queue)
+    .where('status', '=', 'pending')
+    .where('urgency', '<', urgency)
+    .orderBy('urgency')
+    .orderBy('delivery_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (found === undefined) return false;
+  await db
+    .updateTable('outbox_messages')
+    .set({ status: 'dead', finished_ms: now_ms, reason: QUEUE_FULL })
+    .where('delivery_id', '=', found.delivery_id)
+    .execute();
+  return true;
 }
 
 /** Counts the messages that wait in a queue. */

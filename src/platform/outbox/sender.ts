@@ -10,6 +10,8 @@ export interface OutboxSender {
 
 /** The interval between two looks for due messages, in milliseconds. */
 const POLL_MS = 1_000;
+/** Every so many looks send the oldest message, so that urgent ones never hold back all others. */
+const OLDEST_EVERY = 4;
 const CLOSE_MS = 5_000;
 const MINUTE_MS = 60_000;
 /** The longest time for which one answer stops a whole queue. */
@@ -30,6 +32,7 @@ export function startOutbox(parts: SenderParts, queues: readonly OutboxQueue[]):
 function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
   const stopped = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const claim = openClaims(parts, queue);
   const budget = openRateLimit(queue.per_minute_max);
   let paused_until = 0;
   let timer: NodeJS.Timeout | null = null;
@@ -58,11 +61,10 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
     if (is_looking || stopped.signal.aborted) return;
     is_looking = true;
     let found = 0;
-    const wait_ms = paused_until - performance.now();
-    const free = wait_ms > 0 ? 0 : budget.take(queue.concurrency - running.size);
+    const free = performance.now() < paused_until ? 0 : budget.take(queue.concurrency - running.size);
     try {
       if (free > 0) {
-        const due = await claimMessages(parts, queue, free);
+        const due = await claim(free);
         found = due.found;
         budget.giveBack(free - due.claimed.length);
         if (!stopped.signal.aborted) for (const message of due.claimed) attempt(message);
@@ -85,6 +87,16 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
       late.abort();
       await queue.close?.();
     },
+  };
+}
+
+function openClaims(parts: SenderParts, queue: OutboxQueue) {
+  let looks = 0;
+  return (free: number) => {
+    looks += 1;
+    return looks % OLDEST_EVERY === 0
+      ? claimMessages(parts, queue, 1, 'oldest')
+      : claimMessages(parts, queue, free);
   };
 }
 

@@ -21,6 +21,8 @@ export interface OutboxTables {
     /** Messages of a queue with the same key are sent one after the other; `null` for any order. */
     order_key: string | null;
     body: string;
+    /** Messages of a higher urgency are sent first: 0 to 3. */
+    urgency: number;
     status: OutboxStatus;
     attempts: number;
     created_ms: number;
@@ -60,6 +62,19 @@ export const outboxMigrations: Readonly<Record<string, Migration>> = {
           .on('outbox_messages')
           .columns([...columns])
           .execute();
+    },
+  },
+  '0301_outbox_urgency': {
+    async up({ schema }) {
+      await schema
+        .alterTable('outbox_messages')
+        .addColumn('urgency', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute();
+      await schema
+        .createIndex('outbox_messages_urgency')
+        .on('outbox_messages')
+        .columns(['queue', 'status', 'urgency', 'next_attempt_ms'])
+        .execute();
     },
   },
 };

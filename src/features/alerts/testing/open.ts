@@ -32,7 +32,7 @@ export async function openTestAlerts(
   t: TestContext,
   store: Store,
   rules: readonly AlertRuleInput[],
-  stream_id = 'test',
+  { stream_id = 'test', declared = [] as readonly string[] } = {},
 ): Promise<TestAlerts> {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
@@ -51,6 +51,7 @@ export async function openTestAlerts(
       stream_id,
       started_ms: START_MS,
       now_ms: () => clock.now_ms,
+      listDeclaredAgents: () => new Set(declared),
       log: { warn: (message, fields) => void warnings.push({ message, ...fields }) },
       conditions: { findShortened: async () => shortened },
     });
