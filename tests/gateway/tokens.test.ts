@@ -40,12 +40,12 @@ const SCENARIOS: readonly Scenario[] = [
   ...[false, true].map(
     (is_stream): Scenario => ({
       name: `a tool call${is_stream ? ', streamed' : ''}`,
-      ask: { text: PROMPT, tools: ['send_mail'], is_stream },
+      ask: { text: PROMPT, tools: ['save_contact'], is_stream },
       steps: step(is_stream ? 'one-call.stream' : 'one-call', {
-        pieces: { tool: ['send_mail'], arguments: ARGUMENTS },
+        pieces: { tool: ['save_contact'], arguments: ARGUMENTS },
       }),
       expect: ({ family, finish, usage_is_asked }) => ({
-        calls: [{ tool: 'send_mail', arguments: { to: [OTHER], text: `for ${EMAIL} only` } }],
+        calls: [{ tool: 'save_contact', arguments: { to: [OTHER], text: `for ${EMAIL} only` } }],
         finish: finish.calls,
         usage: is_stream && usage_is_asked ? null : family === 'anthropic' ? [388, 51] : [88, 21],
         turns: 1,

@@ -9,6 +9,7 @@ import { decideInCall, refuseInCall } from './decide-in-call.ts';
 import type { LlmCallContext } from './llm-call.ts';
 import { formatContent } from './texts.ts';
 import type { TokenMap } from './token-map.ts';
+import { sendsTokensOut } from './token-release.ts';
 import { type JudgedToolName, judgeToolName } from './tool-name.ts';
 
 /** A tool call in a model's answer. */
@@ -45,7 +46,7 @@ export async function guardToolCall(
   answering: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
   const { call_context, tokens, model } = answering;
-  const { call, capabilities } = call_context;
+  const { call, capabilities, ports } = call_context;
   const { tool } = requested;
   if (tool === null || !isValidToolName(tool)) return refuseToolCall(UNNAMED, 'unknown', answering);
   const { shown, refusal } = judgeCalledName(tool, call_context);
@@ -69,6 +70,8 @@ export async function guardToolCall(
     capability,
   });
   const extras = { recorded_tool: shown };
+  if (acting.declared_tags.length > declared_tags.length && sendsTokensOut(crossing, tokens!, ports.policy))
+    return refuseToolCall(SENDS_TOKENS, shown, answering);
   const decided = await decideInCall(crossing, 'llm_tool_call', call_context, model, extras);
   const ruling = await decided.ruling;
   const { verdict } = ruling;
@@ -99,6 +102,12 @@ const UNREADABLE: BlockReason = {
   rule: 'tool.arguments_unreadable',
   reason:
     'The arguments of the tool call are not a JSON object within the limits, so they cannot be checked.',
+};
+
+const SENDS_TOKENS: BlockReason = {
+  rule: 'tool.sends_tokens',
+  reason:
+    'The tool call would send a redacted value out. To permit it, name the tag in `accepts.tags` of a contract of the tool.',
 };
 
 /** Blocks a call that no contract, identity or rule can be evaluated for. */

