@@ -1,10 +1,12 @@
 import { getMembers } from '../json/nodes.ts';
 import type { JsonMember, JsonNode, Splice, StringNode } from '../types/json.ts';
+import { findUnlistedCall } from './unlisted-calls.ts';
 import {
   isBase64,
   type MemberMeaning,
   type TextOrigin,
   type TextVisitor,
+  type VisitOptions,
   visitMemberTexts,
   visitTexts,
   type WireVocabulary,
@@ -104,6 +106,11 @@ export function requireText(draft: AnswerDraft, { kind }: JsonNode): void {
   if (kind !== 'string' && kind !== 'null') failAnswer(draft);
 }
 
+/** Refuses the answer if an object is in the place of a list, because some clients read it as its only item. */
+export function requireList(draft: AnswerDraft, { kind }: JsonNode): void {
+  if (kind === 'object') failAnswer(draft);
+}
+
 /**
  * Adds a piece of a text or of a call's arguments and opens its channel. A piece after the end of a channel is a
  * fault.
@@ -178,22 +185,36 @@ function hasEnded({ channels: { ended } }: AnswerDraft, channel: string): boolea
 
 /** Adds texts that belong to no other text; each is judged whole. */
 export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: MemberMeaning = 'said'): void {
-  visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), null, createWordVisitor(draft));
+  visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), visitAll(draft));
+}
+
+/** Adds an item of a list in which clients expect objects. A list in its place is refused, because clients differ in how they read it. */
+export function addStrayItem(draft: AnswerDraft, item: JsonNode): void {
+  if (item.kind === 'array') failAnswer(draft);
+  addTexts(draft, item);
+}
+
+/** Adds the call in an object that no list of the format has, and returns its arguments; `null` if there is none. */
+export function addUnlistedCall(draft: AnswerDraft, node: JsonNode, key?: string): JsonNode | null {
+  const call = findUnlistedCall(node, key);
+  if (call === null) return null;
+  // Each of them is judged alone, also if it equals an earlier one.
+  const channel = `unlisted.${draft.channels.calls.size}`;
+  addRepeat(draft, channel, 'arguments', call.arguments, { call });
+  return call.arguments;
+}
+
+function visitAll(draft: AnswerDraft, path: string | null = null): VisitOptions {
+  const takeCall: VisitOptions['takeCall'] = (node, key) => addUnlistedCall(draft, node, key);
+  return { path, takeWord: createWordVisitor(draft), takeCall };
 }
 
 /** Adds the texts of a member as `addTexts` does, with its key if the protocol does not define it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
   noteUndefinedMember(draft, member, holder);
   const { value: key } = member.key;
-  const path = draft.is_stream ? key : null;
-  visitMemberTexts(
-    member,
-    holder,
-    draft.vocabulary,
-    addOnOwnChannel(draft, key),
-    path,
-    createWordVisitor(draft),
-  );
+  const options = visitAll(draft, draft.is_stream ? key : null);
+  visitMemberTexts(member, holder, draft.vocabulary, addOnOwnChannel(draft, key), options);
 }
 
 function noteUndefinedMember(
@@ -220,7 +241,7 @@ export function addMemberUnless(
   const unlessSaid: TextVisitor = (text, path, origin) => {
     if (!stated.has(text.value)) take(text, path, origin);
   };
-  visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, createWordVisitor(draft));
+  visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, { takeWord: createWordVisitor(draft) });
 }
 
 /**
@@ -240,7 +261,7 @@ export function addMemberPieces(
     if (origin === 'defined') add(draft, at, 'text', text);
     else addUndefined(draft, text, at, origin);
   };
-  visitMemberTexts(member, holder, draft.vocabulary, take, path, createWordVisitor(draft));
+  visitMemberTexts(member, holder, draft.vocabulary, take, visitAll(draft, path));
 }
 
 /**

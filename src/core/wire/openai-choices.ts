@@ -8,7 +8,16 @@ import {
   isMemberTrue,
 } from '../json/nodes.ts';
 import type { JsonNode, Splice } from '../types/json.ts';
-import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnswer } from './answer-draft.ts';
+import {
+  type AnswerDraft,
+  addMember,
+  addStrayItem,
+  addTexts,
+  endChannels,
+  endStream,
+  failAnswer,
+  requireList,
+} from './answer-draft.ts';
 import type { AnswerContext, WireUsage } from './wire-format.ts';
 
 /**
@@ -29,6 +38,7 @@ export function readChoices(
   if (body.kind !== 'object') addTexts(draft, body, 'free');
   for (const member of getMembers(body)) {
     const { key, value } = member;
+    if (key.value === 'choices') requireList(draft, value);
     if (key.value !== 'choices' || value.kind !== 'array') {
       addMember(draft, member, body);
       continue;
@@ -38,7 +48,7 @@ export function readChoices(
       const root = roots[at]!;
       const reason = getText(choice, 'finish_reason') ?? '';
       if (choice.kind === 'object') readChoice(draft, choice, root);
-      else addTexts(draft, choice);
+      else addStrayItem(draft, choice);
       if (reason === '') return;
       draft.finish_reasons.push(reason);
       if (draft.is_stream) endChannels(draft, root);

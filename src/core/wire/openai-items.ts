@@ -1,4 +1,4 @@
-import { getMember, getMembers, getText, getUniqueText } from '../json/nodes.ts';
+import { getMembers, getText, getUniqueText } from '../json/nodes.ts';
 import { quoteJson } from '../json/splice.ts';
 import type { JsonNode, Splice } from '../types/json.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type RequestDraft,
   replaceNodeText,
 } from './request-draft.ts';
+import { buildCall, type ClientCall, findUnlistedCall } from './unlisted-calls.ts';
 import type { WireText } from './wire-format.ts';
 
 const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
@@ -27,8 +28,8 @@ export function readInputItem(draft: RequestDraft, item: JsonNode): void {
     addAllMembers(draft, 'tool_definition', item);
   else {
     const call_id = getText(item, 'call_id');
-    const name = getText(item, 'name');
-    if (call_id !== null) draft.calls.set(call_id, name ?? type.replace(/_call$/, ''));
+    const name = getText(item, 'name') ?? type.replace(/_call$/, '');
+    if (call_id !== null) draft.calls.set(call_id, joinToolName(getText(item, 'namespace'), name));
     addAllMembers(
       draft,
       type === 'message' ? (ROLES.get(getUniqueText(item, 'role')) ?? 'other') : 'assistant',
@@ -108,20 +109,25 @@ function readResult(
   if (texts.length > 0) addToolResult(draft, call, texts, replaced);
 }
 
-/** Returns the tool and the arguments of a call that the client has to execute. */
-export function findClientCall(
-  item: JsonNode,
-): { readonly tool: string; readonly arguments: JsonNode } | null {
+/** Returns the call in an item that the client has to execute. */
+export function findClientCall(item: JsonNode): ClientCall | null {
   const type = getUniqueText(item, 'type') ?? '';
-  const key = CLIENT_CALLS.get(type) ?? (isUnknownCall(type, item) ? UNKNOWN_CALL : undefined);
-  if (key === undefined) return null;
+  if (PROVIDER_CALLS.has(type)) return null;
   if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
-  const stated = key
-    .map((each) => getMember(item, each))
-    .find((each) => each !== null && each.kind !== 'null');
-  // A call without arguments is still a call.
-  const none: JsonNode = { kind: 'null', start: item.end, end: item.end };
-  return { tool: getText(item, 'name') ?? type.replace(/_call$/, ''), arguments: stated ?? none };
+  const keys = CLIENT_CALLS.get(type);
+  const call = keys === undefined ? findUnlistedCall(item) : buildCall(item, getText(item, 'name'), keys);
+  return call === null ? null : { ...call, tool: joinToolName(getText(item, 'namespace'), call.tool) };
+}
+
+/** Returns the name of a tool with its namespace. Tools of one name in two namespaces are two tools. */
+function joinToolName(namespace: string | null, name: string): string {
+  if (!namespace) return name;
+  return /(?:__|[./:])$/.test(namespace) ? namespace + name : `${namespace}.${name}`;
+}
+
+/** Returns whether a tool is one of this name in some namespace. */
+export function isToolOfNamespace(tool: string, name: string): boolean {
+  return tool.endsWith(name) && /(?:__|[./:])$/.test(tool.slice(0, tool.length - name.length));
 }
 
 const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -143,13 +149,3 @@ const PROVIDER_CALLS: ReadonlySet<string> = new Set([
   'mcp_call',
   'web_search_call',
 ]);
-const UNKNOWN_CALL = ['arguments', 'input', 'actions', 'action', 'operation'];
-
-/**
- * Returns whether an item is a call that no list has: by its type, or because it has a name and arguments. A client may
- * run it, so it is judged as a call.
- */
-function isUnknownCall(type: string, item: JsonNode): boolean {
-  if (PROVIDER_CALLS.has(type)) return false;
-  return /_call$/.test(type) || (getText(item, 'name') !== null && getMember(item, 'arguments') !== null);
-}

@@ -8,15 +8,18 @@ import {
   addMemberUnless,
   addPiece,
   addRepeat,
+  addStrayItem,
   addTexts,
+  addUnlistedCall,
   type CallIdentity,
   closeAllChannels,
   closeChannels,
   endStream,
+  requireList,
   requireText,
 } from './answer-draft.ts';
 import { type BodyReader, setEventName } from './event-reader.ts';
-import { findClientCall } from './openai-items.ts';
+import { findClientCall, isToolOfNamespace } from './openai-items.ts';
 import { checkEventOrder, createOutputItems, endsAsAnnounced, FINAL_EVENTS } from './openai-output-order.ts';
 import type { AnswerContext, WireUsage } from './wire-format.ts';
 
@@ -39,6 +42,7 @@ export function readResponseObject(draft: AnswerDraft, response: JsonNode, reque
   if (response.kind !== 'object') addTexts(draft, response, 'free');
   for (const member of getMembers(response)) {
     const { key, value } = member;
+    if (key.value === 'output') requireList(draft, value);
     if (REQUEST_MEMBERS.has(key.value))
       addMemberUnless(draft, member, response, request?.repeatable ?? NOTHING);
     else if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
@@ -145,9 +149,12 @@ function getJoins(name: string): readonly string[] {
   return JOINED.get(name) ?? [];
 }
 
-/** Returns the identity of the call that an event about arguments states, if any. */
-function getCall(event: JsonNode): CallIdentity {
-  return { tool: getText(event, 'name'), call_id: getText(event, 'call_id') };
+/** Returns the identity of the call that an event about arguments states, if any. Events leave the namespace out. */
+function getCall({ channels: { calls } }: AnswerDraft, channel: string, event: JsonNode): CallIdentity {
+  const name = getText(event, 'name');
+  const known = calls.get(channel)?.tool ?? null;
+  const is_known = name !== null && known !== null && isToolOfNamespace(known, name);
+  return { tool: is_known ? known : name, call_id: getText(event, 'call_id') };
 }
 
 /** Returns the name of a text's channel: the name of its events and its index within the item. */
@@ -168,7 +175,7 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
     0;
   const channel = ARGUMENTS.has(name) ? `${root}.call` : getChannel(root, name, index);
   const kind = ARGUMENTS.has(name) ? 'arguments' : 'text';
-  const more = { joins: getJoins(name), call: getCall(event) };
+  const more = { joins: getJoins(name), call: getCall(draft, channel, event) };
   const add = type.endsWith('.done') ? addRepeat : addPiece;
   for (const member of getMembers(event)) {
     const { key, value } = member;
@@ -190,7 +197,7 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
  */
 function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): void {
   if (item.kind !== 'object') {
-    addTexts(draft, item);
+    addStrayItem(draft, item);
     return;
   }
   const type = getUniqueText(item, 'type') ?? '';
@@ -201,6 +208,7 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
     const { key, value } = member;
     const is_list = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
     if (value === call) continue;
+    if (key.value === 'content' || key.value === 'summary') requireList(draft, value);
     if (is_list) for (const [at, part] of getItems(value).entries()) readPart(draft, root, at, part, add);
     else if (value.kind === 'string' && type === 'mcp_call' && key.value === 'arguments') {
       add(draft, getChannel(root, 'mcp_call_arguments', 0), 'text', value);
@@ -221,8 +229,7 @@ function addCall(draft: AnswerDraft, root: string, item: JsonNode, add: Add): Js
   const call = findClientCall(item);
   if (call === null) return null;
   const named: CallIdentity = {
-    tool: call.tool,
-    call_id: getText(item, 'call_id') ?? getText(item, 'id'),
+    ...call,
     is_free: getUniqueText(item, 'type') === 'custom_tool_call',
   };
   // When an item begins, a string of arguments continues in later events, and any other value comes whole later.
@@ -243,13 +250,15 @@ const PARTS: ReadonlyMap<string, readonly [key: string, name: string]> = new Map
 
 function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNode, add: Add): void {
   if (part.kind !== 'object') {
-    addTexts(draft, part);
+    addStrayItem(draft, part);
     return;
   }
+  const call = addUnlistedCall(draft, part);
   const [text, name] = PARTS.get(getUniqueText(part, 'type') ?? '') ?? ['', ''];
   const channel = getChannel(root, name, index);
   for (const member of part.members) {
     const { key, value } = member;
+    if (value === call) continue;
     if (key.value === text || key.value === 'text') requireText(draft, value);
     if (value.kind === 'string' && (key.value === text || key.value === 'text')) {
       const is_own = key.value === text;

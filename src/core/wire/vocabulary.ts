@@ -1,5 +1,6 @@
 import { getMembers, getUniqueText } from '../json/nodes.ts';
 import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
+import { isCallKey } from './unlisted-calls.ts';
 
 /**
  * The meaning of a key's value in a provider's protocol:
@@ -49,14 +50,28 @@ export type TextOrigin = 'defined' | 'undefined' | 'name';
  */
 export type TextVisitor = (node: StringNode, path: string, origin: TextOrigin) => void;
 
+/**
+ * Receives each object with the key that holds it. Returns its arguments if it is a call, which are no texts then, or `null`.
+ */
+export type CallVisitor = (node: JsonNode, key: string) => JsonNode | null;
+
 interface Visit {
   readonly node: JsonNode;
+  /** The key that holds the node, also in a list; `null` where no client looks for calls. */
+  readonly call_key: string | null;
   readonly meaning: MemberMeaning;
   /** The object that the node is a member of. It states the type of data. */
   readonly holder: JsonNode | null;
   /** `true` for a key, which is always a text. */
   readonly is_key: boolean;
   readonly path: string | null;
+}
+
+/** The other visitors of a walk, and the place where it starts. */
+export interface VisitOptions {
+  readonly path?: string | null;
+  readonly takeWord?: TextVisitor;
+  readonly takeCall?: CallVisitor;
 }
 
 /**
@@ -69,11 +84,11 @@ export function visitTexts(
   meaning: MemberMeaning,
   vocabulary: WireVocabulary,
   take: TextVisitor,
-  path: string | null = null,
-  takeWord: TextVisitor | null = null,
+  { path = null, takeWord, takeCall }: VisitOptions = {},
+  call_key: string | null = '',
 ): number {
   let opaque_units = 0;
-  const ahead: Visit[] = [{ node, meaning, holder: null, is_key: false, path }];
+  const ahead: Visit[] = [{ node, call_key, meaning, holder: null, is_key: false, path }];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node: at } = next;
     if (at.kind === 'string') {
@@ -82,7 +97,11 @@ export function visitTexts(
       else if (next.meaning === 'word') takeWord?.(at, next.path ?? '', origin);
       else opaque_units += at.value.length;
     } else if (at.kind === 'array') pushItems(ahead, next, at.items);
-    else if (at.kind === 'object') pushMembers(ahead, next, at.members, vocabulary);
+    else if (at.kind === 'object') {
+      const call = next.call_key === null ? null : (takeCall?.(at, next.call_key) ?? null);
+      const members = call === null ? at.members : at.members.filter(({ value }) => value !== call);
+      pushMembers(ahead, next, members, vocabulary);
+    }
   }
   return opaque_units;
 }
@@ -93,18 +112,41 @@ export function visitMemberTexts(
   holder: JsonNode,
   vocabulary: WireVocabulary,
   take: TextVisitor,
-  path: string | null = null,
-  takeWord: TextVisitor | null = null,
+  options: VisitOptions = {},
 ): number {
+  const { path = null, takeWord } = options;
   const meaning = vocabulary.get(member.key.value);
   if (meaning === undefined) take(member.key, path ?? '', 'name');
   if (member.value.kind !== 'string')
-    return visitTexts(member.value, meaning ?? 'free', vocabulary, take, path, takeWord);
-  const visit: Visit = { node: member.value, meaning: meaning ?? 'free', holder, is_key: false, path };
+    return visitTexts(
+      member.value,
+      meaning ?? 'free',
+      vocabulary,
+      take,
+      options,
+      getCallKey(member.key.value, meaning, ''),
+    );
+  const visit: Visit = {
+    node: member.value,
+    call_key: null,
+    meaning: meaning ?? 'free',
+    holder,
+    is_key: false,
+    path,
+  };
   if (isText(member.value.value, visit)) take(member.value, path ?? '', getOrigin(visit));
   else if (meaning === 'word') takeWord?.(member.value, path ?? '', 'defined');
   else return member.value.value.length;
   return 0;
+}
+
+/**
+ * Returns the key under which an object of a member may be a call. Clients look for calls in members of the protocol,
+ * and in others that are named after calls. Definitions of tools are not calls.
+ */
+function getCallKey(key: string, meaning: MemberMeaning | undefined, around: string | null): string | null {
+  if (around === null || meaning === 'free' || key === 'tools') return null;
+  return meaning !== undefined || isCallKey(key) ? key : null;
 }
 
 function getOrigin({ is_key, meaning }: Visit): TextOrigin {
@@ -113,17 +155,22 @@ function getOrigin({ is_key, meaning }: Visit): TextOrigin {
 }
 
 /** Pushes the items in reverse, because the last one pushed is visited first. */
-function pushItems(ahead: Visit[], { meaning, holder, path }: Visit, items: readonly JsonNode[]): void {
+function pushItems(
+  ahead: Visit[],
+  { meaning, holder, path, call_key }: Visit,
+  items: readonly JsonNode[],
+): void {
   for (let index = items.length - 1; index >= 0; index--) {
     const node = items[index]!;
     if (node.kind !== 'string' && node.kind !== 'array' && node.kind !== 'object') continue;
-    ahead.push({ node, meaning, holder, is_key: false, path: path === null ? null : `${path}.${index}` });
+    const at = path === null ? null : `${path}.${index}`;
+    ahead.push({ node, call_key, meaning, holder, is_key: false, path: at });
   }
 }
 
 function pushMembers(
   ahead: Visit[],
-  { meaning, node: holder, path }: Visit,
+  { meaning, node: holder, path, call_key: around }: Visit,
   members: readonly JsonMember[],
   vocabulary: WireVocabulary,
 ): void {
@@ -131,10 +178,12 @@ function pushMembers(
     const { key, value: node } = members[index]!;
     const known = meaning === 'free' ? undefined : meaning === 'map' ? 'said' : vocabulary.get(key.value);
     const inner = path === null ? null : `${path}.${key.value}`;
-    ahead.push({ node, meaning: known ?? 'free', holder, is_key: false, path: inner });
+    const call_key = getCallKey(key.value, known, around);
+    ahead.push({ node, call_key, meaning: known ?? 'free', holder, is_key: false, path: inner });
     if (known !== undefined && meaning !== 'map') continue;
     ahead.push({
       node: key,
+      call_key: null,
       meaning: 'free',
       holder,
       is_key: true,

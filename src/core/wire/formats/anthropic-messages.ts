@@ -6,10 +6,12 @@ import {
   addMember,
   addMemberPieces,
   addPiece,
+  addStrayItem,
   addTexts,
   closeChannels,
   endStream,
   failAnswer,
+  requireList,
   requireText,
 } from '../answer-draft.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
@@ -17,6 +19,7 @@ import { writeAnthropicErrorBody, writeAnthropicErrorEvents } from '../anthropic
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
 import { createEventReader, readWholeAnswer, setEventName } from '../event-reader.ts';
+import { findUnlistedCall } from '../unlisted-calls.ts';
 import type { EventReader, WireFormat, WireUsage } from '../wire-format.ts';
 
 /** `POST /v1/messages` of Anthropic. */
@@ -46,6 +49,7 @@ function readMessage(draft: AnswerDraft, message: JsonNode): boolean {
   if (draft.is_stream && getItems(getMember(message, 'content')).length > 0) failAnswer(draft);
   for (const member of getMembers(message)) {
     const { key, value } = member;
+    if (key.value === 'content') requireList(draft, value);
     if (key.value !== 'content' || value.kind !== 'array') addMember(draft, member, message);
     else for (const [at, block] of value.items.entries()) readBlock(draft, `block.${at}`, block);
   }
@@ -60,23 +64,18 @@ function addReason(draft: AnswerDraft, holder: JsonNode | null): void {
 /** Reads a block or the beginning of one, whose content continues in later events. */
 function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   if (block.kind !== 'object') {
-    addTexts(draft, block);
+    addStrayItem(draft, block);
     return;
   }
   const type = getUniqueText(block, 'type');
   // Some clients convert a list with one type to a string and read it as that type.
   requireText(draft, getMember(block, 'type') ?? block);
   // The provider itself calls server tools, so their input is a text like any other.
-  const is_call = type !== null && /tool_use$/.test(type) && !PROVIDER_CALLS.has(type);
-  const input = is_call ? getMember(block, 'input') : null;
-  if (is_call) {
-    const named = { tool: getText(block, 'name'), call_id: getText(block, 'id') };
-    const stated = input ?? { kind: 'null', start: block.end, end: block.end };
-    addPiece(draft, channel, 'arguments', stated, { call: named });
-  }
+  const call = PROVIDER_CALLS.has(type ?? '') ? null : findUnlistedCall(block);
+  if (call !== null) addPiece(draft, channel, 'arguments', call.arguments, { call });
   for (const member of block.members) {
     const { key, value } = member;
-    if (value === input) continue;
+    if (value === call?.arguments) continue;
     if (JOINED.includes(key.value)) requireText(draft, value);
     if (key.value === type && JOINED.includes(type) && value.kind === 'string') {
       addPiece(draft, channel, 'text', value, { joins: [type] });

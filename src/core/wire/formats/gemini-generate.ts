@@ -14,13 +14,15 @@ import {
   addMember,
   addPiece,
   addRepeat,
-  addTexts,
+  addStrayItem,
+  addUnlistedCall,
   closeChannels,
   endChannels,
   endStream,
   failAnswer,
   isChannelOpen,
   nameChannelRun,
+  requireList,
   requireText,
 } from '../answer-draft.ts';
 import { type BodyReader, createEventReader, readWholeAnswer } from '../event-reader.ts';
@@ -84,6 +86,7 @@ function readResponse(
   draft.model = getText(body, 'modelVersion');
   draft.usage = readGeminiUsage(getMember(body, 'usageMetadata'));
   for (const member of getMembers(body)) {
+    if (member.key.value === 'candidates') requireList(draft, member.value);
     if (member.key.value !== 'candidates' || member.value.kind !== 'array') {
       addMember(draft, member, body);
       continue;
@@ -100,14 +103,15 @@ function readResponse(
 }
 
 function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, counted: CallCounter): boolean {
-  if (candidate.kind !== 'object') addTexts(draft, candidate);
+  if (candidate.kind !== 'object') addStrayItem(draft, candidate);
   const runs = getRuns(candidate);
   endOtherRuns(draft, root, runs.at(0));
   for (const member of getMembers(candidate)) {
     const { key, value } = member;
     if (key.value === 'content' && value.kind === 'object') {
       if (!readContent(draft, value, root, counted)) return false;
-    } else if (key.value !== 'logprobsResult') addMember(draft, member, candidate);
+    } else if (key.value === 'content') addStrayItem(draft, value);
+    else if (key.value !== 'logprobsResult') addMember(draft, member, candidate);
   }
   // Read after the text that they repeat, wherever they are in the object.
   for (const member of getMembers(candidate)) {
@@ -154,6 +158,7 @@ function endOtherRuns(draft: AnswerDraft, root: string, run: PartRun | undefined
 function readContent(draft: AnswerDraft, content: JsonNode, root: string, counted: CallCounter): boolean {
   for (const member of getMembers(content)) {
     const { key, value } = member;
+    if (key.value === 'parts') requireList(draft, value);
     if (key.value !== 'parts' || value.kind !== 'array') addMember(draft, member, content);
     else if (!value.items.every((part) => readPart(draft, part, root, counted))) return false;
   }
@@ -164,12 +169,14 @@ function readContent(draft: AnswerDraft, content: JsonNode, root: string, counte
  * Reads a part; returns `false` for a call whose arguments arrive in pieces by path, which are not supported.
  */
 function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: CallCounter): boolean {
-  if (part.kind !== 'object') addTexts(draft, part);
+  if (part.kind !== 'object') addStrayItem(draft, part);
+  const call = addUnlistedCall(draft, part);
   // A value that is not a boolean is a thought to some clients and not to others.
   const thought = getMember(part, 'thought')?.kind ?? 'null';
   if (thought !== 'true' && thought !== 'false' && thought !== 'null') return false;
   for (const member of getMembers(part)) {
     const { value } = member;
+    if (value === call) continue;
     const key = toCamelCase(member.key.value);
     if (key === 'text') requireText(draft, value);
     if (key === 'text' && value.kind === 'string') {

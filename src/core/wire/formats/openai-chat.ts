@@ -16,10 +16,13 @@ import {
   addMemberPieces,
   addPiece,
   addRepeat,
+  addStrayItem,
   addTexts,
+  addUnlistedCall,
   type CallIdentity,
   failAnswer,
   isChannelOpen,
+  requireList,
 } from '../answer-draft.ts';
 import { type BodyReader, createEventReader, readWholeAnswer } from '../event-reader.ts';
 import { type CallPlaces, createCallPlaces, findCallPlace, readCallName } from '../openai-call-places.ts';
@@ -178,9 +181,10 @@ function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): v
 
 /** Reads everything in a message except its calls. */
 function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add): void {
-  if (message.kind !== 'object') addTexts(draft, message);
+  if (message.kind !== 'object') addStrayItem(draft, message);
   for (const member of getMembers(message)) {
     const { key, value } = member;
+    if (key.value === 'tool_calls') requireList(draft, value);
     if ((key.value === 'tool_calls' && value.kind === 'array') || key.value === 'function_call') continue;
     if (key.value === 'content' && !getItems(value).every(({ kind }) => kind === 'object')) failAnswer(draft);
     if (key.value === 'audio') readAudio(draft, `${root}.audio`, value, add);
@@ -224,8 +228,10 @@ function readCall(
   add(draft, channel, 'arguments', stated ?? { kind: 'null', start: end, end }, {
     call: { ...named, is_free },
   });
+  // Some clients use a name next to the part.
+  const other = part === call ? null : addUnlistedCall(draft, call);
   for (const member of call.members) {
-    if (part !== call && member.value !== part) addMember(draft, member, call);
+    if (part !== call && member.value !== part && member.value !== other) addMember(draft, member, call);
   }
   for (const member of getMembers(part)) {
     if (member.value !== stated) addMember(draft, member, part!);
