@@ -6,6 +6,7 @@ import {
   type ShellScript,
   type ShellWord,
 } from './syntax.ts';
+import { getPackageProgram } from './wrappers.ts';
 
 /** Builds the command of some words, at the position of the command around it. */
 export function buildInnerCommand(
@@ -15,11 +16,12 @@ export function buildInnerCommand(
 ): Command | null {
   const first = words[0];
   if (first === undefined) return null;
-  const name = getProgramName(first.text);
+  const program = getPackageProgram(wrapper, first.text);
+  const name = getProgramName(program);
   return {
     ...deriveInner(around, wrapper),
     name,
-    program: first.text,
+    program,
     words: expandLongOptions(name, words.slice(1)),
   };
 }

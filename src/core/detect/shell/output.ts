@@ -1,6 +1,7 @@
 import { memoize } from '../../memoize.ts';
 import { decodeBase64 } from '../../text/base64.ts';
 import { findKnownFile } from './files.ts';
+import { findSearchedPaths } from './found-paths.ts';
 import type { Command, ShellWord } from './syntax.ts';
 
 /**
@@ -54,9 +55,20 @@ function computeCommandOutput(command: Command): string | null {
   if (name === 'command' && /^-[vV]$/.test(words[0]?.text ?? '')) return words[1]?.text ?? null;
   if (name === 'basename') return words[0]?.text.replace(/^.*\//, '') ?? null;
   if (SETS_UP.test(name)) return '';
+  if (name === 'pwd') return command.folder ?? '.';
+  if (name === 'mktemp') return formatTemporaryPath(words.map(({ text }) => text));
+  const searched = findSearchedPaths(command);
+  if (searched !== null) return searched.join('\n');
   if (name === '') return readFileOperands(command);
   if (COPIES.test(name)) return readFileOperands(command);
   return decodeInput(command);
+}
+
+/** `mktemp` makes a new path in the folder for temporary files, or from a template with a folder. */
+function formatTemporaryPath(texts: readonly string[]): string {
+  const template = texts.find((text) => !text.startsWith('-') && text.includes('/'));
+  const is_elsewhere = texts.some((text) => /^(?:-p|--tmpdir=)/.test(text));
+  return template === undefined || is_elsewhere ? `${template ?? '$TMPDIR'}/tmp.x` : template;
 }
 
 /** Returns what a program reads: the files and substitutions that it names, or else its input. */

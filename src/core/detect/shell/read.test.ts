@@ -40,7 +40,7 @@ const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
   [`bash -- -c 'rm a'`, 'bash -- -c rm a'],
   ['echo a | xargs rm', 'echo a |', 'xargs rm', 'rm a'],
   ['parallel rm {} ::: a', 'parallel rm {} ::: a', 'rm a'],
-  ['find . -exec rm {} \\;', 'find . -exec rm {} ;', 'rm {}'],
+  ['find . -exec rm {} \\;', 'find . -exec rm {} ;', 'rm ./**'],
   [`ssh host 'rm a'`, 'ssh host rm a', 'rm a'],
   ['command -v rm', 'command -v rm'],
   ['if a; then b; else c; fi', 'a', 'b', 'c'],

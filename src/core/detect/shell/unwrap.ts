@@ -3,6 +3,7 @@ import type { ShellState } from './effects.ts';
 import { findEscapedScripts, hasShellEscape } from './escapes.ts';
 import { findKnownFile } from './files.ts';
 import { listFindCalls } from './find-calls.ts';
+import { findSearchedPaths } from './found-paths.ts';
 import { buildInnerCommand, buildInnerScript, deriveInner, quoteWord } from './inner.ts';
 import { parseArguments } from './options.ts';
 import { findInput } from './output.ts';
@@ -192,25 +193,14 @@ function findContainerScript(words: readonly ShellWord[]): string | null {
   return words.slice(from).map(quoteWord).join(' ');
 }
 
-/** Returns the name that `{}` represents if a search in one folder has one name without a pattern. */
-function findSearchedPath(words: readonly ShellWord[]): string | null {
-  const names = words.filter((_, at) => words[at - 1]?.text === '-name');
-  const [first, second] = words;
-  const is_one = first !== undefined && !/^[-(!]/.test(first.text) && /^[-(!]/.test(second?.text ?? '-');
-  const is_plain = !words.some(({ text }) => /^(?:!|-not|-o|-or)$/.test(text));
-  const [name] = names;
-  if (!is_one || !is_plain || names.length !== 1 || !/^[\w@.-]+$/.test(name!.text)) return null;
-  return `${first.text.replace(/\/$/, '')}/${name!.text}`;
-}
-
-/** Unwraps every call of `find`. */
+/** Unwraps every call of `find` or `fd`, with the paths that it finds for `{}`. */
 function unwrapFind(command: Command): WrappedCommands {
   const { words } = command;
-  const found = findSearchedPath(words);
-  const foundNamed = (word: ShellWord) =>
-    found === null || word.text !== '{}' ? word : { ...word, text: found };
+  const found = (findSearchedPaths(command) ?? []).map((text): ShellWord => ({ text, is_quoted: false }));
   const commands = listFindCalls(words).flatMap((call, at) => {
-    const inner = buildInnerCommand(command, call.map(foundNamed), 'find');
+    const filled = call.flatMap((word) => (word.text === '{}' ? found : word));
+    const is_added = command.name !== 'find' && !call.some(({ text }) => text.includes('{'));
+    const inner = buildInnerCommand(command, is_added ? [...filled, ...found] : filled, 'find');
     if (inner === null) return [];
     // Only the first command reads the input.
     return at === 0 ? inner : { ...inner, redirections: [], previous: null };
@@ -283,7 +273,16 @@ function unwrapInterpreter(command: Command): WrappedCommands {
   const file = words.find(({ text }) => !text.startsWith('-'));
   const known = file === undefined ? null : (file.output ?? findKnownFile(command, file.text)?.text ?? null);
   if (known !== null) texts.push(known);
-  return unwrapCode(command, texts);
+  const unwrapped = unwrapCode(command, texts);
+  const module = /^i?py/.test(command.name) ? findModuleCall(command) : null;
+  return module === null ? unwrapped : { ...unwrapped, commands: [...unwrapped.commands, module] };
+}
+
+/** Returns the program that `python -m name` runs as a module. */
+function findModuleCall(command: Command): Command | null {
+  const { words } = command;
+  const at = words.findIndex(({ text }) => !/^-[a-zA-Z]*[^m]$/.test(text));
+  return words[at]?.text === '-m' ? buildInnerCommand(command, words.slice(at + 1), command.name) : null;
 }
 
 /** Unwraps source code, and what it passes to a shell. */

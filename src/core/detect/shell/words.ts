@@ -75,6 +75,8 @@ export function readWord(cursor: ShellCursor): ShellWord {
   }
   cursor.marked = hasMarks(text) ? text : null;
   const plain = removeMarks(text);
+  if (plain.startsWith('~') && /^(?:\\|["'])~/.test(cursor.text.slice(from, from + 2)))
+    return { text: plain, is_quoted, is_name: true };
   if (is_quoted && isOneQuotation(cursor.text, from, cursor.at))
     return { text: plain, is_quoted, is_literal: true };
   return has_glob ? { text: plain, is_quoted, has_glob } : { text: plain, is_quoted };
@@ -218,7 +220,7 @@ function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
 const EVALUATED_UNITS_MAX = 400;
 /** First programs of scripts whose output can be computed. */
 const PRINTS =
-  /^\s*(?:echo|printf|cat|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)[\s<]/;
+  /^\s*(?:echo|printf|cat|find|fd|ls|git ls-files|mktemp|pwd|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)(?:[\s<]|$)/;
 
 /** Returns what a substitution prints, `$()` if unknown. Without quotes it is split at blanks. */
 function readOutput(cursor: ShellCursor, from: number, to: number, is_quoted: boolean): string {

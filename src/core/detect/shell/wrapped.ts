@@ -2,7 +2,13 @@ import { buildInnerCommand, buildInnerScript, quoteWord } from './inner.ts';
 import { findInput } from './output.ts';
 import type { Command, ShellScript, ShellWord } from './syntax.ts';
 import { exhaustWork, type WorkBudget } from './work.ts';
-import { OPTIONS_BEFORE_COMMAND, OPTIONS_WITH_SCRIPT, WRAPPERS, type Wrapper } from './wrappers.ts';
+import {
+  canBeProgram,
+  OPTIONS_BEFORE_COMMAND,
+  OPTIONS_WITH_SCRIPT,
+  WRAPPERS,
+  type Wrapper,
+} from './wrappers.ts';
 
 /** Returns the commands and scripts inside a command that wraps another one, by the tables in `wrappers.ts`. */
 export function unwrapWrapper(
@@ -22,7 +28,15 @@ export function unwrapWrapper(
   for (const form of WRAPPERS.get(name) ?? [])
     for (const at of findCommandStarts(words, form)) {
       const rest = words.slice(at);
-      if (rest.length === 0) continue;
+      if (
+        rest.length === 0 ||
+        !canBeProgram(
+          name,
+          form,
+          rest.map(({ text }) => text),
+        )
+      )
+        continue;
       texts.push(...listScripts(rest, form));
       // A script of several words can also run as those words.
       if (seen.has(at) || form.holds === 'scripts' || (form.holds === 'script' && rest.length === 1))

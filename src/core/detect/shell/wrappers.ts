@@ -58,16 +58,26 @@ pkexec run0 | | --user -u | 0 |
 runuser | | -u -g -G -s --user --group --shell | 0 |
 sg newgrp | | -c | 1 | script
 wsl | | -d -u --distribution --user --cd | 0 |
-npx bunx pnpx | | -p --package -c --call | 0 |
+npx bunx pnpx pnx | | -p --package -c --call | 0 |
 uvx pipx | | --from --with -p --python --spec | 0 |
 pipx | run | --spec --python | 0 |
-npm | exec\\|x | -p --package -w --workspace -c --call | 0 |
+npm | exec\\|x | -p --package -w --workspace --prefix -C -c --call | 0 |
+npm | run\\|run-script | -w --workspace --prefix -C | 0 |
 npm | explore | | 1 |
+pnpm | | -C --dir --filter -F --filter-prod --workspace-concurrency | 0 |
 pnpm | exec\\|dlx\\|x | -C --dir --filter -F --package | 0 |
-yarn | exec\\|dlx\\|run\\|node | -p --package --cwd | 0 |
-yarn | workspace | | 2 |
-yarn | workspaces | --include --exclude --from --jobs -j | 1 |
-bun | x | | 0 |
+pnpm | run\\|run-script | -C --dir --filter -F | 0 |
+yarn yarnpkg | | --cwd | 0 |
+yarn yarnpkg | exec\\|dlx\\|node | -p --package --cwd | 0 |
+yarn yarnpkg | run | --cwd | 0 |
+yarn yarnpkg | workspace | | 1 |
+yarn yarnpkg | workspace | | 2 |
+yarn yarnpkg | workspaces | --include --exclude --from --jobs -j | 1 |
+bun | | --cwd --filter -F | 0 |
+bun | x | -p --package | 0 |
+bun | run | --cwd --filter -F | 0 |
+corepack | | | 0 |
+deno | run\\|x | --allow-read --config -c --import-map --env-file | 0 |
 lerna nx rush turbo wsrun | exec\\|run-many | --scope --ignore --concurrency | 0 |
 uv | run | -p --python --with --with-editable --extra --group --env-file --directory --project --package -m | 0 |
 uv | tool | --from --with | 1 |
@@ -154,6 +164,50 @@ function readForms(): ReadonlyMap<string, readonly Wrapper[]> {
 }
 
 export const WRAPPERS: ReadonlyMap<string, readonly Wrapper[]> = readForms();
+
+/**
+ * Commands of package managers themselves. Any other first word is a program, or a script of the package; a script without
+ * arguments is not judged, because its name says nothing about it.
+ */
+const MANAGER_COMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [
+    [
+      'pnpm',
+      'add install i ci update up upgrade remove rm uninstall un unlink link ln import rebuild rb prune fetch patch patch-commit patch-remove audit list ls ll la outdated why licenses run run-script test t tst start stop restart exec dlx x create publish pack store root bin setup init deploy doctor config c get set env server self-update cache cat-file cat-index find-hash completion approve-builds ignored-builds recursive multi m dedupe help node version view whoami login logout',
+    ],
+    [
+      'yarn yarnpkg',
+      'add audit autoclean bin cache check config constraints create dedupe dlx exec explain generate-lock-entry global help import info init install licenses link list login logout node npm outdated owner pack patch patch-commit plugin policies prune publish rebuild remove run search set stage start stop tag team test unlink unplug up upgrade upgrade-interactive version versions why workspace workspaces',
+    ],
+    [
+      'bun',
+      'add a remove rm install i ci update outdated link unlink publish patch pm run test x exec repl create c init build upgrade completions why audit info',
+    ],
+    ['npm', ''],
+  ].flatMap(([names, commands]) =>
+    names!.split(' ').map((name) => [name, new Set(commands!.split(' '))] as const),
+  ),
+);
+
+/** Programs that fetch a package and run its program, by the name of the package. */
+const PACKAGE_RUNNERS = /^(?:npx|bunx|pnpx|pnx|npm|pnpm|yarn|yarnpkg|bun|deno|corepack|uvx|uv|pipx)$/;
+
+/** Returns whether words after a package manager can be a program: they are no command of its own, and have arguments. */
+export function canBeProgram(manager: string, { path }: Wrapper, words: readonly string[]): boolean {
+  const commands = MANAGER_COMMANDS.get(manager);
+  if (commands === undefined || (path.length > 0 && !path[0]!.includes('run'))) return true;
+  return words.length > 1 && (path.length > 0 || !commands.has(words[0]!));
+}
+
+/** Returns the program that a package runner runs: `npm:prisma@latest`, `alembic==1.13` and `@prisma/cli` name one. */
+export function getPackageProgram(runner: string, written: string): string {
+  if (!PACKAGE_RUNNERS.test(runner)) return written;
+  const [, scope, name] =
+    /^(?:npm:|jsr:)?(?:@([\w.-]+)\/)?([\w.-]+?)(?:\[[\w,.-]*\])?(?:(?:@|==|[<>~]=)[^/]*)?$/.exec(written) ??
+    [];
+  if (name === undefined) return written;
+  return scope !== undefined && name === 'cli' ? scope : name;
+}
 
 /** Options whose value is a script (`names | options`), and options after which all words are a command (`-c...`). */
 const SCRIPT_OPTIONS: readonly (readonly [names: string, options: string])[] = [

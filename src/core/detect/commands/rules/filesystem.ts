@@ -1,33 +1,24 @@
-import type { Severity } from '../../../types/index.ts';
-import {
-  isDisk,
-  isLogPath,
-  isRegenerable,
-  isSystemPath,
-  isTemporary,
-  isWholeSystemPath,
-} from '../../facts/command-paths.ts';
-import { isCredentialPath } from '../../facts/credential-files.ts';
-import { normalizePath } from '../../facts/path-form.ts';
-import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
-import type { Command } from '../../shell/syntax.ts';
+import { isDisk, isLogPath, isTemporary, isWholeSystemPath } from '../../facts/command-paths.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
+import type { Command, ShellWord } from '../../shell/syntax.ts';
+import { findLosses, findSearchLoss, isPrecious, SEVERITY_OF_LOSS } from '../deletion-loss.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
- * Rules for files and disks. For `rm`: the root, a home or a system folder is critical. Elsewhere a forced
- * recursive deletion is flagged, also in the working folder, except in folders for temporary files and for
- * content that tools create again (`node_modules`, `dist`, caches). Without both `-r` and `-f` it is an
- * ordinary deletion, unless its target is a system file or data.
+ * Rules for files and disks. For deletions: the root, a home or a system folder is critical. Elsewhere a recursive
+ * deletion is flagged, also in the working folder, except in folders for temporary files and for content that tools
+ * create again (`node_modules`, `dist`, caches). Without `-r` it is an ordinary deletion, unless its target is a
+ * system file, data, or all files of a folder.
  */
 export const filesystemRules: readonly CommandRule[] = [
   {
     id: 'filesystem.delete_whole',
     tag: 'dangerous.filesystem',
     severity: 'critical',
-    programs: 'rm del rd rmdir remove-item ri erase srm rimraf del-cli',
+    programs: 'rm unlink del rd rmdir remove-item ri erase srm rimraf del-cli',
     description: 'Deletes the root, a home or a system folder with all that is in it.',
     safer: 'ls -la /home/ada',
-    saw: (command) => isRecursive(command) && getTargets(command).some(isWholeSystemPath),
+    saw: (command) => findLosses(command).has('whole'),
     hits: [
       'rm -rf /',
       'rm -fr ~',
@@ -41,31 +32,27 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.delete_forced',
     tag: 'dangerous.filesystem',
     severity: 'high',
-    programs: 'rm srm rimraf del-cli',
+    programs: 'rm unlink srm rimraf del-cli',
     description: 'Deletes a folder outside the working one with all that is in it, without asking.',
     safer: 'ls -la /srv/data',
-    saw: (command) =>
-      isForced(command) &&
-      (takesInput(command) ||
-        getTargets(command).some((path) => isOutside(path) && !isWholeSystemPath(path))),
+    saw: (command) => findLosses(command).has('outside'),
     hits: [
       'rm -rf /var/lib/app',
       'sudo rm --recursive --force /srv/data',
       'cat list | xargs rm -rf',
       'rm -rf ../other',
     ],
-    misses: ['rm -rf /tmp/cache', 'rm -rf "$TMPDIR/build"', 'rm -r /srv/data', 'rm -rf node_modules'],
+    misses: ['rm -rf /tmp/cache', 'rm -rf "$TMPDIR/build"', 'rm -ri /srv/data', 'rm -rf node_modules'],
   },
   {
     id: 'filesystem.delete_tree',
     tag: 'dangerous.filesystem',
     severity: 'medium',
-    grade: gradeTree,
-    programs: 'rm rimraf del-cli',
+    grade: (command) => (findLosses(command).has('tree') ? 'medium' : 'low'),
+    programs: 'rm unlink rimraf del-cli',
     description: 'Deletes a folder in the working one with all that is in it, without asking.',
     safer: 'git clean -nd',
-    saw: (command) =>
-      isForced(command) && getTargets(command).some((path) => !isSpared(path) && !isOutside(path)),
+    saw: (command) => findLosses(command).has('tree') || findLosses(command).has('part'),
     hits: ['rm -rf src', 'cd lib && rm -rf *', 'rm -rf .', 'rm -rf *', 'rm -f -r "$TARGET"'],
     misses: [
       'rm -rf dist',
@@ -83,13 +70,10 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.delete_file',
     tag: 'dangerous.filesystem',
     severity: 'medium',
-    programs: 'rm unlink srm shred wipe',
+    programs: 'rm unlink srm shred wipe del erase remove-item ri',
     description: 'Deletes a system file, a log, a key or a data file.',
     safer: 'mv app.db app.db.old',
-    saw: (command) =>
-      !isHarmlessCall(command) &&
-      !isForced(command) &&
-      getTargets(command).some((path) => isPrecious(path) && !isWholeSystemPath(path)),
+    saw: (command) => findLosses(command).has('file'),
     hits: ['rm /etc/hosts', 'rm -f /var/log/auth.log', 'rm users.db', 'unlink /usr/lib/libc.so'],
     misses: ['rm a.txt', 'rm -f build/out.js', 'rm /tmp/x.db', 'rm --version'],
   },
@@ -115,8 +99,9 @@ export const filesystemRules: readonly CommandRule[] = [
     programs: 'find fd',
     description: 'Deletes everything that a search finds, without showing it first.',
     safer: "find . -name '*.tmp' -print",
-    saw: (command) => !findsRegenerableFiles(command) && (hasWord(command, '-delete') || runsRm(command)),
-    hits: ["find . -name '*.log' -delete", 'find /data -type f -exec rm {} \\;', 'find . -exec rm -rf {} +'],
+    grade: (command) => SEVERITY_OF_LOSS[findSearchLoss(command) ?? 'part'],
+    saw: (command) => hasWord(command, '-delete') && findSearchLoss(command) !== null,
+    hits: ["find . -name '*.log' -delete", 'find /data -type f -delete', 'find ~ -delete'],
     misses: [
       "find . -name '*.rm'",
       "find . -name '*.o' -exec rm {} \\;",
@@ -198,6 +183,29 @@ export const filesystemRules: readonly CommandRule[] = [
     misses: ['truncate -s 10M disk.img', 'truncate --help'],
   },
   {
+    id: 'filesystem.empty_file',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: '*',
+    description: 'Empties a file of keys or data, or replaces it with an empty one.',
+    safer: 'mv app.db app.db.old',
+    saw: (command) => listEmptiedFiles(command).some((path) => isPrecious(path)),
+    hits: [
+      '> .env',
+      ': > app.db',
+      'cp /dev/null ~/.ssh/id_rsa',
+      'cat /dev/null > .env',
+      'ln -sf /dev/null .env',
+    ],
+    misses: [
+      '> out.txt',
+      ': > build/log.txt',
+      'echo A=1 > .env',
+      'cp .env.example .env',
+      'cp /dev/null a.txt',
+    ],
+  },
+  {
     id: 'filesystem.overwrite',
     tag: 'dangerous.filesystem',
     severity: 'critical',
@@ -271,19 +279,18 @@ export const filesystemRules: readonly CommandRule[] = [
   },
 ];
 
-/** Programs that delete folders without a flag for it. */
-const DELETES_TREES = /^(?:rimraf|del-cli)$/;
-
-function isRecursive(command: Command): boolean {
-  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
-  const has_switch = command.words.some(({ text }) => /^(?:\/s|-rec\w*|-r)$/i.test(text));
-  return (has_switch || hasFlag(command, '-r', '-R', '--recursive')) && !isHarmlessCall(command);
+/** Returns the files that a command replaces with nothing. */
+function listEmptiedFiles(command: Command): readonly string[] {
+  const { name, redirections, words } = command;
+  const operands = listOperands(command);
+  if (/^(?:cp|install|ln)$/.test(name)) return operands[0] === '/dev/null' ? operands.slice(1) : [];
+  const is_silent = /^(?:|:|true)$/.test(name) || (/^(?:echo|printf)$/.test(name) && isBlank(words));
+  if (!is_silent && !(name === 'cat' && operands.every((path) => path === '/dev/null'))) return [];
+  return redirections.flatMap(({ operator, target }) => (/^>\|?$/.test(operator) ? target : []));
 }
 
-function isForced(command: Command): boolean {
-  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
-  const is_interactive = hasFlag(command, '-i', '-I', '--interactive');
-  return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_interactive;
+function isBlank(words: readonly ShellWord[]): boolean {
+  return words.every(({ text }) => text.trim() === '' || /^-[neE]+$/.test(text));
 }
 
 /** Returns whether a pipe carries all files below a folder. */
@@ -295,115 +302,6 @@ function listsTree(source: Command | null): boolean {
   );
 }
 
-function getTargets(command: Command): readonly string[] {
-  const operands = listOperands(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
-  const { folder } = command;
-  if (folder === null) return operands;
-  // `cd /tmp/a && rm -rf *` deletes files in `/tmp/a`.
-  return operands.map((text) =>
-    /^(?:[/~$]|\.\.|[a-z]:|\{\}|\$\(\))/i.test(text)
-      ? text
-      : `${folder === '/' ? '' : folder}/${text.replace(/^\.\//, '')}`,
-  );
-}
-
-/**
- * Returns whether the targets of a deletion come from another command: `xargs rm -rf`, `find -exec rm -rf
- * {}`.
- */
-function takesInput(command: Command): boolean {
-  const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
-  return is_fed && (getTargets(command).length === 0 || getTargets(command).includes('{}'));
-}
-
-function isOutside(path: string): boolean {
-  return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalizePath(path)) && !isTemporary(path) && !isRegenerable(path);
-}
-
-/** A part of a folder of the working one, written out; its name can have a `*` (`docs/*.html`). */
-const PART =
-  /^(?:\.\/)?(?:[\w@+][\w@.+-]*|\.(?!git|hg|svn|\.)[\w-][\w.-]*)(?:\/(?!\.(?:git|hg|svn|\.)(?:\/|$))[\w@.+-]+){0,10}\/(?!\.(?:git|hg|svn|\.)(?:\/|\*|$))(?:[\w@.+-]+\/?|\*?[\w@.+-]{2,}\*?|[\w@.+-]{2,}\*[\w@.+-]*)$/;
-/** Folders at the top that tools fill: packages of other projects, results of tests. */
-const FILLED = /^(?:\.\/)?(?:vendor|\.bundle|_te?mp|test[_-]?results?|[\w-]{0,20}[_-]?cache)\/?$/;
-/** A variable whose name says that a program makes the folder, and makes it again. */
-const MADE_AGAIN =
-  /^\$(?:\w*_)?(?:TE?MP|CACHE|BUILD|DIST|OUT|OUTPUT)(?:_?(?:DIR|FOLDER|PATH|ROOT))?(?:\/[\w.-]+)*$/i;
-
-/**
- * Grades a deletion in the working folder: `low` for parts of its folders, which version control or a build brings
- * back; a folder at its top, all of it, its history and unknown folders are `medium`.
- */
-function gradeTree(command: Command): Severity {
-  const parts = getTargets(command).filter((path) => !isSpared(path));
-  const is_part = (path: string) =>
-    (PART.test(path) && !isPrecious(path)) || FILLED.test(path) || MADE_AGAIN.test(path);
-  return parts.every(is_part) ? 'low' : 'medium';
-}
-
-function isSpared(path: string): boolean {
-  return isTemporary(path) || isRegenerable(path);
-}
-
-function isPrecious(path: string): boolean {
-  if (isTemporary(path)) return false;
-  return (
-    isLogPath(path) ||
-    isCredentialPath(path) ||
-    isSystemPath(path) ||
-    /[\w*-]\.(?:db|sqlite3?|mdb|sql|dump|bak|backup|tfstate|vmdk|qcow2|ibd|parquet)$/.test(path)
-  );
-}
-
-/**
- * Returns whether a search below the working folder finds only content that tools create again, by its names
- * or by its start folder.
- */
-function findsRegenerableFiles(command: Command): boolean {
-  const { words, folder } = command;
-  const first = words.findIndex(({ text }) => /^[-(!]/.test(text));
-  const places = (first < 0 ? words : words.slice(0, first)).map(({ text }) => text);
-  if (places.length > 0 && places.every(isSpared)) return true;
-  const is_inside = places.every((path) => !isOutside(path)) && (folder === null || !isOutside(folder));
-  const texts = words.map(({ text }) => text);
-  const has_other =
-    texts.some((text) => /^(?:!|-not|-o|-or|-i?regex|-i?path|-wholename)$/.test(text)) &&
-    !texts.includes('-name');
-  const names = texts.filter(
-    (_, at) => /^-i?name$/.test(texts[at - 1] ?? '') && !/^(?:!|-not)$/.test(texts[at - 2] ?? ''),
-  );
-  const is_alternative = texts.filter((text) => /^-(?:o|or)$/.test(text)).length === names.length - 1;
-  return (
-    is_inside &&
-    !has_other &&
-    names.length > 0 &&
-    is_alternative &&
-    names.every((name) => isRegenerable(name) && !/\.log$/.test(name))
-  );
-}
-
 function hasWord({ words }: Command, text: string): boolean {
   return words.some((word) => word.text === text && !word.is_quoted);
-}
-
-/**
- * Returns whether a search runs `rm` on its results. With a name or a path pattern, only a forced recursive
- * `rm` counts.
- */
-function runsRm(command: Command): boolean {
-  const { words } = command;
-  const at = words.findIndex(({ text }) => /^-(?:exec|execdir|x|X)$/.test(text));
-  if (at < 0) return false;
-  const rest = words.slice(at + 1).map(({ text }) => text);
-  const rm = rest.findIndex((text) => /^(?:.*\/)?(?:rm|unlink|shred)$/.test(text));
-  if (rm < 0 || rm > 2) return false;
-  const is_forced = rest.some((text) => /^-\w*f/.test(text)) && rest.some((text) => /^-\w*[rR]/.test(text));
-  const is_narrow = words.some(
-    ({ text }, index) =>
-      /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text) &&
-      !/^(?:!|-not)$/.test(words[index - 1]?.text ?? ''),
-  );
-  const is_plain = parseArguments(command).operands.every(
-    (path) => !isWholeSystemPath(path) && !isSystemPath(path),
-  );
-  return is_forced || !is_narrow || !is_plain;
 }
