@@ -29,6 +29,11 @@ export function gradeInstaller(command: Command, next?: Command): Severity {
   return findAddresses(texts) === 'named' ? 'high' : 'critical';
 }
 
+/** Returns whether anyone can leave a file on a host, or receive one there, without a name. */
+export function isNamelessHost(host: string): boolean {
+  return NAMELESS_HOST.test(host);
+}
+
 /** Returns what the addresses in a text are: `named` if all are HTTPS at named hosts; `null` if there is none. */
 export function findAddresses(text: string): 'named' | 'unnamed' | null {
   const addresses = [...text.matchAll(ADDRESS)];

@@ -7,8 +7,50 @@ import { classifySqlDamage, type SqlDamage } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
 
 const CLIENTS =
-  'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso';
+  'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso prisma';
 const BARE = 'drop delete truncate update grant alter';
+
+/** Verbs that tools for web frameworks share. */
+const SHARED_VERBS =
+  / (?:db:(?:drop|reset|wipe|purge|schema:load)|migrate:(?:fresh|reset|refresh)|migrate reset|db push .*--(?:force-reset|accept-data-loss)|db:drop:\w+|downgrade base|schema:(?:drop|fresh)|flush --no-?input|db:migrate:undo:all|migrate:rollback --all|migrate \w+ zero|doctrine:(?:database|schema):drop|ecto\.(?:drop|reset)) /;
+
+/** The words with which a tool destroys: `programs | words`. */
+const DESTROYS: ReadonlyMap<string, RegExp> = new Map(
+  (
+    [
+      [
+        'rails rake bundle php artisan sail console prisma alembic flask sequelize sequelize-cli typeorm typeorm-ts-node-commonjs typeorm-ts-node-esm knex mikro-orm payload keystone mix adonis ace',
+        SHARED_VERBS,
+      ],
+      ['atlas', / schema (?:clean|apply .*--auto-approve) /],
+      ['bq', / rm .*-(?:r|f) /],
+      ['convex', / import .*--replace(?:-all)? /],
+      ['dbmate', / drop /],
+      ['diesel', / database (?:reset|drop) /],
+      ['django-admin manage.py', / (?:flush|reset_db|migrate \w+ zero) /],
+      ['dotnet', / ef (?:database (?:drop|update 0)|migrations remove .*(?:-f|--force)) /],
+      ['dotnet-ef', / (?:database (?:drop|update 0)|migrations remove .*(?:-f|--force)) /],
+      ['drizzle-kit', / (?:drop|push .*--force) /],
+      ['dropdb dropuser', / \S/],
+      ['etcdctl', / del .*(?:--prefix|--from-key)/],
+      ['flyway', / clean /],
+      ['goose', / (?:reset|down-to 0) /],
+      ['gradle gradlew mvn mvnw', / \S*(?:flyway:?clean|liquibase:dropAll|dropAll) /i],
+      ['hasura', / --down[= ]all /],
+      ['influx', / bucket delete /],
+      ['liquibase', / (?:drop-?all|rollback(?!-?sql)[\w-]*) /i],
+      ['migrate', / (?:drop|down --?all) /],
+      ['mongorestore', / --drop /],
+      ['mysqladmin', / drop /],
+      ['nodetool', / (?:clearsnapshot .*--all|assassinate|decommission) /],
+      ['pg_restore', / (?:-c|--clean) /],
+      ['python python3', / (?:\S*\/)?manage\.py (?:flush|reset_db|sqlflush .*\||drop_\w+|migrate \w+ zero) /],
+      ['sea-orm-cli', / migrate (?:fresh|reset|refresh) /],
+      ['sqlx', / (?:database|db) (?:drop|reset) /],
+      ['strapi', / transfer .*--force /],
+    ] as const
+  ).flatMap(([names, words]) => names.split(' ').map((name) => [name, words] as const)),
+);
 
 /**
  * Rules for databases: SQL or store commands that a client receives, and bare statements. Dropping a whole
@@ -85,8 +127,8 @@ export const databaseRules: readonly CommandRule[] = [
     programs: 'mongo mongosh',
     description: 'Drops a database or a collection, or empties it.',
     safer: "mongosh --eval 'db.users.countDocuments()'",
-    saw: ({ words }) =>
-      words.some(({ text }) =>
+    saw: (command) =>
+      [...command.words.map(({ text }) => text), ...findInput(command)].some((text) =>
         /\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:remove|deleteMany)\s*\(\s*(?:\{\s*\}\s*)?\)/.test(
           text,
         ),
@@ -102,9 +144,14 @@ export const databaseRules: readonly CommandRule[] = [
     description: 'Empties a store, or turns it into a way to write files.',
     safer: 'redis-cli dbsize',
     saw: (command) => {
-      const text = joinWords(command);
-      return /(?:^| )(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?: |$)|redis\.call\(['"]flush/i.test(
-        text,
+      // `redis-cli keys '*' | xargs redis-cli del` gives the keys as words.
+      const is_fed = command.within.includes('xargs') && / (?:del|unlink) /i.test(joinWords(command));
+      const text = [joinWords(command), ...findInput(command)].join('\n');
+      return (
+        is_fed ||
+        /(?:^|\s)(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?:\s|$)|redis\.call\(['"]flush/i.test(
+          text,
+        )
       );
     },
     hits: [
@@ -119,33 +166,31 @@ export const databaseRules: readonly CommandRule[] = [
     tag: 'dangerous.database',
     severity: 'critical',
     grade: gradeReset,
-    programs:
-      'dropdb dropuser mysqladmin rails rake bundle php artisan manage.py django-admin prisma alembic sequelize typeorm knex drizzle-kit influx etcdctl python python3 pg_restore',
+    programs: [...DESTROYS.keys()].join(' '),
     description: 'Drops or resets a database with a tool.',
     safer: 'rails db:migrate:status',
-    saw: (command) => {
-      const { name, words } = command;
-      if (isHarmlessCall(command)) return false;
-      if (name === 'dropdb' || name === 'dropuser') return words.length > 0;
-      const text = joinWords(command);
-      if (name === 'pg_restore') return / (?:-c|--clean) /.test(text);
-      if (/^python3?$/.test(name))
-        return / (?:\S*\/)?manage\.py (?:flush|reset_db|sqlflush .*\||drop_\w+) /.test(text);
-      if (name === 'manage.py' || name === 'django-admin') return / (?:flush|reset_db) /.test(text);
-      if (name === 'mysqladmin') return / drop /.test(text);
-      if (name === 'etcdctl') return / del .*(?:--prefix|--from-key)/.test(text);
-      return / (?:db:(?:drop|reset|wipe|purge|schema:load)|migrate:(?:fresh|reset|refresh)|migrate reset|db push --force-reset|db:drop:\w+|downgrade base|schema:drop|flush --no-?input|db:migrate:undo:all|migrate:rollback --all|db:wipe|bucket delete) /.test(
-        text,
-      );
-    },
+    saw: (command) =>
+      !isHarmlessCall(command) && DESTROYS.get(command.name)?.test(joinWords(command)) === true,
     hits: [
       'dropdb shop',
       'mysqladmin -u root drop shop',
       'rails db:drop',
       'npx prisma migrate reset',
       'php artisan migrate:fresh',
+      'pnpm drizzle-kit push --force',
+      'liquibase dropAll',
+      'dotnet ef database drop -f',
+      './gradlew flywayClean',
     ],
-    misses: ['rails db:migrate', 'mysqladmin status', 'php artisan migrate', 'dropdb --help'],
+    misses: [
+      'rails db:migrate',
+      'mysqladmin status',
+      'php artisan migrate',
+      'dropdb --help',
+      'drizzle-kit push',
+      'liquibase update',
+      'gradle clean',
+    ],
   },
 ];
 

@@ -51,6 +51,7 @@ export const gitRules: readonly CommandRule[] = [
       'git checkout main a.txt',
       'git checkout .',
       'git rm -rf .',
+      'git read-tree -u --reset HEAD',
     ],
     misses: [
       'git restore --staged a.txt',
@@ -240,6 +241,8 @@ function discardsWork(command: Command): boolean {
       rest.length > 0
     );
   }
+  if (verb === 'read-tree') return hasFlag(command, '-u') && hasFlag(command, '--reset', '-m');
+  if (verb === 'checkout-index') return hasFlag(command, '-f', '--force') && hasFlag(command, '-a', '--all');
   if (verb !== 'checkout' && verb !== 'switch') return false;
   const end = rest.indexOf('--');
   const flags = (end < 0 ? rest : rest.slice(0, end)).filter((text) => text.startsWith('-'));
