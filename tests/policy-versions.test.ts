@@ -36,6 +36,8 @@ const read = (path: string, user = 'root') => call(path, { as: { user } });
 const decide = () => listOutputDecisions(call, { text: 'Write to jane.doe@corp-mail.io today.' });
 const save = (text: string, more: object = {}) => call(DOCUMENT, { method: 'PUT', body: { text, ...more } });
 
+const WEAKER = { confirm_weaker: true, note: 'a test' };
+
 const ruleText = (action: string, name = 'no-mail') =>
   `# kept as typed\npolicies:\n  - name: ${name}\n    boundary: output\n    data_tags: [personal.pii.email]\n    action: ${action}\n`;
 
@@ -87,7 +89,14 @@ test('a saved document is active in all workers, is listed, compared and taken b
   ]);
   assert.equal(rows[2][1], 'builtin');
 
-  assert.equal((await save(ruleText('flag'), { base_version: 1 })).body.version, 2);
+  const weaker = await save(ruleText('flag'), { base_version: 1 });
+  assert.deepEqual([weaker.status, weaker.body.code], [409, 'weaker_policy']);
+  assert.match(JSON.stringify(weaker.body.details), /output, personal.pii.email: block -> flag/);
+  for (const more of [{ confirm_weaker: true }, { confirm_weaker: true, note: ' ' }, { note: 'x' }])
+    assert.equal((await save(ruleText('flag'), more)).status, 409, JSON.stringify(more));
+  assert.deepEqual(await decide(), ['block']);
+  const confirmed = await save(ruleText('flag'), { base_version: 1, ...WEAKER });
+  assert.equal(confirmed.body.version, 2, JSON.stringify(confirmed.body));
   assert.deepEqual(await decide(), ['allow']);
   const diff = await read('/v1/dashboard/policies/diff');
   assert.match(diff.body.diff, /- {4}action: block\n\+ {4}action: flag/);
@@ -107,6 +116,11 @@ test('a saved document is active in all workers, is listed, compared and taken b
       [1, 'mail', 'operator'],
     ],
   );
+  const { body: saves } = await call('/v1/audit/query', { body: { phase: 'policy_document_save' } });
+  assert.deepEqual(
+    saves.events.map(({ metadata }: { metadata: { weaker_places?: number } }) => metadata.weaker_places),
+    [2, undefined],
+  );
   const { body: events } = await call('/v1/audit/query', { body: { phase: 'policy_document_rollback' } });
   assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.restored_from], ['operator', 1]);
 });
@@ -116,6 +130,8 @@ test('what does not compile, repeats a rule or was changed meanwhile is refused'
     [ruleText('blok'), {}],
     ['policies: [', {}],
     [ruleText('block', 'no-ssn'), {}],
+    [ruleText('block', 'builtin.personal.output'), {}],
+    ['policies: [{name: off, boundary: action, data_tags: [dangerous], action: allow, priority: 0}]', {}],
     [ruleText('allow'), { base_version: 1 }],
   ] as const)
     assert.equal((await save(text, more)).status, 409, text);
@@ -154,7 +170,7 @@ test('a template is installed as a version, once', async () => {
 });
 
 test('a template is removed as a version, unless it was edited', async () => {
-  const remove = (name: string) => call('/v1/dashboard/templates/remove', { body: { name } });
+  const remove = (name: string) => call('/v1/dashboard/templates/remove', { body: { name, ...WEAKER } });
   const { body: before } = await read(DOCUMENT);
   assert.equal((await remove('healthcare')).status, 404, 'it is not installed');
   const edited = before.text.replace(/(begins, sha256 )[0-9a-f]{64}/, `$1${'0'.repeat(64)}`);
@@ -172,7 +188,7 @@ test('a skill is listed, shown, installed and removed, and its rules are active 
     return body.skills.find(({ name }: { name: string }) => name === 'pci-dss');
   };
   const change = (verb: 'install' | 'remove', name = 'pci-dss') =>
-    call(`/v1/dashboard/skills/${verb}`, { body: { name } });
+    call(`/v1/dashboard/skills/${verb}`, { body: { name, ...WEAKER } });
   const rules = async () => {
     const { body } = await read('/v1/dashboard/rules?limit=500');
     return body.rules.filter(({ name }: { name: string }) => name.startsWith('pci')).length as number;

@@ -98,7 +98,9 @@ test('a saved set is active in all workers for its tenant alone, and a rollback 
   assert.deepEqual(shown.body.configured, ['acme-ssn']);
 
   const flagged = { ...RULE, action: 'flag' };
-  assert.equal((await put([flagged], { base_version: 1 })).body.version, 2);
+  assert.equal((await put([flagged], { base_version: 1 })).body.code, 'weaker_policy');
+  const weaker = { base_version: 1, confirm_weaker: true, note: 'a test' };
+  assert.equal((await put([flagged], weaker)).body.version, 2);
   assert.deepEqual(await decisions('acme'), ['allow']);
   const diff = await read(`${SETS}/diff?from=1&to=2`);
   assert.deepEqual(diff.body.differences, [

@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely';
-import type { DocumentProblem } from '../core/types/index.ts';
+import type { DocumentProblem, Policy } from '../core/types/index.ts';
 import type { StoreTables } from '../platform/store/index.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../runtime/audit/service-event.ts';
 import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
 import { countRevision } from '../runtime/managed-policy/revisions.ts';
 import { type Context, Refusal } from './operation.ts';
+import { dropBlankName } from './subject.ts';
 
 /** The audit event of a change by an operator. */
 export type OperatorChange = Pick<ServiceChange, 'phase' | 'reason' | 'metadata' | 'about'>;
@@ -17,7 +18,23 @@ export interface ManagedChange {
   /** Takes the change back if the service cannot activate it. */
   readonly undo: (trx: Transaction<StoreTables>) => Promise<void>;
   readonly event: OperatorChange;
+  /** `null` for a change that leaves all rules as they are. */
+  readonly confirmation: Confirmation | null;
 }
+
+/** The consent to a policy that is less strict than before, with its reason. */
+export interface Confirmation {
+  readonly confirm_weaker?: boolean | undefined;
+  readonly note?: string | null | undefined;
+}
+
+/** The input with which a caller confirms a policy that is less strict. */
+export const confirmInput = {
+  confirm_weaker: {
+    type: 'boolean',
+    description: 'Saves a policy that is less strict than before. Requires a `note` with the reason.',
+  },
+} as const;
 
 /** The active policy after a change. */
 export interface ActivatedChange {
@@ -38,18 +55,23 @@ export const activatedProperties = {
  * transaction, and activates it in all workers. A change that does not compile is refused and not saved. One that
  * cannot be activated is taken back.
  *
- * @throws Refusal `policy_invalid` with the problems, or `forbidden`
+ * @throws Refusal `policy_invalid` with the problems, `weaker_policy` with the places, or `forbidden`
  */
 export async function applyManagedChange(change: ManagedChange, context: Context): Promise<ActivatedChange> {
   requireOperator(context);
   const { runtime, caller } = context;
   const draft = await runtime.compileDraft({ managed: change.next(readActive(context)) });
   if (!draft.ok) throw buildPolicyRefusal(draft.problems);
+  const { confirmation } = change;
+  const weaker =
+    confirmation === null ? 0 : await requireConfirmation(runtime.policy(), draft.policy, confirmation);
+  const { event } = change;
+  const metadata = { ...event.metadata, ...(weaker > 0 && { weaker_places: weaker }) };
   const store = await runtime.store();
   await store.transaction(async (trx) => {
     await change.save(trx);
     await countRevision(trx, 'policy');
-    await recordOperatorChange(change.event, context);
+    await recordOperatorChange({ ...event, metadata }, context);
   });
   const report = await runtime.reload(caller).catch(async (fault: unknown) => {
     await revertChange(change, context);
@@ -63,6 +85,24 @@ export async function applyManagedChange(change: ManagedChange, context: Context
     };
   await revertChange(change, context);
   throw buildPolicyRefusal(report.problems);
+}
+
+const PLACES_SHOWN_MAX = 50;
+
+/** Returns the number of places at which the policy becomes less strict. @throws Refusal unless the caller confirms them */
+async function requireConfirmation(
+  before: Policy,
+  after: Policy,
+  { confirm_weaker = false, note = null }: Confirmation,
+): Promise<number> {
+  const { listWeakenings } = await import('../runtime/skills/weakenings.ts');
+  const places = listWeakenings(before, after);
+  if (places.length === 0 || (confirm_weaker && dropBlankName(note) !== null)) return places.length;
+  throw new Refusal(
+    'weaker_policy',
+    'The policy would be less strict, so nothing was changed. The details list the places. To save it, set `confirm_weaker` and give the reason in `note`.',
+    places.slice(0, PLACES_SHOWN_MAX).map((message) => ({ path: '', message })),
+  );
 }
 
 /** Undoes a saved change, and activates the previous policy again in case the copy already has the change. */

@@ -171,6 +171,8 @@ export type RefusalCode =
   | 'forbidden'
   | 'not_found'
   | 'conflict'
+  /** The policy would be less strict, and the caller did not confirm it. */
+  | 'weaker_policy'
   | 'policy_invalid'
   | 'too_large'
   | 'unsupported_media_type'
@@ -194,6 +196,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   policy_violation: 403,
   not_found: 404,
   conflict: 409,
+  weaker_policy: 409,
   policy_invalid: 409,
   too_large: 413,
   unsupported_media_type: 415,

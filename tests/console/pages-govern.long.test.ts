@@ -168,6 +168,10 @@ test('the policy document is checked, saved, compared and rolled back in the edi
     `policies:\n${rule.replace('action: block', 'action: redact')}\n`,
   );
   await page.getByRole('button', { name: 'Save as a new version' }).click();
+  await page.getByText('The policy would be less strict').waitFor();
+  await page.getByLabel('Save it although it is less strict').check();
+  await page.getByLabel('Why').fill('too strict');
+  await page.getByRole('button', { name: 'Save as a new version' }).click();
   await page.getByText('Version 2 is active').waitFor();
   assert.equal((await scan(MAIL, 'default')).decision, 'modify');
   await page.getByRole('button', { name: 'Compare', exact: true }).first().click();
@@ -186,6 +190,9 @@ test('the policy document is checked, saved, compared and rolled back in the edi
   await page.getByText('Version 4 of the policy document is active').waitFor();
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
   await page.getByRole('button', { name: 'Remove template' }).click();
+  await page.getByLabel('Save it although it is less strict').check();
+  await page.getByRole('dialog').getByLabel('Why').fill('a test');
+  await page.getByRole('button', { name: 'Remove template' }).click();
   await page.getByText('Version 5 of the policy document is active').waitFor();
 
   await openPath(page, '/policies?part=skills&skill=pci-dss');
@@ -194,6 +201,9 @@ test('the policy document is checked, saved, compared and rolled back in the edi
   await page.getByText('Version 6 of the policy document is active').waitFor();
   await page.getByRole('row', { name: /pci-dss.*installed/ }).waitFor();
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove skill' }).click();
+  await page.getByLabel('Save it although it is less strict').check();
+  await page.getByRole('dialog').getByLabel('Why').fill('a test');
   await page.getByRole('button', { name: 'Remove skill' }).click();
   await page.getByText('Version 7 of the policy document is active').waitFor();
   assert.deepEqual(faults, []);

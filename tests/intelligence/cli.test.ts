@@ -138,16 +138,16 @@ test('recommend stages, applies and takes back', () =>
     assert.equal((await run('intelligence', 'undo')).code, 1);
   }));
 
-test('a proposal that weakens is marked, and needs --yes without a terminal', () =>
+test('a weakening proposal is marked, and needs --confirm-weaker', () =>
   withProject(async ({ run, model, cwd }) => {
     const before = snapshot(cwd);
     model.answerWith(RECOMMEND_WEAKENING);
-    const refused = await run('intelligence', 'recommend', '--apply');
+    const refused = await run('intelligence', 'recommend', '--apply', '--yes');
     assert.equal(refused.code, 1);
     assert.match(refused.stdout, /WEAKENS THE POLICY[\s\S]*input, secret[^\n]*block -> allow/);
     assert.match(refused.stderr, /weakens the policy, so nothing was applied/);
     assert.deepEqual(snapshot(cwd), before);
-    const forced = await run('intelligence', 'recommend', '--apply', '--yes', '--json');
+    const forced = await run('intelligence', 'recommend', '--apply', '--confirm-weaker', '--json');
     assert.equal(forced.code, 0, forced.stderr);
     assert.deepEqual(JSON.parse(forced.stdout).applied, ['policies/recommended-secrets.yaml']);
     assert.equal((await run('intelligence', 'undo', '--json')).code, 0);

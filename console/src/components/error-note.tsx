@@ -14,7 +14,7 @@ export function ErrorNote({ error }: { readonly error: unknown }) {
         <ul>
           {error.details.map(({ path, message: detail }) => (
             <li key={`${path} ${detail}`}>
-              <code>{path}</code> <Prose text={detail} />
+              {path === '' ? null : <code>{path}</code>} <Prose text={detail} />
             </li>
           ))}
         </ul>

@@ -148,11 +148,29 @@ export function findRuleForTag(
   onRule?: RuleObserver,
 ): Rule | null {
   const own = findStrictest(findMatchingRules(table.tag_rules, occurrence, context, monitored, onRule));
-  const rule = own ?? findBuiltinRule(table, occurrence, context, onRule);
+  const rule =
+    own === null || yieldsToBuiltin(own, table, occurrence, context)
+      ? findBuiltinRule(table, occurrence, context, onRule)
+      : own;
   if (table.flow_rules.length === 0) return rule;
   const flow = findStrictest(findMatchingRules(table.flow_rules, occurrence, context, monitored, onRule));
   const action = rule?.action ?? (isFactTag(occurrence.tag) ? 'allow' : table.default_action);
   return flow !== null && isStricter(flow.action, action) ? flow : rule;
+}
+
+/** The commands with which an agent would loosen its guard. */
+const GUARD: Tag = 'dangerous.guard';
+
+/** Returns whether a rule would loosen the guard without its name, by `dangerous` for example. */
+function yieldsToBuiltin(
+  own: Rule,
+  table: RuleTable,
+  occurrence: TagOccurrence,
+  context: RuleContext,
+): boolean {
+  if (!covers(GUARD, occurrence.tag) || own.data_tags.some((tag) => covers(GUARD, tag))) return false;
+  const builtin = findBuiltinRule(table, occurrence, context, undefined);
+  return isStricter(builtin?.action ?? table.default_action, own.action);
 }
 
 function findBuiltinRule(

@@ -20,6 +20,7 @@ const NEGATIVE_CODES = [
   'not_found',
   'conflict',
   'policy_invalid',
+  'weaker_policy',
   'settings_unusable',
   'skill_invalid',
   'plugins_refused',

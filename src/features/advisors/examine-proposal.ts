@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { ArtifactFile } from '../../core/advisors/types.ts';
 import { lintCompiledPolicy } from '../../core/review/lint/lint.ts';
 import { REMARK_LEVELS } from '../../core/review/lint/remark.ts';
-import type { Detection, DocumentProblem, Policy } from '../../core/types/index.ts';
+import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import { type Config, formatProblem } from '../../runtime/config/index.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { loadPolicy } from '../../runtime/policies/load-policy.ts';
 import { comparePolicies } from '../../runtime/skills/policy-effect.ts';
 import { simulateChange } from '../../runtime/skills/simulate-change.ts';
+import { listWeakenings } from '../../runtime/skills/weakenings.ts';
 import { findConfigurationProblems } from './check-configuration.ts';
 
 /** Proposed documents, and the configuration of the project to which they would be applied. */
@@ -77,12 +78,7 @@ export async function examineProposal({
 
 async function compareWithActive(before: Policy, after: Policy): Promise<ExaminedProposal> {
   const { added, changed, removed, consequences, strictness } = comparePolicies(before, after);
-  const lets_through = [
-    ...strictness.examples.map(({ where, before, after }) => `${where}: ${before} -> ${after}`),
-    ...strictness.loosening,
-    ...listDisabledDetection(before.detection, after.detection),
-    ...(strictness.complete ? [] : ['there are too many rules to compare every place, so there may be more']),
-  ];
+  const lets_through = listWeakenings(before, after, strictness);
   return {
     policy: after,
     changes: [
@@ -91,7 +87,7 @@ async function compareWithActive(before: Policy, after: Policy): Promise<Examine
       ...removed.map((record) => `- ${record.kind} ${record.name}: ${record.summary}`),
       ...consequences,
     ],
-    weakens: strictness.less_strict > 0 || lets_through.length > 0,
+    weakens: lets_through.length > 0,
     lets_through,
     remarks: await lintNewRecords(before, after),
   };
@@ -136,12 +132,4 @@ async function lintNewRecords(before: Policy, after: Policy): Promise<readonly s
   return lintCompiledPolicy({ policy: after, conditions, tenants: null })
     .filter(({ record }) => !known.has(JSON.stringify(record)))
     .map(({ id, message }) => `${REMARK_LEVELS[id]}: ${message}`);
-}
-
-const GROUPS = ['secret_detection', 'pii_protection', 'injection_detection', 'command_detection'] as const;
-
-function listDisabledDetection(before: Detection, after: Detection): readonly string[] {
-  return GROUPS.filter((group) => before[group] && !after[group]).map(
-    (group) => `\`${group}\` is switched off: nothing of that kind is found any more`,
-  );
 }

@@ -133,6 +133,7 @@ export const allowlistAdd = defineOperation({
         },
         undo: (trx) => deleteAllowlistEntry(trx, row),
         event: buildEvent('allowlist_add', 'An operator allowlisted a value.', row),
+        confirmation: null,
       },
       context,
     );
@@ -168,6 +169,7 @@ export const allowlistRemove = defineOperation({
         save: (trx) => deleteAllowlistEntry(trx, row),
         undo: async (trx) => void (await insertAllowlistEntry(trx, row)),
         event: buildEvent('allowlist_remove', 'An operator removed an allowlist entry.', row),
+        confirmation: null,
       },
       context,
     );

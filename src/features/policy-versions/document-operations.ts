@@ -1,6 +1,8 @@
 import {
   activatedProperties,
   applyManagedChange,
+  type Confirmation,
+  confirmInput,
   requireAllTenants,
   requireOperator,
 } from '../../operations/managed-change.ts';
@@ -95,6 +97,7 @@ export const policyDocumentSave = defineOperation({
       text: documentText,
       name: buildLineSchema('The name of the version.'),
       note: buildLineSchema('Why; shown in the history.'),
+      ...confirmInput,
       base_version: {
         type: 'integer',
         minimum: 0,
@@ -110,7 +113,7 @@ export const policyDocumentSave = defineOperation({
     base_version: 0,
   },
   answer: null,
-  refusals: ['conflict', 'policy_invalid'],
+  refusals: ['conflict', 'policy_invalid', 'weaker_policy'],
   run: (input, context) =>
     saveDocument(
       { ...input, name: dropBlankName(input.name) ?? '', note: dropBlankName(input.note) ?? '' },
@@ -129,7 +132,7 @@ export const policyDocumentRollback = defineOperation({
   cli: {
     verb: 'policy rollback',
     arguments: ['version'],
-    options: ['note'],
+    options: ['note', 'confirm_weaker'],
     line: ({ version, restored_from }: PolicyVersion) =>
       `Version ${version} is active, with the text of version ${restored_from}.`,
     examples: [['service policy rollback 3 --note "too strict"', '']],
@@ -142,20 +145,22 @@ export const policyDocumentRollback = defineOperation({
     properties: {
       version: buildOptionalNumberSchema('The version to restore.'),
       note: buildLineSchema('Why; shown in the history.'),
+      ...confirmInput,
     },
   },
   output: savedDocument,
   example: { version: 1 },
   answer: null,
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  async run({ version, note }, context) {
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  async run({ version, note, confirm_weaker }, context) {
     requireOperator(context);
     requireAllTenants(context);
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version);
     if (found === null) throw buildNoSuchVersionRefusal();
     const { text: old, name } = found;
-    return saveDocument({ text: old, name, note: dropBlankName(note) ?? '' }, version, null, context);
+    const document = { text: old, name, note: dropBlankName(note) ?? '', confirm_weaker };
+    return saveDocument(document, version, null, context);
   },
 });
 
@@ -247,7 +252,7 @@ export const policyVersionDiff = defineOperation({
 
 /** Saves and activates the next version of the document. */
 export async function saveDocument(
-  document: Pick<PolicyVersion, 'text' | 'name' | 'note'>,
+  document: Pick<PolicyVersion, 'text' | 'name' | 'note'> & Confirmation,
   restored_from: number | null,
   base: number | null,
   context: Context,
@@ -285,6 +290,7 @@ export async function saveDocument(
           restored_from,
         },
       },
+      confirmation: document,
     },
     context,
   );

@@ -1,5 +1,6 @@
-import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { type Confirmation, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
+import { dropBlankName } from '../../operations/subject.ts';
 import { saveDocument } from './document-operations.ts';
 import { appendPart, type InstalledPart, listParts, removePart } from './document-parts.ts';
 import { findPolicyVersion } from './version-store.ts';
@@ -7,7 +8,12 @@ import { findPolicyVersion } from './version-store.ts';
 type PartName = Omit<InstalledPart, 'is_edited'>;
 
 /** Saves the policy document with a template or skill at its end. @throws Refusal `conflict` if it is installed */
-export async function installPart(part: PartName, own: string, note: string | null, context: Context) {
+export async function installPart(
+  part: PartName,
+  own: string,
+  { note = null, confirm_weaker }: Confirmation,
+  context: Context,
+) {
   requireOperator(context);
   requireAllTenants(context);
   const { text, version } = await readCurrentDocument(context);
@@ -17,8 +23,11 @@ export async function installPart(part: PartName, own: string, note: string | nu
       'conflict',
       `The ${noun} ${part.name} is installed in the policy document. Remove it first.`,
     );
-  const why = note ?? `Installed the ${noun} ${part.name}${part.version === null ? '' : ` ${part.version}`}.`;
-  return saveDocument({ text: appendPart(text, part, own), name: '', note: why }, null, version, context);
+  const why =
+    dropBlankName(note) ??
+    `Installed the ${noun} ${part.name}${part.version === null ? '' : ` ${part.version}`}.`;
+  const document = { text: appendPart(text, part, own), name: '', note: why, confirm_weaker };
+  return saveDocument(document, null, version, context);
 }
 
 /**
@@ -27,7 +36,7 @@ export async function installPart(part: PartName, own: string, note: string | nu
  */
 export async function uninstallPart(
   { kind, name }: Pick<PartName, 'kind' | 'name'>,
-  note: string | null,
+  { note = null, confirm_weaker }: Confirmation,
   context: Context,
 ) {
   requireOperator(context);
@@ -41,8 +50,9 @@ export async function uninstallPart(
       'conflict',
       `The ${noun} ${name} was edited in the policy document. Delete its lines in the document instead.`,
     );
-  const why = note ?? `Removed the ${noun} ${name}.`;
-  return saveDocument({ text: removePart(text, kind, name), name: '', note: why }, null, version, context);
+  const why = dropBlankName(note) ?? `Removed the ${noun} ${name}.`;
+  const document = { text: removePart(text, kind, name), name: '', note: why, confirm_weaker };
+  return saveDocument(document, null, version, context);
 }
 
 /** Returns the current policy document; an empty text and version 0 if nothing was saved. */

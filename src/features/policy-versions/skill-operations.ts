@@ -1,4 +1,4 @@
-import { buildPolicyRefusal, requireAllTenants } from '../../operations/managed-change.ts';
+import { buildPolicyRefusal, confirmInput, requireAllTenants } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import {
   buildObjectSchema,
@@ -6,7 +6,6 @@ import {
   nullableTextSchema,
   textSchema,
 } from '../../operations/schema-parts.ts';
-import { dropBlankName } from '../../operations/subject.ts';
 import type { Skill } from '../../runtime/packages/package.ts';
 import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';
@@ -106,7 +105,7 @@ export const skillShow = defineOperation({
 const changeInput = {
   type: 'object',
   required: ['name'],
-  properties: { name: skillName, note: buildLineSchema('Why; shown in the history.') },
+  properties: { name: skillName, note: buildLineSchema('Why; shown in the history.'), ...confirmInput },
 } as const;
 
 export const skillInstall = defineOperation({
@@ -121,8 +120,8 @@ export const skillInstall = defineOperation({
   output: savedDocument,
   example: { name: 'pci-dss' },
   answer: null,
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  async run({ name, note }, context) {
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  async run({ name, ...confirmation }, context) {
     requireAllTenants(context);
     const wanted = name.trim().toLowerCase();
     const found = (await listAllSkills(context)).find((each) => each.name === wanted);
@@ -139,7 +138,7 @@ export const skillInstall = defineOperation({
         `The skill ${wanted} holds more than policies. Install it with \`service skills add ${wanted}\`.`,
       );
     const part = { kind: 'Skill', name: skill.name, version: skill.version } as const;
-    const saved = await installPart(part, joinPolicies(skill), dropBlankName(note), context);
+    const saved = await installPart(part, joinPolicies(skill), confirmation, context);
     return { ...saved, warnings: [...saved.warnings, ...(await runCases(skill, context))] };
   },
 });
@@ -156,9 +155,9 @@ export const skillRemove = defineOperation({
   output: savedDocument,
   example: { name: 'pci-dss' },
   answer: null,
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  run: ({ name, note }, context) =>
-    uninstallPart({ kind: 'Skill', name: name.trim().toLowerCase() }, dropBlankName(note), context),
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  run: ({ name, ...confirmation }, context) =>
+    uninstallPart({ kind: 'Skill', name: name.trim().toLowerCase() }, confirmation, context),
 });
 
 interface KnownSkill {

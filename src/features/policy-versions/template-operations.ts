@@ -1,6 +1,6 @@
 import { policyPacks } from '../../core/policy/templates/index.ts';
+import { confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { dropBlankName } from '../../operations/subject.ts';
 import { savedDocument } from './document-operations.ts';
 import { buildLineSchema } from './fields.ts';
 import { installPart, uninstallPart } from './part-change.ts';
@@ -19,19 +19,20 @@ export const dashboardTemplateInstall = defineOperation({
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name of the template.' },
       note: buildLineSchema('Why; shown in the history.'),
+      ...confirmInput,
     },
   },
   output: savedDocument,
   example: { name: 'healthcare' },
   answer: null,
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  async run({ name, note }, context) {
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  async run({ name, ...confirmation }, context) {
     const wanted = normalizeName(name);
     const template = (await listTemplates(context)).find((each) => each.name === wanted);
     if (template === undefined) throw new Refusal('not_found', 'There is no template of that name.');
     const { stringify } = await import('yaml');
     const part = { kind: 'Template', name: template.name, version: null } as const;
-    return installPart(part, stringify(template.document), dropBlankName(note), context);
+    return installPart(part, stringify(template.document), confirmation, context);
   },
 });
 
@@ -47,9 +48,9 @@ export const dashboardTemplateRemove = defineOperation({
   output: savedDocument,
   example: { name: 'healthcare' },
   answer: null,
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  run: ({ name, note }, context) =>
-    uninstallPart({ kind: 'Template', name: normalizeName(name) }, dropBlankName(note), context),
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  run: ({ name, ...confirmation }, context) =>
+    uninstallPart({ kind: 'Template', name: normalizeName(name) }, confirmation, context),
 });
 
 /** Names of templates and skills are in lower case. */

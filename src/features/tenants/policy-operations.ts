@@ -1,5 +1,11 @@
 import type { Json } from '../../core/types/index.ts';
-import { activatedProperties, applyManagedChange, requireOperator } from '../../operations/managed-change.ts';
+import {
+  activatedProperties,
+  applyManagedChange,
+  type Confirmation,
+  confirmInput,
+  requireOperator,
+} from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
@@ -120,6 +126,7 @@ export const tenantPoliciesSave = defineOperation({
           'The whole set: rules as in `tenants.<id>.policies`. An empty list removes all saved rules.',
       },
       note,
+      ...confirmInput,
       base_version: {
         type: 'integer',
         minimum: 0,
@@ -152,14 +159,14 @@ export const tenantPoliciesSave = defineOperation({
     generation: 2,
     warnings: [],
   },
-  refusals: ['conflict', 'policy_invalid'],
-  async run({ tenant_id, policies, note: why, base_version }, context) {
+  refusals: ['conflict', 'policy_invalid', 'weaker_policy'],
+  async run({ tenant_id, policies, note: why, confirm_weaker, base_version }, context) {
     const set = {
       policies: policies as unknown as Json[],
       note: dropBlankName(why) ?? '',
       restored_from: null,
     };
-    return saveVersion(tenant_id, set, base_version ?? null, context);
+    return saveVersion(tenant_id, set, { base: base_version ?? null, confirm_weaker }, context);
   },
 });
 
@@ -172,7 +179,7 @@ export const tenantPoliciesRollback = defineOperation({
   cli: {
     verb: 'tenants rollback',
     arguments: ['tenant_id', 'version'],
-    options: ['note'],
+    options: ['note', 'confirm_weaker'],
     line: ({ tenant_id, version, restored_from }: TenantPolicyVersion) =>
       `Version ${version} of tenant ${tenant_id} is active, with the rules of version ${restored_from}.`,
     examples: [['service tenants rollback acme 3 --note "too strict"', '']],
@@ -186,6 +193,7 @@ export const tenantPoliciesRollback = defineOperation({
       tenant_id: tenantPath,
       version: { ...versionNumber, description: 'The version to restore.' },
       note,
+      ...confirmInput,
     },
   },
   output: saved,
@@ -205,15 +213,15 @@ export const tenantPoliciesRollback = defineOperation({
     generation: 2,
     warnings: [],
   },
-  refusals: ['not_found', 'conflict', 'policy_invalid'],
-  async run({ tenant_id, version, note: why }, context) {
+  refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
+  async run({ tenant_id, version, note: why, confirm_weaker }, context) {
     requireOperator(context);
     resolveTenant({ tenant_id }, context);
     const { db } = await context.runtime.store();
     const found = await findTenantVersion(db, tenant_id, version);
     if (found === null) throw buildNoSuchVersionRefusal();
     const set = { policies: found.policies, note: dropBlankName(why) ?? '', restored_from: version };
-    return saveVersion(tenant_id, set, null, context);
+    return saveVersion(tenant_id, set, { base: null, confirm_weaker }, context);
   },
 });
 
@@ -369,7 +377,12 @@ export const tenantPolicyDiff = defineOperation({
 type NewSet = Pick<TenantPolicyVersion, 'policies' | 'note' | 'restored_from'>;
 
 /** Saves and activates the next version of a tenant's policy set. */
-async function saveVersion(tenant_id: string, set: NewSet, base: number | null, context: Context) {
+async function saveVersion(
+  tenant_id: string,
+  set: NewSet,
+  { base, confirm_weaker }: { readonly base: number | null } & Confirmation,
+  context: Context,
+) {
   requireOperator(context);
   resolveTenant({ tenant_id }, context);
   const { runtime, caller } = context;
@@ -407,6 +420,7 @@ async function saveVersion(tenant_id: string, set: NewSet, base: number | null, 
           restored_from: set.restored_from,
         },
       },
+      confirmation: { confirm_weaker, note: set.note },
     },
     context,
   );

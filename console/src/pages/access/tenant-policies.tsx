@@ -11,6 +11,7 @@ import { JsonDiff } from '../../components/json-diff.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
+import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
 
 type PolicySet = OperationOutput<'tenantPoliciesShow'>;
@@ -47,6 +48,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
   const mayCall = useMayCall();
   const saved_text = set.policies.length === 0 ? '' : stringify(set.policies);
   const [text, setText] = useState(saved_text);
+  const weaker = useWeakerConfirmation(save.error);
   const [note, setNote] = useState('');
   const read = readRules(text);
   const can_save = mayCall('tenantPoliciesSave');
@@ -89,18 +91,12 @@ function RulesPanel({ set, save }: RulesPanelProps) {
                 policies: read.rules,
                 base_version: set.version ?? 0,
                 ...(note === '' ? {} : { note }),
+                ...weaker.input,
               });
             }}
           >
-            <label className="field grow">
-              <span>Why</span>
-              <input
-                className="input"
-                maxLength={500}
-                value={note}
-                onChange={(event) => setNote(event.currentTarget.value)}
-              />
-            </label>
+            {weaker.field}
+            <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
             <button
               type="submit"
               className="button primary"
@@ -242,6 +238,7 @@ function RestoreDialog({ tenant_id, version, onClose }: RestoreDialogProps) {
     'tenantPolicyVersions',
     'tenantsList',
   ]);
+  const weaker = useWeakerConfirmation(call.error);
   const [note, setNote] = useState('');
   return (
     <ConfirmDialog
@@ -251,19 +248,15 @@ function RestoreDialog({ tenant_id, version, onClose }: RestoreDialogProps) {
       error={call.error}
       onClose={onClose}
       onConfirm={() =>
-        call.mutate({ tenant_id, version, ...(note === '' ? {} : { note }) }, { onSuccess: onClose })
+        call.mutate(
+          { tenant_id, version, ...(note === '' ? {} : { note }), ...weaker.input },
+          { onSuccess: onClose },
+        )
       }
     >
       <p>Its rules become the next version, which all workers use at once. The history stays as it is.</p>
-      <label className="field">
-        <span>Why</span>
-        <input
-          className="input"
-          maxLength={500}
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-      </label>
+      {weaker.field}
+      <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
     </ConfirmDialog>
   );
 }

@@ -11,6 +11,7 @@ import { JsonDiff } from '../../components/json-diff.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
+import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 
 type Version = OperationOutput<'policyVersionsList'>['versions'][number];
 
@@ -117,6 +118,7 @@ function RollbackDialog({ version, onClose }: RollbackDialogProps) {
     'policyVersionsList',
     'dashboardRules',
   ]);
+  const weaker = useWeakerConfirmation(call.error);
   const [note, setNote] = useState('');
   return (
     <ConfirmDialog
@@ -125,18 +127,13 @@ function RollbackDialog({ version, onClose }: RollbackDialogProps) {
       is_busy={call.isPending}
       error={call.error}
       onClose={onClose}
-      onConfirm={() => call.mutate({ version, ...(note === '' ? {} : { note }) }, { onSuccess: onClose })}
+      onConfirm={() =>
+        call.mutate({ version, ...(note === '' ? {} : { note }), ...weaker.input }, { onSuccess: onClose })
+      }
     >
       <p>Its text becomes the next version, which all workers use at once. The history stays as it is.</p>
-      <label className="field">
-        <span>Why</span>
-        <input
-          className="input"
-          maxLength={500}
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-      </label>
+      {weaker.field}
+      <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
     </ConfirmDialog>
   );
 }

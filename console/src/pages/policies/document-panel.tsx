@@ -8,6 +8,7 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { Prose } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
+import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
 import { DocumentHistory } from './document-history.tsx';
 import { DraftChecks } from './draft-checks.tsx';
@@ -145,12 +146,13 @@ function SaveForm({ draft }: SaveFormProps) {
     'policyVersionDiff',
     'dashboardRules',
   ]);
+  const weaker = useWeakerConfirmation(save.error);
   const [note, setNote] = useState('');
   function submit(event: FormEvent) {
     event.preventDefault();
     const { text, base_version } = draft;
     save.mutate(
-      { text, base_version, ...(note === '' ? {} : { note }) },
+      { text, base_version, ...(note === '' ? {} : { note }), ...weaker.input },
       {
         onSuccess: () => {
           draft.setText(null);
@@ -168,15 +170,8 @@ function SaveForm({ draft }: SaveFormProps) {
         </p>
       ) : null}
       <form className="field-row" onSubmit={submit}>
-        <label className="field grow">
-          <span>Why</span>
-          <input
-            className="input"
-            maxLength={500}
-            value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
-          />
-        </label>
+        {weaker.field}
+        <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
         <button type="submit" className="button primary" disabled={!draft.is_changed || save.isPending}>
           {save.isPending ? 'Saving …' : 'Save as a new version'}
         </button>

@@ -1,7 +1,9 @@
 import type { UseMutationResult } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
+import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 
 export interface SavedVersion {
   readonly version: number;
@@ -14,7 +16,7 @@ export interface PartChange {
   readonly name: string;
   readonly verb: 'Install' | 'Remove';
   readonly call: Pick<
-    UseMutationResult<SavedVersion, ApiError, { name: string }>,
+    UseMutationResult<SavedVersion, ApiError, { name: string; note?: string; confirm_weaker?: boolean }>,
     'mutate' | 'isPending' | 'error'
   >;
 }
@@ -27,6 +29,8 @@ interface PartDialogProps {
 
 /** Confirms a change of the policy document, and makes it. */
 export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose }: PartDialogProps) {
+  const weaker = useWeakerConfirmation(call.error);
+  const [note, setNote] = useState('');
   return (
     <ConfirmDialog
       title={`${verb} ${revealHidden(name)}`}
@@ -36,7 +40,7 @@ export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose
       onClose={onClose}
       onConfirm={() =>
         call.mutate(
-          { name },
+          { name, ...(note === '' ? {} : { note }), ...weaker.input },
           {
             onSuccess: (saved) => {
               onDone(saved);
@@ -51,6 +55,8 @@ export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose
         {verb === 'Install' ? 'added to the end of the policy document' : 'removed from the policy document'}.
         The result becomes the next version, which all workers use at once.
       </p>
+      {weaker.field}
+      {weaker.is_asked ? <WhyField value={note} is_required onChange={setNote} /> : null}
     </ConfirmDialog>
   );
 }

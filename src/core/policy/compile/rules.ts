@@ -135,6 +135,7 @@ function findRuleProblems(
   checkCondition: ConditionCheck | undefined,
 ): readonly DocumentProblem[] {
   return [
+    ...findReservedName(record, place),
     ...findMissingAction(record, place),
     ...findSessionProblems(record, place),
     ...findConditionProblems(
@@ -149,6 +150,13 @@ function findRuleProblems(
     ...findForeignTenant(record, tenant_id, place),
     ...findPlaceholderProblems(record, place),
   ];
+}
+
+/** The audit log names rules, so no other rule may be taken for a built-in one. */
+function findReservedName({ name }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+  if (typeof name !== 'string' || !/^builtin\./i.test(name.trim())) return [];
+  const what = 'begins with `builtin.`, which is reserved for built-in rules; choose another name';
+  return [buildDocumentProblem(buildChildLocation(place, 'name'), what)];
 }
 
 function findTaglessSeverity(

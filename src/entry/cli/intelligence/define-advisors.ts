@@ -198,5 +198,6 @@ function addFileOptions(command: Command): Command {
   return command
     .option('--output-dir <folder>', 'the folder in which proposals are staged', STAGING_FOLDER)
     .option('--apply', 'show the changes, ask, and install them (default: only stage them)')
-    .option('-y, --yes', 'do not ask');
+    .option('-y, --yes', 'do not ask')
+    .option('--confirm-weaker', 'apply a proposal that weakens the policy');
 }

@@ -18,6 +18,8 @@ export interface DeliveryOptions {
   readonly outputDir: string;
   readonly apply?: true;
   readonly yes?: true;
+  /** The consent to a proposal that weakens the policy. */
+  readonly confirmWeaker?: true;
   readonly json?: true;
 }
 
@@ -86,7 +88,7 @@ async function applyConfirmedChanges(
 }
 
 /**
- * Without a terminal `--apply` is the consent, except for a proposal that weakens the policy, which needs `--yes`.
+ * Without a terminal `--apply` is the consent. A proposal that weakens the policy needs `--confirm-weaker` as well.
  * @throws CommandFailure `confirmation_required`
  */
 async function confirmChanges(
@@ -94,14 +96,15 @@ async function confirmChanges(
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<boolean> {
-  if (options.yes) return true;
-  if (!terminal.interactive || options.json) {
+  const is_asked = terminal.interactive && !options.json && !options.yes;
+  if (weakens && options.confirmWeaker) return true;
+  if (!is_asked) {
     if (!weakens) return true;
     throw new CommandFailure(
       EXIT.no,
       'confirmation_required',
       'The proposal weakens the policy, so nothing was applied.',
-      { hint: 'Read what it would allow. Use `--yes` to apply it.' },
+      { hint: 'Read what it would allow. Use `--confirm-weaker` to apply it.' },
     );
   }
   const { confirm } = await import('@clack/prompts');
