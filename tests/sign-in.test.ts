@@ -8,6 +8,8 @@ import { TOTP } from 'otpauth';
 import { hashToken } from '../src/runtime/access/tokens.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
+/** The interval at which streams check credentials that the store does not keep. */
+const HEARTBEAT_MS = 30_000;
 const PASSWORD = ['correct', 'horse', 'battery'].join(' ');
 /** An answer of a browser that belongs to no challenge. */
 const NO_PASSKEY = {
@@ -208,6 +210,46 @@ function ageProofs(user_id: string): void {
   store.close();
   assert.notEqual(aged.changes, 0);
 }
+
+test('an open event stream ends with the rights of its session', async () => {
+  const user = { user_id: 'stream', password: PASSWORD };
+  const added = await admin.ask('POST', '/v1/users', { user_id: user.user_id, role: ['viewer'] });
+  const setUp = { token: added.json.link.split('#')[1], password: PASSWORD };
+  await openBrowser().ask('POST', '/v1/session/set-up', setUp);
+  const open = async () => {
+    const browser = openBrowser();
+    await browser.ask('POST', '/v1/session/sign-in', user);
+    await browser.refresh();
+    // Without an earlier end, the next heartbeat would end it.
+    const signal = AbortSignal.timeout(HEARTBEAT_MS / 2);
+    const answer = await fetch(`${service.url}/v1/events`, { headers: { cookie: browser.jar.cookie }, signal });
+    assert.equal(answer.status, 200);
+    return { browser, ended: answer.text() };
+  };
+  const changes = [
+    ['role', { role: ['viewer'], tenant: ['acme'] }],
+    ['role', { role: ['viewer'], tenant: ['globex'] }],
+    ['sign-out', {}],
+    ['reset', {}],
+  ] as const;
+  for (const [verb, body] of changes) {
+    const { ended } = await open();
+    const changed = await admin.ask('POST', `/v1/users/stream/${verb}`, body);
+    assert.equal(changed.status, 200, JSON.stringify(changed.json));
+    assert.match(await ended, /^retry: 2000/);
+    if (verb === 'reset')
+      await openBrowser().ask('POST', '/v1/session/set-up', {
+        token: changed.json.link.split('#')[1],
+        password: PASSWORD,
+      });
+  }
+  const { browser, ended } = await open();
+  await browser.ask('POST', '/v1/session/sign-out');
+  await ended;
+  const last = await open();
+  await admin.ask('POST', '/v1/users/stream/disable');
+  await last.ended;
+});
 
 test('a session alone adds and removes no second factor', async () => {
   // Passkeys belong to a name and not to an IP address.

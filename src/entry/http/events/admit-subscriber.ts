@@ -35,7 +35,15 @@ export interface AdmittedSubscriber {
   readonly text_heartbeat: boolean;
   /** Resolves whether the credential is still valid, because a stream outlives the check at its start. */
   readonly hasAccess: () => Promise<boolean>;
+  /** The interval of that check in milliseconds. */
+  readonly access_ms: number;
 }
+
+/**
+ * The interval of the check for sessions and tokens of this service, which an operator ends at any time. API keys
+ * report their revocation; signed tokens are costly to check and end by themselves.
+ */
+const ACCESS_MS = 500;
 
 /**
  * The subprotocol that a client offers next to its credential in `Sec-WebSocket-Protocol`, and that the server selects.
@@ -56,6 +64,8 @@ export async function admitSubscriber(
       'The event stream is read from the audit log, and `audit.enabled` is `false`.',
     );
   const { headers } = request.raw;
+  const { authorization = '', cookie } = headers;
+  const is_ours = cookie !== undefined || /^bearer svc_/i.test(authorization);
   // A browser lets any page open a WebSocket on behalf of its user.
   if (over === 'websocket' && !isOwnOrigin(headers, cors_origins))
     throw new Refusal('forbidden', 'Pages of this origin may not read events: see `server.cors_origins`.');
@@ -73,6 +83,7 @@ export async function admitSubscriber(
     scope,
     request: follow_request,
     text_heartbeat: wantsTextHeartbeat(heartbeat),
+    access_ms: is_ours ? Math.min(ACCESS_MS, ports.heartbeat_ms) : ports.heartbeat_ms,
     hasAccess: () =>
       getScope(peer, ports).then(
         (now) => JSON.stringify(now) === JSON.stringify(scope),

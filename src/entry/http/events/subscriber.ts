@@ -32,13 +32,22 @@ export interface EventSubscriber {
  */
 export async function openSubscriber(
   line: EventConnection,
-  { stream, scope, request: follow_request, hasAccess: stillMay }: AdmittedSubscriber,
+  { stream, scope, request: follow_request, hasAccess: stillMay, access_ms }: AdmittedSubscriber,
   { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
 ): Promise<EventSubscriber> {
   let early: Buffer[] | null = [];
-  let beating: NodeJS.Timeout | null = null;
+  const timers: NodeJS.Timeout[] = [];
+  let is_checking = false;
   let unwatch: (() => void) | undefined;
-  const endIfRevoked = (): void => void stillMay().then((may) => may || sink.end('credential'));
+  const endIfRevoked = async (): Promise<void> => {
+    if (!(await stillMay())) sink.end('credential');
+  };
+  const checkAccess = async (): Promise<void> => {
+    if (is_checking) return;
+    is_checking = true;
+    await endIfRevoked();
+    is_checking = false;
+  };
   const sink = {
     frame: line.frame,
     write: (bytes: Buffer) => void (early === null ? line.write(bytes) : early.push(bytes)),
@@ -50,7 +59,7 @@ export async function openSubscriber(
     },
   };
   const stop = (): void => {
-    if (beating !== null) clearInterval(beating);
+    for (const timer of timers) clearInterval(timer);
     unwatch?.();
     subscription?.close();
   };
@@ -62,11 +71,8 @@ export async function openSubscriber(
       const waiting = early ?? [];
       early = null;
       for (const bytes of waiting) line.write(bytes);
-      unwatch = onAccessChange?.(endIfRevoked);
-      beating = setInterval(() => {
-        line.beat();
-        endIfRevoked();
-      }, heartbeat_ms);
+      unwatch = onAccessChange?.(() => void endIfRevoked());
+      timers.push(setInterval(line.beat, heartbeat_ms), setInterval(() => void checkAccess(), access_ms));
     },
     stop,
   };
