@@ -10,6 +10,7 @@ import {
   isDetectorEnabled,
   type Scanner,
 } from '../detect/matching/scanner.ts';
+import { JOINED_UNITS, tryJoinedMatch } from '../detect/matching/split-token.ts';
 import {
   createAnchorHits,
   getStartPosition,
@@ -77,6 +78,9 @@ interface PatternAttempt {
   match_from: number | null;
   is_decided: boolean;
 }
+
+/** The automaton of the attempts that follow one that failed: on the text with its parts joined. */
+const JOINED_LIVENESS = buildAutomaton(JOINED_UNITS);
 
 const hits = createAnchorHits();
 
@@ -188,18 +192,19 @@ function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end
       continue;
     }
     if (!isDetectorEnabled(scanner, index)) continue;
-    const { back_over, back_units_max } = getCompiledDetector(scanner, index);
+    const { back_over, back_units_max, can_join_parts } = getCompiledDetector(scanner, index);
     const start =
       back_over === null
         ? from
         : text.base + findMatchStart(readBuffer(text), from - text.base, back_over, back_units_max);
-    if (start >= (tracker.matched_until.get(index) ?? 0)) openTry(tracker, index, start);
+    if (start < (tracker.matched_until.get(index) ?? 0)) continue;
+    openTry(tracker, index, start, getLiveness(scanner, index));
+    if (can_join_parts) openTry(tracker, index, start, JOINED_LIVENESS);
   }
 }
 
-function openTry(tracker: MatchTracker, index: number, start: number): void {
-  const { scanner, text, open, at } = tracker;
-  const liveness = getLiveness(scanner, index);
+function openTry(tracker: MatchTracker, index: number, start: number, liveness: PatternAutomaton): void {
+  const { text, open, at } = tracker;
   const opened: PatternAttempt = {
     index,
     start,
@@ -217,6 +222,7 @@ function openTry(tracker: MatchTracker, index: number, start: number): void {
     opened.is_decided = !before.test(units);
   }
   if (!opened.is_decided) stepAttempt(tracker, opened, units, start - text.base, at - text.base);
+  if (hasNoParts(opened)) return;
   const count = tracker.open_counts.get(index) ?? 0;
   if (opened.is_decided && count === 0) {
     completeTry(tracker, opened);
@@ -227,6 +233,11 @@ function openTry(tracker: MatchTracker, index: number, start: number): void {
   if (open.length <= tracker.open_max) return;
   decideAttempts(tracker, false);
   tracker.open_max = Math.max(OPEN_MAX, 2 * open.length);
+}
+
+/** Returns whether an attempt at a token in parts ended before the second one. */
+function hasNoParts({ liveness, state, match_from, is_decided }: PatternAttempt): boolean {
+  return is_decided && liveness === JOINED_LIVENESS && match_from === null && !state.is_match;
 }
 
 /** Advances an attempt over the units from `from` to `to` of a string, or until it is decided. */
@@ -266,6 +277,7 @@ function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   tracker.open_counts.clear();
   let kept = 0;
   for (const each of open) {
+    if (hasNoParts(each)) continue;
     const waiting = tracker.open_counts.get(each.index) ?? 0;
     if (is_last || (each.is_decided && waiting === 0)) completeTry(tracker, each);
     else {
@@ -276,12 +288,16 @@ function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   open.length = kept;
 }
 
-function completeTry(tracker: MatchTracker, { index, start }: PatternAttempt): void {
+function completeTry(tracker: MatchTracker, { index, start, liveness }: PatternAttempt): void {
   const { scanner, text, meter, matched_until } = tracker;
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
   const probe = getCompiledDetector(scanner, index);
-  const found = tryMatch(probe, readBuffer(text), start - text.base, least - text.base, meter);
+  const [units, from] = [readBuffer(text), start - text.base];
+  const found =
+    liveness === JOINED_LIVENESS
+      ? tryJoinedMatch(probe, units, from, meter)
+      : tryMatch(probe, units, from, least - text.base, meter);
   if (found === null) return;
   const match: Match = {
     detector: found.detector,

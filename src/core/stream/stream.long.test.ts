@@ -76,34 +76,21 @@ const sentence = fc
 const mixed = fc.array(sentence, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 });
 
-/**
- * A known gap of streams: a token in two parts, with an escaped line break between them, is masked in a whole text. In a
- * stream its second part is known too late.
- */
-const IN_PARTS = /^\S{5,}\\n\S{5,}$/;
-const isInParts = (text: string, { verdict: { findings } }: ReturnType<typeof judgeWhole>): boolean =>
-  findings.some(({ start, end }) => IN_PARTS.test([...text].slice(start, end).join('')));
-
 test('mixed texts have the same verdict, however they are cut', () => {
   let found = 0;
   let runs = 0;
-  let in_parts = 0;
   fc.assert(
     fc.property(mixed, cuts, (text, shares) => {
       const expected = judgeWhole(text);
       runs += 1;
       found += expected.verdict.findings.length;
-      if (isInParts(text, expected)) {
-        in_parts += 1;
-        return;
-      }
       const places = shares.map((share) => Math.floor(share * text.length)).sort((a, b) => a - b);
       for (const pieces of [cutText(text, places), splitUnits(text)])
         assert.equal(findRunDifference(runStream(pieces), expected), null, JSON.stringify([text, places]));
     }),
     { numRuns: 400, seed: 7 },
   );
-  assert.ok(runs === 400 && found > 500 && in_parts <= 2, `${found} findings, ${in_parts} in parts`);
+  assert.ok(runs === 400 && found > 500, `${found} findings`);
 });
 
 test('a text in reverse is masked when it follows another one in the same piece', () => {
@@ -322,20 +309,21 @@ test('what can only be judged whole is held whole', () => {
 
 const TOKEN = `${'gh'}p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5`;
 const bytesOf = (write: (byte: number) => string) => [...Buffer.from(TOKEN)].map(write);
-/** Forms that a stream does not hold: whether it masks them, and whether the text says so when it ends. */
+/** Forms of a token: whether a stream masks them, and whether the text says so when it ends. */
 const UNHELD: readonly (readonly [form: string, text: string, in_stream: 'modify' | 'block' | 'allow'])[] = [
   ['the token itself', TOKEN, 'modify'],
   ['its base64', Buffer.from(TOKEN).toString('base64'), 'modify'],
+  ['two members', `{"a":"${TOKEN.slice(0, 20)}","b":"${TOKEN.slice(20)}"}`, 'modify'],
+  ['two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`, 'modify'],
+  ['two lines of a string', `{"a":"${TOKEN.slice(0, 20)}\\n${TOKEN.slice(20)}${PROSE.repeat(9)}"}`, 'modify'],
   ['decimal bytes', bytesOf(String).join(', '), 'allow'],
   ['spaced hexadecimal bytes', bytesOf((byte) => byte.toString(16)).join(' '), 'allow'],
   ['binary bytes', bytesOf((byte) => byte.toString(2).padStart(8, '0')).join(' '), 'allow'],
   ['quoted-printable', bytesOf((byte) => `=${byte.toString(16).toUpperCase()}`).join(''), 'allow'],
-  ['two members', `{"a":"${TOKEN.slice(0, 20)}","b":"${TOKEN.slice(20)}"}`, 'allow'],
-  ['two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`, 'block'],
   ['in reverse', [...TOKEN].reverse().join(''), 'block'],
 ];
 
-test('lists of bytes, tokens in parts and text in reverse are found only in text that is held whole', () => {
+test('lists of bytes and text in reverse are found only in text that is held whole', () => {
   const crossing = buildTestCrossing({ boundary: 'output' });
   for (const [form, text, in_stream] of UNHELD) {
     const pieces = splitUnits(`Here it is: ${text} and that is all there is to say about it.`);
@@ -346,7 +334,7 @@ test('lists of bytes, tokens in parts and text in reverse are found only in text
     assert.equal(held.verdict.decision, 'modify', form);
     assert.ok(!held.text.includes(text), form);
   }
-  assert.equal(UNHELD.length, 9);
+  assert.equal(UNHELD.length, 10);
 });
 
 const REFUSED: readonly (readonly [

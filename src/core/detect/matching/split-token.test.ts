@@ -21,6 +21,8 @@ const TOKENS: readonly (readonly [rule: string, token: string])[] = [
 const SPLITS: readonly ((a: string, b: string) => string)[] = [
   (a, b) => `${a}\n${b}`,
   (a, b) => `${a}\r\n    ${b}`,
+  (a, b) => `${a}\\n${b}`,
+  (a, b) => `"${a}\\r\\n    ${b}"`,
   (a, b) => `+${a}\n+${b}`,
   (a, b) => `> ${a}\n> ${b}`,
   (a, b) => `["${a}","${b}"]`,
@@ -59,6 +61,7 @@ test('the finding reaches from the first part to the last', () => {
 const ORDINARY: readonly string[] = [
   // A line of a certificate.
   `${sampleBody(64)}\n${'AQE'}A${sampleBody(60)}\n${sampleBody(64)}\n${sampleBody(64)}`,
+  `${sampleBody(64)}\\n${'AQE'}A${sampleBody(60)}\\n${sampleBody(64)}\\n${sampleBody(64)}`,
   'prefixes = ["ghp_", "gho_", "github_pat_"]',
   'Tokens begin with ghp_abc12\nand are 40 characters long.',
   `["${'ghp'}_${sampleBody(12)}", "${sampleBody(12)}"]`,

@@ -17,21 +17,30 @@ const PART_UNITS_MIN = 5;
 const JOINT_STARTS = ' \t\r\n"\'`<*~\\';
 const QUOTE = '\\\\?["\'`]';
 const NAME = '[A-Za-z_$][\\w$-]{0,31}';
+/** Also as an escape in a string. */
+const LINE_BREAK = '(?:\\r?\\n|(?:\\\\{1,3}r)?\\\\{1,3}n)';
 const JOINTS: readonly string[] = [
   // The end of a line, with the mark of a quotation, a comment or a difference before the next one.
-  '[ \\t]{0,8}\\r?\\n[ \\t]{0,16}(?:[+>|#*-][ \\t]?|//[ \\t]?)?',
+  `[ \\t]{0,8}${LINE_BREAK}[ \\t]{0,16}(?:[+>|#*-][ \\t]?|//[ \\t]?)?`,
   // Two elements of a list, two members, two variables.
   `${QUOTE}\\s{0,4}[,;]\\s{0,16}(?:${QUOTE}${NAME}${QUOTE}\\s?:\\s?|(?:(?:const|let|var|export)\\s)?${NAME}\\s?=\\s?)?${QUOTE}`,
   // Tags, comments and emphasis.
   '(?:</?[A-Za-z][^<>\\n]{0,80}>|<!--[^<>\\n]{0,80}-->){1,4}',
   '\\*{1,3}|~~',
 ];
-const JOINT = new RegExp(`(?:${JOINTS.join('|')})(?=[A-Za-z0-9])`, 'y');
+const JOINT_PATTERN = `(?:${JOINTS.join('|')})(?=[A-Za-z0-9])`;
+const JOINT = new RegExp(JOINT_PATTERN, 'y');
 const IN_RUN = /[A-Za-z0-9][+/]$/;
 /** A full line of base64 before a line, as in a certificate: the lines are one text, and none begins a token. */
-const IN_BLOCK = /[A-Za-z0-9+/]{48}\r?\n[ \t]{0,8}$/;
-const LOOKBEHIND_UNITS = 58;
-const PART = /[\w+/=.-]{1,256}/y;
+const IN_BLOCK = new RegExp(`[A-Za-z0-9+/]{48}${LINE_BREAK}[ \\t]{0,8}$`);
+const LOOKBEHIND_UNITS = 64;
+const PART_UNIT = '[\\w+/=.-]';
+const PART_UNITS_MAX = 256;
+const PART = new RegExp(`${PART_UNIT}{1,${PART_UNITS_MAX}}`, 'y');
+/** Covers the units that `tryJoinedMatch` reads from its offset on, so that a stream waits for them. */
+export const JOINED_UNITS: RegExp = new RegExp(
+  `${PART_UNIT}{${PART_UNITS_MIN},${PART_UNITS_MAX}}(?:${JOINT_PATTERN}${PART_UNIT}{1,${PART_UNITS_MAX}}){1,${JOINTS_MAX}}`,
+);
 /** A part of a token has a digit, or letters of both cases in no order that words have. */
 const IS_MIXED = /[0-9]|[A-Z]{2}.*[a-z]|[a-z].*[A-Z]{2}/;
 
