@@ -178,7 +178,7 @@ export type RefusalCode =
   | 'unsupported_media_type'
   | 'too_many_requests'
   /** A budget of the caller is exhausted. */
-  | 'insufficient_quota'
+  | 'budget_exceeded'
   | 'not_configured'
   | 'unavailable'
   /** The policy blocks the call. Used where a call is forwarded, because there a block is an error for the caller. */
@@ -191,6 +191,7 @@ export type RefusalCode =
 export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   invalid_request: 400,
   agent_context_required: 400,
+  budget_exceeded: 400,
   unauthenticated: 401,
   forbidden: 403,
   policy_violation: 403,
@@ -201,7 +202,6 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   too_large: 413,
   unsupported_media_type: 415,
   too_many_requests: 429,
-  insufficient_quota: 429,
   upstream_failed: 502,
   not_configured: 503,
   unavailable: 503,

@@ -3,7 +3,7 @@ import type { WireError } from './wire-format.ts';
 
 /** Writes an error in Anthropic's format; its clients show the whole body. */
 export function writeAnthropicErrorBody({ status, code, message, request_id, extra }: WireError): string {
-  const error = { ...extra, type: getType(status, code), message, details: { error_code: code } };
+  const error = { ...extra, type: getType(status), message, details: { error_code: code } };
   return JSON.stringify({ ...extra, type: 'error', error, request_id });
 }
 
@@ -23,8 +23,6 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Returns the type of an error. An exhausted budget is not a rate limit, because waiting does not help. */
-function getType(status: number, code: string): string {
-  if (code === 'insufficient_quota') return 'billing_error';
+function getType(status: number): string {
   return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }

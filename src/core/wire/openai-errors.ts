@@ -45,12 +45,10 @@ export function writeResponsesErrorEvents(error: WireError): string {
 
 /** Returns the `error` member of a body or of an event. */
 export function buildErrorObject({ code, message, status, extra }: WireError): Record<string, unknown> {
-  return { ...extra, message, type: getType(status, code), param: null, code };
+  return { ...extra, message, type: getType(status), param: null, code };
 }
 
-/** Returns the type of an error. OpenAI uses `insufficient_quota` in both fields. */
-function getType(status: number, code: string): string {
-  if (code === 'insufficient_quota') return code;
+function getType(status: number): string {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }

@@ -258,7 +258,7 @@ export interface EventReader {
 export interface WireError {
   readonly status: number;
   /**
-   * `policy_violation`, `insufficient_quota`, `invalid_request`, `unauthenticated`, `upstream_unavailable` and
+   * `policy_violation`, `budget_exceeded`, `invalid_request`, `unauthenticated`, `upstream_unavailable` and
    * others.
    */
   readonly code: string;

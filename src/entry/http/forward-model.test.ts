@@ -129,11 +129,7 @@ test('over budget nothing is sent, however the path is written', async (t) => {
   ];
   for (const path of paths) {
     const answer = await forward({ ...CHAT, path });
-    assert.deepEqual(
-      [answer.status, answer.json.code],
-      [429, 'insufficient_quota'],
-      `${path} ${answer.text}`,
-    );
+    assert.deepEqual([answer.status, answer.json.code], [400, 'budget_exceeded'], `${path} ${answer.text}`);
     assert.deepEqual([answer.json.budget, answer.json.event_id], ['tiny', 'evt_budget']);
   }
   assert.equal(paths.length, 12);

@@ -50,8 +50,8 @@ export function buildOpenApiDocument(operations: readonly AnyOperation[], runtim
 const PROVIDERS = 'model providers';
 
 const LLM_ERRORS = {
-  '400': 'The policy blocks it: `policy_violation`, with the decision and its violations.',
-  '429': 'A budget is used up: `insufficient_quota`.',
+  '400':
+    'The policy blocks it: `policy_violation`, with the decision and its violations. A budget is used up: `budget_exceeded`.',
 };
 
 /** Describes an LLM route. Bodies and errors have the provider's format, which the provider documents. */

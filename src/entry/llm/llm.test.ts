@@ -233,20 +233,20 @@ const OVER = {
   event_id: 'evt_budget',
 } as const;
 
-test('over budget is 429 in the term of the API, marked as a block, and not retryable', () =>
+test('over budget is 400 with the sentence, marked as a block, and not retryable', () =>
   runCalls(
     PLAIN,
     {},
     async ({ ask: send, received }) => {
       const terms = [
-        ['/v1/chat/completions', 'insufficient_quota', 'code'],
-        ['/v1/responses', 'insufficient_quota', 'code'],
-        ['/v1/messages', 'billing_error', 'type'],
-        ['/v1beta/models/m:generateContent', 'RESOURCE_EXHAUSTED', 'status'],
+        ['/v1/chat/completions', 'budget_exceeded', 'code'],
+        ['/v1/responses', 'budget_exceeded', 'code'],
+        ['/v1/messages', 'invalid_request_error', 'type'],
+        ['/v1beta/models/m:generateContent', 'INVALID_ARGUMENT', 'status'],
       ] as const;
       for (const [path, term, key] of terms) {
         const { status, headers, json, text } = await send({ path, body: ask('Hello') });
-        assert.deepEqual([status, json.error[key]], [429, term], text);
+        assert.deepEqual([status, json.error[key], json.error.message], [400, term, OVER.reason], text);
         const reported = ['x-service-decision', 'x-service-event-id', 'x-should-retry'].map(
           (name) => headers[name],
         );
@@ -266,7 +266,7 @@ test('a budget that renews says when a client can try again', () =>
       let tried = 0;
       for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
         const { status, headers } = await send({ path, body: ask('Hello') });
-        assert.deepEqual([status, headers['x-should-retry']], [429, 'false'], path);
+        assert.deepEqual([status, headers['x-should-retry']], [400, 'false'], path);
         const wait_s = Number(headers['retry-after']);
         assert.ok(Number.isInteger(wait_s) && wait_s >= 1, `${path}: ${headers['retry-after']}`);
         tried += 1;

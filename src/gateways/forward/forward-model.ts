@@ -142,7 +142,7 @@ async function readWholeText({ body }: LlmReply): Promise<string> {
 
 /** The codes of the LLM proxy that are also refusal codes. Every other code is a failure of the provider. */
 const CODES: Readonly<Record<string, RefusalCode>> = {
-  insufficient_quota: 'insufficient_quota',
+  budget_exceeded: 'budget_exceeded',
   invalid_request: 'invalid_request',
   upstream_timeout: 'upstream_timeout',
 };
@@ -154,5 +154,5 @@ function buildRefusal(denial: JudgedCrossing | null, error: WireError | null): R
   }
   const { code, message, extra } = error!;
   const refused = CODES[code] ?? 'upstream_failed';
-  return new Refusal(refused, message, [], code === 'insufficient_quota' ? { ...extra } : {});
+  return new Refusal(refused, message, [], code === 'budget_exceeded' ? { ...extra } : {});
 }

@@ -119,7 +119,7 @@ export const proxyForward = defineOperation({
   refusals: [
     'agent_context_required',
     'policy_violation',
-    'insufficient_quota',
+    'budget_exceeded',
     'not_configured',
     'upstream_failed',
     'upstream_timeout',

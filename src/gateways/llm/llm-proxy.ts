@@ -191,7 +191,10 @@ async function reserveBudget(
   });
 }
 
-/** Builds the reply for an exceeded budget. It forbids a retry, which would be refused again. */
+/**
+ * Builds the reply for an exceeded budget. Its status is 400, because many agents retry a 429 for minutes and hide the
+ * reason.
+ */
 async function replyOverBudget(
   { reason, resets_at_ms, budget, event_id }: BudgetDenial,
   guarded: GuardedRequest,
@@ -201,7 +204,7 @@ async function replyOverBudget(
   if (denied !== null) return buildDenialReply(call, denied);
   const { request_id } = call;
   const extra = { decision: 'block', budget, event_id };
-  const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, extra };
+  const error = { status: 400, code: 'budget_exceeded', message: reason, request_id, extra };
   const wait_s =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
   return buildErrorReply(call.format, error, [

@@ -46,9 +46,8 @@ test('what may be tried again is, after a wait, and the caller sees the answer t
   for (const { answers, slept, attempts, status } of rows) {
     const provider = await startTestProvider(t, answers);
     const world = openUpstreamTestPorts();
-    const answer = await openTestUpstreams(t, { target: provider.url }, world.ports).send(
-      buildUpstreamRequest(),
-    );
+    const settings = { target: provider.url, retry: { max_attempts: 3 } };
+    const answer = await openTestUpstreams(t, settings, world.ports).send(buildUpstreamRequest());
     assert.equal(
       await readBodyText(answer),
       status === 200 ? 'status 200' : `status ${status}`,
@@ -65,7 +64,9 @@ test('a connection that breaks before the answer is tried again, one that breaks
   const early = await startTestProvider(t, (response, _, number) =>
     number === 1 ? void response.destroy() : void response.end('ok'),
   );
-  const answer = await openTestUpstreams(t, { target: early.url }).send(buildUpstreamRequest());
+  const answer = await openTestUpstreams(t, { target: early.url, retry: { max_attempts: 2 } }).send(
+    buildUpstreamRequest(),
+  );
   assert.deepEqual([await readBodyText(answer), answer.attempts], ['ok', 2]);
 
   const late = await startTestProvider(
@@ -101,12 +102,29 @@ test('what is no answer is a failure with words of ours', async (t) => {
   assert.equal(rows.length, 4);
 });
 
+test('the only provider is tried once unless the number of attempts is set', async (t) => {
+  const { url, requests } = await startTestProvider(t, statuses([500]));
+  const one = { family: 'openai', base_url: url };
+  const keys = [{ api_key: '${A}' }, { api_key: '${B}' }];
+  const rows = [
+    { settings: { target: url }, attempts: 1 },
+    { settings: { target: url, retry: { max_attempts: 2 } }, attempts: 2 },
+    { settings: { providers: [{ ...one, name: 'a', keys }] }, attempts: 2 },
+    { settings: { providers: ['a', 'b'].map((name) => ({ ...one, name, api_key: '${A}' })) }, attempts: 3 },
+  ];
+  for (const { settings, attempts } of rows) {
+    const before = requests.length;
+    const answer = await openTestUpstreams(t, settings).send(buildUpstreamRequest());
+    assert.deepEqual([answer.attempts, requests.length - before], [attempts, attempts]);
+  }
+});
+
 test('an aborted wait ends the call', async (t) => {
   const provider = await startTestProvider(t, statuses([503]));
   const client = new AbortController();
   const world = openUpstreamTestPorts({ sleep: async () => client.abort() });
   const failure = await expectUpstreamFailure(
-    openTestUpstreams(t, { target: provider.url }, world.ports).send(
+    openTestUpstreams(t, { target: provider.url, retry: { max_attempts: 2 } }, world.ports).send(
       buildUpstreamRequest({ signal: client.signal }),
     ),
   );
@@ -222,7 +240,12 @@ test('where all are left alone the answer says so, without a call', async (t) =>
 
 test('the only provider is never cut off, and tries of one call count as one failure', async (t) => {
   const provider = await startTestProvider(t, statuses([500]));
-  const upstreams = openTestUpstreams(t, { target: provider.url, circuit_breaker: { failures: 2 } });
+  const settings = {
+    target: provider.url,
+    retry: { max_attempts: 3 },
+    circuit_breaker: { failures: 2 },
+  };
+  const upstreams = openTestUpstreams(t, settings);
   for (let call = 1; call <= 4; call += 1) {
     assert.equal((await upstreams.send(buildUpstreamRequest())).status, 500);
     assert.equal(provider.requests.length, call * 3);
@@ -232,7 +255,7 @@ test('the only provider is never cut off, and tries of one call count as one fai
     ...openUpstreamTestPorts().ports,
     onBreakerState: (_: string, state: string) => void reported.push(state),
   };
-  const counted = openTestUpstreams(t, { target: provider.url, circuit_breaker: { failures: 2 } }, ports);
+  const counted = openTestUpstreams(t, settings, ports);
   await counted.send(buildUpstreamRequest());
   assert.deepEqual(reported, ['closed'], 'three tries of one call are one failure');
   await counted.send(buildUpstreamRequest());

@@ -53,8 +53,9 @@ interface TryResult {
 }
 
 /**
- * Tries the targets until one answers: each of them once, then again after a delay. An error status is the answer if
- * no further attempt is allowed, no time is left, or a retry would not help. Rejects with an `UpstreamFailure`.
+ * Tries the targets until one answers: each of them once, then again after a delay. By default, targets of
+ * a single provider are tried once, because clients retry too. An error status is the answer if no further attempt is allowed, no time is left, or a
+ * retry would not help. Rejects with an `UpstreamFailure`.
  */
 export async function sendUpstream(request: UpstreamRequest, parts: SendParts): Promise<UpstreamAnswer> {
   const { ports, settings } = parts;
@@ -84,6 +85,9 @@ export async function sendUpstream(request: UpstreamRequest, parts: SendParts): 
   }
 }
 
+/** The attempts if no number is configured and several providers can serve the call. */
+const ATTEMPTS_MAX = 3;
+
 function beginCall(
   request: UpstreamRequest,
   { routing, settings, cooldowns, latencies, ports }: SendParts,
@@ -94,13 +98,14 @@ function beginCall(
     ...ordered.filter((target) => !cooldowns.isActive(target)),
     ...ordered.filter((target) => cooldowns.isActive(target)),
   ];
+  const has_one_provider = new Set(targets.map(({ provider }) => provider.name)).size === 1;
+  const attempts_max = settings.retry.max_attempts ?? (has_one_provider ? 1 : ATTEMPTS_MAX);
   return {
     request,
     targets,
-    has_one_provider: new Set(targets.map(({ provider }) => provider.name)).size === 1,
+    has_one_provider,
     failed: new Set(),
-    tries_max:
-      request.provider === undefined ? Math.max(settings.retry.max_attempts, targets.length) : targets.length,
+    tries_max: request.provider === undefined ? Math.max(attempts_max, targets.length) : targets.length,
     ends_ms: ports.now_ms() + settings.timeout_seconds * 1_000,
     attempts: 0,
   };

@@ -108,7 +108,7 @@ test('without a word of it everything has a default, and nothing is forwarded to
   assert.ok(read.ok);
   assert.deepEqual(read.config.proxy, {
     timeout_seconds: 30,
-    retry: { max_attempts: 3, backoff_factor: 0.5 },
+    retry: { backoff_factor: 0.5 },
     timeouts: { connect_ms: 5_000, idle_ms: 120_000 },
     strategy: 'priority',
     providers: [],

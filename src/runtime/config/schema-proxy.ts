@@ -272,8 +272,8 @@ const retry = {
       type: 'integer',
       minimum: 1,
       maximum: 20,
-      default: 3,
-      description: 'Attempts in total. Each provider that serves the model is tried once in any case.',
+      description:
+        'Attempts in total. Each provider that serves the model is tried once in any case. By default 3; 1 if only one provider can serve the call, because clients retry too.',
     },
     backoff_factor: {
       type: 'number',

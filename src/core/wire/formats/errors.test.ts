@@ -85,7 +85,7 @@ const STATUSES: readonly (readonly [number, string, string, string, string])[] =
   [401, 'unauthenticated', 'invalid_request_error', 'authentication_error', 'UNAUTHENTICATED'],
   [404, 'not_found', 'invalid_request_error', 'not_found_error', 'NOT_FOUND'],
   [413, 'too_large', 'invalid_request_error', 'request_too_large', 'INVALID_ARGUMENT'],
-  [429, 'insufficient_quota', 'insufficient_quota', 'billing_error', 'RESOURCE_EXHAUSTED'],
+  [400, 'budget_exceeded', 'invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
   [429, 'rate_limited', 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
   [500, 'internal', 'server_error', 'api_error', 'INTERNAL'],
   [502, 'upstream_unavailable', 'server_error', 'api_error', 'INTERNAL'],
