@@ -318,22 +318,32 @@ test('an error of the provider goes back byte for byte', () =>
     async ({ ask }) => {
       const answer = await ask(CHAT);
       assert.deepEqual([answer.status, answer.text], [400, '{ "error" :{"message":"slow"}}']);
-      assert.deepEqual([answer.headers['retry-after'], answer.headers['x-request-id']], ['7', 'up-1']);
+      assert.deepEqual(
+        [answer.headers['retry-after'], answer.headers['x-upstream-request-id']],
+        ['7', 'up-1'],
+      );
+      assert.match(String(answer.headers['x-request-id']), /^req_/);
       assert.match(String(answer.headers['x-service-event-id']), /^evt_/);
     },
   ));
 
 test('a provider cannot set the headers of the service, nor allow web pages to read', () => {
-  const headers = { 'x-service-decision': 'allow', 'access-control-allow-origin': '*', 'x-kept': '1' };
+  const headers = {
+    'x-service-decision': 'allow',
+    'access-control-allow-origin': '*',
+    'openai-version': '1',
+    'content-type': 'text/html',
+  };
   return runCalls({ ...PLAIN, headers }, {}, async ({ ask }) => {
     const answer = await ask(CHAT);
     assert.deepEqual(
       [
         answer.headers['x-service-decision'],
         answer.headers['access-control-allow-origin'],
-        answer.headers['x-kept'],
+        answer.headers['openai-version'],
+        answer.headers['content-type'],
       ],
-      ['allow', undefined, '1'],
+      ['allow', undefined, '1', 'text/plain'],
     );
   });
 });

@@ -5,7 +5,7 @@ import { HEADER_BYTES_MAX, openUpstreamConnections } from '../upstream/connectio
 import { decodeAnswer } from '../upstream/decode.ts';
 import { exchangeHttp, type UpstreamHttpAnswer } from '../upstream/exchange.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
-import { buildRequestHeaders } from '../upstream/headers.ts';
+import { buildRequestHeaders, PASSIVE_HEADERS } from '../upstream/headers.ts';
 import { joinPaths } from '../upstream/paths.ts';
 import { systemPorts } from '../upstream/ports.ts';
 import { buildNotPublicFailure, canBePublicHost, openPublicLookup } from '../upstream/public-address.ts';
@@ -175,9 +175,6 @@ async function readText(incoming: UpstreamHttpAnswer, bytes_max: number): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The headers of an answer to show. All others are hidden because their values are not scanned. */
-const SHOWN_HEADERS =
-  /^(?:age|cache-control|content-language|content-type|date|etag|expires|last-modified|retry-after(?:-ms)?|(?:x-)?request-id|(?:anthropic-|x-)?ratelimit-[a-z0-9-]{1,64}|x-should-retry)$/;
 const VALUE_CHARACTERS_MAX = 256;
 
 function filterShownHeaders(headers: readonly string[]): Record<string, string> {
@@ -185,7 +182,7 @@ function filterShownHeaders(headers: readonly string[]): Record<string, string> 
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase();
     const value = headers[at + 1]!;
-    if (SHOWN_HEADERS.test(name) && /^[\x20-\x7e]*$/.test(value))
+    if (PASSIVE_HEADERS.test(name) && /^[\x20-\x7e]*$/.test(value))
       shown[name] ??= value.slice(0, VALUE_CHARACTERS_MAX);
   }
   return shown;

@@ -6,7 +6,7 @@ import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
 import { hasNoFindings } from './identifier-checks.ts';
 import type { LlmReply, ModelListRequest } from './llm-call.ts';
 import { collectBody } from './relay-answer.ts';
-import { buildErrorReply, buildRequestIdHeaders, filterProviderHeaders } from './reply.ts';
+import { buildErrorReply, buildProviderHeaders, buildRequestIdHeaders } from './reply.ts';
 
 /** The time limit for each list if several are merged, in milliseconds. */
 const LIST_MS_MAX = 3_000;
@@ -44,7 +44,7 @@ export async function answerModelRequest(
     const providers = catalogue.providers(family);
     // A single list is returned as its provider sends it, errors included.
     if (aliases.length === 0 && providers.length < 2)
-      return await passThrough(buildListRequest(requested, family), parts);
+      return await passThrough(requested, buildListRequest(requested, family), parts);
     return await mergeLists(requested, { aliases, providers, family }, parts);
   } catch (fault) {
     return buildErrorReply(requested.format, buildFailureError(fault, requested.request_id));
@@ -64,7 +64,7 @@ async function answerModel(
   if (!hasNoFindings(model, policy))
     return buildErrorReply(requested.format, buildUnknownModelError(requested.request_id));
   const path = `/v1/models/${encodeURIComponent(model)}${readQuery(requested.path)}`;
-  return passThrough({ ...buildListRequest(requested, family), path, model }, parts);
+  return passThrough(requested, { ...buildListRequest(requested, family), path, model }, parts);
 }
 
 function buildUnknownModelError(request_id: string) {
@@ -85,15 +85,19 @@ function buildListRequest({ path, headers, signal }: ModelListRequest, family: F
 }
 
 async function passThrough(
+  requested: ModelListRequest,
   request: UpstreamRequest,
   { upstreams, bytes_max }: ModelListParts,
 ): Promise<LlmReply> {
   const answer = await upstreams.send(request);
-  return { ...buildHead(answer), body: await collectBody(answer, bytes_max) };
+  return { ...buildHead(answer, requested), body: await collectBody(answer, bytes_max) };
 }
 
-function buildHead({ status, headers }: UpstreamAnswer): Pick<LlmReply, 'status' | 'headers'> {
-  return { status, headers: filterProviderHeaders(headers) };
+function buildHead(
+  { status, headers }: UpstreamAnswer,
+  { request_id }: ModelListRequest,
+): Pick<LlmReply, 'status' | 'headers'> {
+  return { status, headers: buildProviderHeaders(headers, request_id) };
 }
 
 interface Merge {
@@ -139,7 +143,7 @@ async function readProviderList(
   try {
     const answer = await upstreams.send({ ...buildListRequest(requested, family), path, provider, signal });
     const body = await collectBody(answer, Math.min(bytes_max, LIST_BYTES_MAX));
-    if (answer.status !== 200) return { ...buildHead(answer), body };
+    if (answer.status !== 200) return { ...buildHead(answer, requested), body };
     const text = body.toString('utf8');
     const node = parseJsonTree(text, policy.limits);
     const items = node.kind === 'problem' ? null : findItems(node);

@@ -16,8 +16,8 @@ import type { LlmCallContext, LlmReply, ParsedCall } from './llm-call.ts';
 import {
   buildDenialReply,
   buildErrorReply,
+  buildProviderHeaders,
   buildRulingHeaders,
-  filterProviderHeaders,
   selectReportedRuling,
 } from './reply.ts';
 
@@ -45,13 +45,13 @@ export async function relayAnswer(
       account.end(`${answer.status}`, null);
       return {
         status: answer.status,
-        headers: [...buildAnswerHeaders(answer, input), ...buildNoRetryHeaders(answer)],
+        headers: [...buildAnswerHeaders(answer, input, call_context), ...buildNoRetryHeaders(answer)],
         body,
       };
     }
     if (/^text\/event-stream\b/i.test(type)) {
       const body = await relayStream(call_context, sent, answer);
-      return { status: answer.status, headers: buildAnswerHeaders(answer, input), body };
+      return { status: answer.status, headers: buildAnswerHeaders(answer, input, call_context), body };
     }
     return await relayWhole(call_context, sent, answer);
   } catch (fault) {
@@ -70,8 +70,12 @@ function buildNoRetryHeaders({ attempts, headers }: UpstreamAnswer): readonly st
   return attempts > 1 && findHeader(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
 }
 
-function buildAnswerHeaders({ headers }: UpstreamAnswer, reported: Ruling): readonly string[] {
-  return [...filterProviderHeaders(headers), ...buildRulingHeaders(reported)];
+function buildAnswerHeaders(
+  { headers }: UpstreamAnswer,
+  reported: Ruling,
+  { call }: LlmCallContext,
+): readonly string[] {
+  return [...buildProviderHeaders(headers, call.request_id), ...buildRulingHeaders(reported)];
 }
 
 function relayStream(
@@ -144,7 +148,7 @@ async function relayWhole(
   const body = guarded.splices.length === 0 ? bytes : applySplices(text, guarded.splices);
   return {
     status: answer.status,
-    headers: buildAnswerHeaders(answer, selectReportedRuling(input, guarded.ruling)),
+    headers: buildAnswerHeaders(answer, selectReportedRuling(input, guarded.ruling), call_context),
     body,
   };
 }

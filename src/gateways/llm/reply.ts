@@ -2,6 +2,7 @@ import type { Verdict } from '../../core/types/index.ts';
 import { getApiFamily } from '../../core/wire/families/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import { PASSIVE_HEADERS } from '../upstream/headers.ts';
 import type { LlmCall, LlmReply } from './llm-call.ts';
 
 /** Builds an error reply in the provider's format. */
@@ -49,22 +50,21 @@ export function selectReportedRuling(input: Ruling, output: Ruling): Ruling {
 }
 
 /**
- * Returns the provider's headers that are forwarded to the client. It drops headers about the exact bytes of the
- * body, which may change, and those that only this service may set: its own and the CORS headers.
+ * Returns the headers of a provider's answer for the client: those that only inform it, the id of this request, and the
+ * provider's id under another name. A type that a browser would run becomes plain text.
  */
-export function filterProviderHeaders(headers: readonly string[]): readonly string[] {
-  return headers.filter((_each, at) => {
-    const name = headers[at - (at % 2)]!.toLowerCase();
-    return (
-      !BODY_HEADERS.has(name) && !name.startsWith('x-service-') && !name.startsWith('access-control-allow-')
-    );
-  });
+export function buildProviderHeaders(headers: readonly string[], request_id: string): readonly string[] {
+  const passed: string[] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    const value = headers[at + 1]!;
+    if (!PASSIVE_HEADERS.test(name)) continue;
+    if (name === 'x-request-id') passed.push('x-upstream-request-id', value);
+    else if (name === 'content-type') passed.push(name, INERT_TYPES.test(value) ? value : 'text/plain');
+    else passed.push(headers[at]!, value);
+  }
+  return [...passed, 'x-request-id', request_id, 'x-content-type-options', 'nosniff'];
 }
 
-const BODY_HEADERS = new Set([
-  'content-length',
-  'content-encoding',
-  'transfer-encoding',
-  'content-md5',
-  'digest',
-]);
+const INERT_TYPES =
+  /^(?:application\/(?:problem\+)?json|text\/event-stream|text\/plain)(?: ?; ?charset="?utf-8"?)?$/i;

@@ -39,6 +39,13 @@ const NOT_RETURNED = new Set([
   'strict-transport-security',
 ]);
 
+/**
+ * Headers of an answer that only inform its reader. All others are not shown: a browser or a proxy may act on them in the
+ * name of this service, and their values are not scanned.
+ */
+export const PASSIVE_HEADERS =
+  /^(?:age|apim-request-id|cache-control|cf-ray|content-language|content-type|date|etag|expires|last-modified|retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ms-[a-z0-9-]{1,64}|(?:x-)?ratelimit-[a-z0-9-]{1,64}|(?:anthropic|openai|x-groq|x-litellm)-[a-z0-9-]{1,64})$/;
+
 /** Headers that carry API keys. */
 export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
