@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { isIP } from 'node:net';
 import { getSystemErrorName } from 'node:util';
+import type { Transporter } from 'nodemailer';
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport';
-import { hasMetadataOrLinkLocalHost } from '../../platform/net/guarded-lookup.ts';
+import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from '../../platform/net/guarded-lookup.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, DeliveryResult } from './channel.ts';
 import { buildMail } from './parts/mail.ts';
@@ -75,17 +77,17 @@ const IMPLICIT_TLS_PORT = 465;
 const RESPONSE_BYTES_MAX = 65_536;
 
 /** Returns the transport's options. Without TLS a password is never sent, unless the server is on this machine. */
-function buildTransport(settings: EmailSettings): SMTPTransportOptions {
+function buildTransport(settings: EmailSettings, address: string): SMTPTransportOptions {
   const { smtp_host: host, smtp_port: port, tls, username: user, password: pass, timeout_ms } = settings;
   const is_local = isLoopbackHost(host);
   const secure = tls === 'implicit' || (tls === 'auto' && port === IMPLICIT_TLS_PORT);
   return {
-    host,
+    host: address,
     port,
     secure,
     requireTLS: tls === 'starttls' || (tls === 'auto' && !is_local),
     ignoreTLS: tls === 'none',
-    tls: { minVersion: 'TLSv1.2' },
+    tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 && { servername: host }) },
     ...(user !== undefined && pass !== undefined && (tls !== 'none' || is_local) && { auth: { user, pass } }),
     connectionTimeout: timeout_ms,
     greetingTimeout: timeout_ms,
@@ -106,22 +108,39 @@ async function sendMail(
   outer: AbortSignal,
 ): Promise<DeliveryResult> {
   if (hasMetadataOrLinkLocalHost(`smtp://${formatHost(settings.smtp_host)}`))
-    return { sent: false, reason: 'Its mail server has a link-local address.', permanent: true };
+    return { sent: false, reason: LINK_LOCAL, permanent: true };
   const library = await import('nodemailer').catch(() => null);
   if (library === null) return { sent: false, reason: MISSING, permanent: true };
   const signal = AbortSignal.any([outer, AbortSignal.timeout(settings.timeout_ms)]);
-  const transport = library.createTransport(buildTransport(settings));
+  let transport: Transporter | null = null;
   try {
+    const address = await resolveHost(settings.smtp_host);
+    if (address === null) return { sent: false, reason: LINK_LOCAL, permanent: false };
+    transport = library.createTransport(buildTransport(settings, address));
     await transport.sendMail({ ...buildMail(message, settings), signal });
     return { sent: true };
   } catch (fault) {
     return { sent: false, ...describeMailFailure(fault, signal) };
   } finally {
-    transport.close();
+    transport?.close();
   }
 }
 
 const MISSING = 'The package `nodemailer` is not installed. Install it next to the service with npm.';
+
+const LINK_LOCAL = 'Its mail server has a link-local address.';
+
+/** Returns an address of the mail server; `null` if all are link-local or of a metadata service. */
+function resolveHost(host: string): Promise<string | null> {
+  const lookup = buildGuardedLookup(() => new Error(LINK_LOCAL));
+  return new Promise((resolve, reject) => {
+    lookup(host.replace(/^\[|\]$/g, ''), {}, (fault, address) => {
+      if (fault === null) resolve(address as string);
+      else if (fault.message === LINK_LOCAL) resolve(null);
+      else reject(fault);
+    });
+  });
+}
 
 function formatHost(host: string): string {
   return host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;

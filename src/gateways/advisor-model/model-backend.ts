@@ -4,6 +4,8 @@ import {
   type ModelBackend,
   ModelFailure,
 } from '../../features/advisors/types.ts';
+import { buildGuardedLookup } from '../../platform/net/guarded-lookup.ts';
+import { isRefusedHost } from '../../platform/net/http-client.ts';
 import { rejectRedirect } from '../upstream/attempt.ts';
 import { openUpstreamConnections, type UpstreamConnections } from '../upstream/connections.ts';
 import { decodeAnswer } from '../upstream/decode.ts';
@@ -23,8 +25,8 @@ const CONNECT_MS = 10_000;
 const BACKOFF_FACTOR = 1;
 
 /**
- * Opens the configured model. It connects on the first call, follows no redirects, and sends the key to the configured
- * address only.
+ * Opens the configured model. It connects on the first call, follows no redirects, refuses link-local and metadata
+ * addresses, and sends the key to the configured address only.
  *
  * @param env the environment that holds the key
  * @throws ModelFailure `no_backend` if the variable of the key is not set
@@ -36,8 +38,14 @@ export function openModelBackend(
 ): ModelBackend {
   if (backend === undefined)
     throw new ModelFailure('no_backend', 'There is no model: set `intelligence.backend` in service.yaml.');
+  if (isRefusedHost(backend.base_url))
+    throw new ModelFailure(
+      'no_backend',
+      '`intelligence.backend.base_url` leads to a link-local or metadata address, which is never called. Name the address of a model server.',
+    );
   const key = readKey(backend, env);
-  const connections = openUpstreamConnections({ connect_ms: CONNECT_MS, connections_max: 4 });
+  const lookup = buildGuardedLookup(() => new UpstreamFailure('upstream_unreachable', 'link-local'));
+  const connections = openUpstreamConnections({ connect_ms: CONNECT_MS, connections_max: 4, lookup });
   const call: ModelCall = { backend, key, connections, ports };
   return {
     ask: async (messages, signal) => {

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { createLazyValue } from '../../platform/lazy.ts';
 
@@ -5,6 +6,8 @@ import { createLazyValue } from '../../platform/lazy.ts';
 export interface UpstreamConnectionSettings {
   readonly connect_ms: number;
   readonly connections_max: number;
+  /** Resolves names; default: that of the system. */
+  readonly lookup?: LookupFunction;
 }
 
 /** Connections to providers, kept open between calls. */
@@ -24,6 +27,7 @@ const KEPT_MS = 4_000;
 export function openUpstreamConnections({
   connect_ms,
   connections_max,
+  lookup,
 }: UpstreamConnectionSettings): UpstreamConnections {
   const pools = new Map<string, Dispatcher>();
   const library = createLazyValue(() => import('undici'));
@@ -36,7 +40,7 @@ export function openUpstreamConnections({
       allowH2: false,
       maxHeaderSize: HEADER_BYTES_MAX,
       keepAliveTimeout: KEPT_MS,
-      connect: { timeout: connect_ms },
+      connect: { timeout: connect_ms, ...(lookup !== undefined && { lookup }) },
     });
     pools.set(origin, pool);
     return pool;

@@ -95,8 +95,11 @@ export function openHttpClient({ env, allow_link_local = false }: HttpClientOpti
   };
 }
 
-/** A proxy sees only the name, so that names of metadata services are refused too. */
-function isRefusedHost(url: string): boolean {
+/**
+ * Returns whether a URL names a link-local or metadata address. A proxy sees only the name, so that names of metadata
+ * services are refused too.
+ */
+export function isRefusedHost(url: string): boolean {
   const { hostname } = new URL(url);
   return hasMetadataOrLinkLocalHost(url) || isMetadataName(hostname.toLowerCase().replace(/\.$/, ''));
 }
