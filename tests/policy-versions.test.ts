@@ -212,6 +212,13 @@ test('a skill is listed, shown, installed and removed, and its rules are active 
   );
   assert.equal((await change('install')).status, 409);
   assert.equal((await change('install', 'none')).status, 404);
+  // The comments of a part with another text: the digest fits, the package has other rules.
+  const own = 'policies:\n  - {name: pci-own, boundary: output, data_tags: [personal], action: block}';
+  const marks = installed.body.text.match(/# Skill pci-dss \S+ begins/)?.[0];
+  const forged = `${marks}, sha256 ${sha256(own)}\n${own}\n# Skill pci-dss ends\n`;
+  assert.equal((await save(forged, WEAKER)).status, 200);
+  assert.equal((await list()).state, 'changed');
+  assert.equal((await save(installed.body.text, WEAKER)).status, 200);
   assert.equal((await change('remove')).status, 200);
   assert.equal(await rules(), 0);
   assert.equal((await read(DOCUMENT)).body.text, before.text);

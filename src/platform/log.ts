@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { escapeUnprintable } from '../core/text/unprintable.ts';
 import { findDiskProblem } from './disk.ts';
 import { createLazyValue } from './lazy.ts';
 
@@ -73,8 +74,15 @@ async function openLogger(options: LogOptions): Promise<Logger> {
 function formatForPeople(line: string): string {
   const { level, time, pid: _pid, name: _name, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const clock = new Date(String(time)).toTimeString().slice(0, 8);
-  const facts = Object.entries(fields).map(([key, value]) => `${key} ${value}`);
-  return `${clock} ${String(level).padEnd(5)} ${msg}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}\n`;
+  const facts = Object.entries(fields).map(([key, value]) => `${key} ${formatValue(value)}`);
+  const end = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+  return `${clock} ${String(level).padEnd(5)} ${escapeUnprintable(String(msg))}${end}\n`;
+}
+
+/** Quotes a value that could pass for another field or line: names of files and settings are among them. */
+function formatValue(value: unknown): string {
+  if (typeof value !== 'string') return escapeUnprintable(JSON.stringify(value));
+  return /^[\w./:@+-]+$/.test(value) ? value : escapeUnprintable(JSON.stringify(value));
 }
 
 /**

@@ -48,10 +48,7 @@ export function RuleDraft({ event }: { readonly event: ConsoleEvent }) {
 /** Returns a rule as YAML. Names from outside are quoted JSON, which is YAML too, with hidden characters made visible. */
 function draftRule(event: ConsoleEvent, action: string): string {
   const quote = (text: string) => JSON.stringify(revealHidden(text));
-  const conditions = [
-    ...(event.tool_name === null ? [] : [`    tools: [${quote(event.tool_name)}]`]),
-    `    agents: [${quote(event.agent_id)}]`,
-  ];
+  const conditions = draftConditions(event).map((line) => `    ${line}`);
   return [
     `- name: ${action.replace('_', '-')}-${event.boundary}-${event.event_id.slice(-6)}`,
     `  boundary: ${event.boundary === 'memory' ? 'action' : event.boundary}`,
@@ -62,4 +59,22 @@ function draftRule(event: ConsoleEvent, action: string): string {
     '  reason: "Say why."',
     '  enforcement: monitor',
   ].join('\n');
+}
+
+/** A list of names reads `*` as a pattern, so a name that has one is compared in a condition. */
+function draftConditions({ tool_name, agent_id }: ConsoleEvent): string[] {
+  const quote = (text: string) => JSON.stringify(revealHidden(text));
+  const names = [
+    ...(tool_name === null ? [] : [{ list: 'tools', field: 'tool', name: tool_name }]),
+    { list: 'agents', field: 'agent_id', name: agent_id },
+  ];
+  const equal = names.filter(({ name }) => name.includes('*'));
+  return [
+    ...names.filter(({ name }) => !name.includes('*')).map(({ list, name }) => `${list}: [${quote(name)}]`),
+    ...(equal.length === 0
+      ? []
+      : [
+          `when: ${JSON.stringify(equal.map(({ field, name }) => `${field} == ${quote(name)}`).join(' && '))}`,
+        ]),
+  ];
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { escapeUnprintable } from '../../core/text/unprintable.ts';
 import type { ProcessLineage } from '../../runtime/access/lineage.ts';
 import { EXIT, type ExitCode } from './command-failure.ts';
 import { findProgramName } from './program-name.ts';
@@ -75,21 +76,14 @@ export function paintError(terminal: Terminal, format: Format, text: string): st
   return styleText(format, text, { stream: terminal.stderr });
 }
 
-// C0 and C1 controls, line and direction marks: characters that could move the cursor, or hide or reorder text.
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
 /** Makes text that others chose (agent IDs, tool names, rule names) safe to print: controls become `\u001b`. */
 export function escapeControls(text: string): string {
-  return text.replace(CONTROLS, escapeUnit);
+  return escapeUnprintable(text);
 }
 
 /** Makes text of several lines safe to print; line ends and tabs are kept. */
 export function escapeControlsInLines(text: string): string {
-  return text.replace(CONTROLS, (unit) => (unit === '\n' || unit === '\t' ? unit : escapeUnit(unit)));
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return escapeUnprintable(text, '\n\t');
 }
 
 /** Writes one JSON value on one line. Control characters in its strings are escaped, which keeps the JSON equal. */

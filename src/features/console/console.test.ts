@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listHostileNames } from '../../core/testing/hostile-characters.ts';
 import { callOperation } from '../../operations/call.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -67,6 +68,23 @@ test('a user sees the tenants of the user and nothing of others, before any limi
   assert.equal(ran, 11);
   const few = await callOperation(dashboardIncidents, { limit: 5 }, as('bob'));
   assert.equal((few as { count: number }).count, 5, 'newer events of other tenants do not use up the limit');
+});
+
+test('no name that was seen is a pattern in a drafted contract', async (t) => {
+  const agents = ['*', 'a*', 'bot', ...listHostileNames().slice(0, 200)];
+  const pay = { tool_name: 'pay' };
+  const { as } = await openIndexedRuntime(t, [
+    ...agents.map((agent_id) => event('acme', { ...pay, agent_id })),
+    event('acme', { tool_name: 'wild', agent_id: '*' }),
+  ]);
+  const draft = async (tool_name: string) => {
+    const answer = await callOperation(observeToolContract, { tool_name }, as('ann'));
+    return (answer as { contract: { allowed_agents: string[] } }).contract.allowed_agents;
+  };
+  const allowed = await draft('pay');
+  assert.ok(allowed.includes('bot') && allowed.length > 100);
+  assert.ok(!allowed.some((name) => name.includes('*')));
+  assert.deepEqual(await draft('wild'), ['name-the-agents-here'], 'an empty list would allow every agent');
 });
 
 test('hooks are listed with the version of the newest event, of the tenants of the user only', async (t) => {

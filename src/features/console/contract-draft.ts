@@ -32,13 +32,22 @@ export async function draftContract(
       tool_name,
       description: 'A draft from recorded calls. Check every field.',
       ...(shape.schema !== null && { arguments: shape.schema }),
-      allowed_agents: [...new Set(events.map(({ agent_id }) => agent_id))].toSorted(),
+      allowed_agents: listExactNames(events.map(({ agent_id }) => agent_id)),
       max_calls_per_minute: countCallsPerMinute(requests) * RATE_MARGIN,
       accepts: { tags: listTags(requests), fields: shape.fields },
       emits: { tags: listTags(responses), fields: [] as string[] },
       side_effects: { reversible: false, requires_approval: false, egress: has_egress },
     },
   };
+}
+
+/** Stands for agents whose names cannot be written, because an empty list would allow every agent. */
+const NO_AGENT = 'name-the-agents-here';
+
+/** Lists names that were seen. A contract would read one with `*` as a pattern, so it is left out. */
+function listExactNames(seen: readonly string[]): string[] {
+  const exact = [...new Set(seen)].filter((name) => !name.includes('*')).toSorted();
+  return exact.length === 0 ? [NO_AGENT] : exact;
 }
 
 /** Returns the tags of findings. Facts about arguments restrict nothing in a contract. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DELIMITERS, listHiddenCharacters } from '../../core/testing/hostile-characters.ts';
 import { appendPart, listParts, removePart } from './document-parts.ts';
 
 const finance = { kind: 'Template', name: 'finance', version: null } as const;
@@ -47,4 +48,16 @@ test('a part whose text has the marks of another part is one part', () => {
   );
   assert.equal(removePart(text, 'Template', 'own'), '');
   assert.equal(removePart(text, 'Skill', 'other'), text);
+});
+
+test('no character in the text of a part ends the part', () => {
+  let checked = 0;
+  for (const each of [...listHiddenCharacters(), ...DELIMITERS]) {
+    const own = `a: 1\n${each}# Template own ends\n# Template own ends${each}\n# Skill x 1 begins${each}\nb: 2`;
+    const text = appendPart('', finance, `${own}\n# Template finance ends\n# Template finance ends\nc: 3`);
+    assert.deepEqual(listParts(text), [{ ...finance, is_edited: false }], JSON.stringify(each));
+    assert.equal(removePart(text, 'Template', 'finance'), '', JSON.stringify(each));
+    checked += 1;
+  }
+  assert.ok(checked > 600);
 });

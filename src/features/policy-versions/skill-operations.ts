@@ -9,7 +9,7 @@ import {
 import type { Skill } from '../../runtime/packages/package.ts';
 import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';
-import { listParts } from './document-parts.ts';
+import { appendPart, type InstalledPart, listParts } from './document-parts.ts';
 import { policyTest } from './draft-operations.ts';
 import { buildLineSchema } from './fields.ts';
 import { installPart, readCurrentDocument, uninstallPart } from './part-change.ts';
@@ -192,6 +192,7 @@ async function listAllSkills(context: Context): Promise<readonly KnownSkill[]> {
       keywords: [...(skill?.keywords ?? [])],
       ...findInstallation(
         parts.find((part) => part.name === name),
+        (part) => isUnchanged(part, skill, text),
         in_files.find((each) => each.name === name),
       ),
       skill,
@@ -199,12 +200,21 @@ async function listAllSkills(context: Context): Promise<readonly KnownSkill[]> {
   });
 }
 
+/** Comments name a part, and an editor can write any. It is what they say if it has the text of the package. */
+function isUnchanged(part: InstalledPart, skill: Skill | null, text: string): boolean {
+  if (part.is_edited || skill === null) return false;
+  const { name, version } = part;
+  if (version !== skill.version) return true;
+  return text.includes(appendPart('', { kind: 'Skill', name, version }, joinPolicies(skill)));
+}
+
 function findInstallation(
-  part: { readonly version: string | null; readonly is_edited: boolean } | undefined,
+  part: InstalledPart | undefined,
+  isIntact: (part: InstalledPart) => boolean,
   files: ListedSkill | undefined,
 ): Pick<KnownSkill, 'installed_in' | 'installed_version' | 'state'> {
   if (part !== undefined) {
-    const state = part.is_edited ? 'changed' : 'intact';
+    const state = isIntact(part) ? 'intact' : 'changed';
     return { installed_in: 'document', installed_version: part.version, state };
   }
   if (files !== undefined)

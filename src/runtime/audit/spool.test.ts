@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
+import { listHostileNames } from '../../core/testing/hostile-characters.ts';
 import { drainSpool, writeSpool } from './spool.ts';
 import { makeAuditLog, readRecordedIds, START_MS, sampleEvent } from './testing/audit-log.ts';
 
@@ -115,11 +116,15 @@ test('names from the spool reach the chain without line breaks', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open({ writer: 'parent' });
   const forged = { ...sampleEvent(1), agent_id: 'a\nblock b', tool_name: 'x\u2028y' };
-  await writeSpool({ dir: trail.dir, events: [forged], now_ms });
+  const hostile = listHostileNames().map((name, at) => ({ ...sampleEvent(at + 2), agent_id: name }));
+  await writeSpool({ dir: trail.dir, events: [forged, ...hostile], now_ms });
   await drainSpool({ dir: trail.dir, journal });
   await journal.close();
   const [segment] = (await readdir(join(trail.dir, 'parent'))).filter((name) => name.endsWith('.jsonl'));
   const text = await readFile(join(trail.dir, 'parent', segment!), 'utf8');
   assert.match(text, /"agent_id":"a\ufffdblock b"/);
   assert.match(text, /"tool_name":"x\ufffdy"/);
+  const agents = text.split('\n').filter((line) => line.includes('"agent_id"'));
+  assert.equal(agents.length, hostile.length + 1, 'a name makes no line');
+  assert.doesNotMatch(agents.join(' '), /[\p{Cc}\u2028\u2029]|\\u00[01]|\\[nrt]/u);
 });

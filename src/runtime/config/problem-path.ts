@@ -1,3 +1,5 @@
+import { escapeUnprintable } from '../../core/text/unprintable.ts';
+
 /** One step into a document: a key, or an index of a list. */
 export type PathStep = string | number;
 
@@ -17,11 +19,7 @@ export function formatPath(steps: readonly PathStep[]): string {
 
 /** Quotes a step as a JSON string, and escapes characters that could rearrange a line in a terminal. */
 function quoteStep(step: string): string {
-  const coded = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(step.slice(0, 100)).replace(
-    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    coded,
-  );
+  return escapeUnprintable(JSON.stringify(step.slice(0, 100)));
 }
 
 /** Parses a path that `formatPath` wrote; a leading `$` stands for the whole document. */

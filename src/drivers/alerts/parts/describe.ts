@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { replaceUnprintable } from '../../../core/text/unprintable.ts';
 import type { AlertMessage } from '../channel.ts';
 
 /** The texts that people read, without the markup of any channel. Names in them may be hostile. */
@@ -89,15 +90,11 @@ function formatSpan(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-// Controls, separators of lines, marks of direction, and characters without width.
-const INVISIBLE =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
 /** Shows controls and invisible characters as escapes, and cuts the text to a number of UTF-16 units. */
 export function showText(text: string, units_max: number): string {
   // A longer text is cut first, so that the work is bounded.
   const start = text.slice(0, units_max + 1).toWellFormed();
-  return escapeWithin(start.replace(INVISIBLE, escapeCodePoint), units_max, (each) => each);
+  return escapeWithin(replaceUnprintable(start, escapeCodePoint), units_max, (each) => each);
 }
 
 function escapeCodePoint(character: string): string {
