@@ -307,6 +307,10 @@ test('without a credential memory is there in sidecar mode, and not in gateway m
   assert.equal((await post(sidecar, 'memory/write', body, null)).json.allowed, true);
   assert.equal((await post(sidecar, 'memory/purge-expired', {}, null)).status, 403);
   await sidecar.stop();
+  const without_documents = await startTestService({ config: null });
+  const purge = await post(without_documents, 'memory/purge-expired', {}, getOperator(without_documents));
+  assert.deepEqual([purge.status, purge.json], [200, { purged: 0 }]);
+  await without_documents.stop();
   const gateway = await started({}, { server: { mode: 'gateway', workers: 2 }, auth: {} });
   for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle'] as const) {
     const { status, json } = await post(gateway, path, bodyFor(path, { ...body, handle_id: 'x' }), null);

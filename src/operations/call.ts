@@ -40,7 +40,7 @@ export async function callOperation(
 ): Promise<unknown> {
   const refusal = operation.unavailable?.(requested.runtime);
   if (refusal) throw refusal;
-  const context = operation.for_users === true ? asUser(requested) : requested;
+  const context = isForUser(operation, requested) ? asUser(requested) : requested;
   requirePermission(operation, context);
   const given = raw === undefined ? {} : raw;
   if (isDecisionOperation(operation)) refuseDuplicateMembers(given as Json);
@@ -92,6 +92,10 @@ function isPlainObject(value: unknown): boolean {
 /** Compiles the validators ahead of time, so that the first call of each operation is fast. */
 export async function compileValidators(operations: readonly AnyOperation[]): Promise<void> {
   for (const operation of operations) await compileValidator(operation);
+}
+
+function isForUser({ for_users }: AnyOperation, { user_id }: Context): boolean {
+  return for_users === true || (for_users === 'if_named' && (user_id ?? '').trim() !== '');
 }
 
 /** Returns the context with the user whom the caller names in place of the caller. */

@@ -111,8 +111,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly identifies_caller?: true;
   /** Concerns all tenants at once, so that a user of particular tenants may not call it. */
   readonly whole_service?: true;
-  /** An operation for users: if the caller names a user, the permissions of that user apply. */
-  readonly for_users?: true;
+  /**
+   * An operation for users: the permissions of the user whom the caller names apply. `if_named`: a caller who names none
+   * is judged by the credential.
+   */
+  readonly for_users?: true | 'if_named';
   /** Reads or sets the cookies of a sign-in, so that only a browser on one of our own pages may call it. */
   readonly browser?: true;
   /** The operation may call a model: it gets `llm`, and the user whose budgets are charged. */

@@ -120,6 +120,7 @@ test('recommend stages, applies and takes back', () =>
     assert.deepEqual(snapshot(cwd), before, 'staging changes nothing');
     const applied = await run('intelligence', 'recommend', '--since', '7d', '--apply');
     assert.equal(applied.code, 0, applied.stderr);
+    assert.equal(model.questions.length, 1, 'what was shown is installed, so the model is not asked again');
     assert.match(applied.stdout, /^\+ {2}- name: recommended-redact-cards/m);
     const file = join(cwd, 'policies/recommended-cards.yaml');
     const shown = /^@@ [^\n]*\n((?:\+[^\n]*\n)+)/m.exec(applied.stdout)?.[1]?.replace(/^\+/gm, '');
@@ -128,6 +129,7 @@ test('recommend stages, applies and takes back', () =>
     assert.match(rules.stdout, /recommended-redact-cards/);
     const again = await run('intelligence', 'recommend', '--apply');
     assert.match(again.stdout, /Nothing to apply|sent back/);
+    assert.ok(model.questions.length > 1, 'under another policy the model is asked');
     writeFileSync(file, `${readFileSync(file, 'utf8')}# edited\n`);
     const refused = await run('intelligence', 'undo');
     assert.deepEqual([refused.code, /Edited since/.test(refused.stderr)], [1, true]);

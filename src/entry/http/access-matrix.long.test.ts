@@ -64,7 +64,7 @@ function readPromises(): { cells: ReadonlySet<string>; service: Permission[]; pe
 }
 
 function parsePermissions(text: string): Permission[] {
-  return [...text.matchAll(/`([a-z:_]+)`/g)].map(([, name]) => name as Permission);
+  return [...text.matchAll(/`([a-z:_-]+)`/g)].map(([, name]) => name as Permission);
 }
 
 test('the page on roles names every permission', () => {

@@ -54,7 +54,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   const is_navigation = operation.http.redirects === true;
   const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
     openBrowserContext(request, reply, ports.checkBrowser, is_navigation);
-  const named_user = operation.for_users === true || operation.calls_models === true;
+  const named_user = operation.for_users !== undefined || operation.calls_models === true;
   app.route({
     method,
     url,

@@ -122,15 +122,27 @@ export async function useMemoryStore<T>(
   }
 }
 
-/** Opens store, keys and clock on first use, and again after a failure. */
-export function openMemoryStore(parts: MemoryParts): () => Promise<MemoryStore> {
-  return createLazyValue(async (): Promise<MemoryStore> => {
+/** Memory on first use, and again after a failure. */
+export interface MemoryResources {
+  /** @throws an error with the code `memory_key_missing` */
+  readonly open: () => Promise<MemoryStore>;
+  /** What deleting needs: no key, which a service without memory documents does not have. */
+  readonly openWithoutKeys: () => Promise<Pick<MemoryStore, 'store' | 'clock'>>;
+}
+
+export function openMemoryResources(parts: MemoryParts): MemoryResources {
+  const openWithoutKeys = createLazyValue(async () => {
     const store = await parts.store();
-    const keys = readMasterKeys(parts.keys);
-    if (keys === null) throw new Error('there is no master key of memory');
     const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
-    return { store, keys, clock: openMemoryClock(parts.ports().now_ms, parts.steady_ms, latest_ms) };
+    return { store, clock: openMemoryClock(parts.ports().now_ms, parts.steady_ms, latest_ms) };
   }).open;
+  const { open } = createLazyValue(async (): Promise<MemoryStore> => {
+    const keys = readMasterKeys(parts.keys);
+    if (keys === null)
+      throw Object.assign(new Error('there is no master key of memory'), { code: 'memory_key_missing' });
+    return { ...(await openWithoutKeys()), keys };
+  });
+  return { open, openWithoutKeys };
 }
 
 /**

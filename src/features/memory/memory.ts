@@ -1,7 +1,7 @@
 import { describeFault } from '../../platform/log.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { type MemoryContext, type MemoryParts, openMemoryStore } from './memory-context.ts';
+import { type MemoryContext, type MemoryParts, openMemoryResources } from './memory-context.ts';
 import { buildPurgeEvent, purgeExpiredEntries } from './purge.ts';
 import { listMemory, readMemoryKey, resolveHandle } from './read.ts';
 import type { Memory, MemorySubject } from './types.ts';
@@ -10,13 +10,13 @@ import { writeMemory } from './write.ts';
 
 /** Opens memory for one worker process. The first call that needs the store and the keys opens them. */
 export function openMemory(parts: MemoryParts): Memory {
-  const openStore = openMemoryStore(parts);
+  const resources = openMemoryResources(parts);
   const contextFor = (subject: MemorySubject, caller: Caller): MemoryContext => ({
     parts,
     ports: parts.ports(),
     subject,
     caller,
-    openStore,
+    openStore: resources.open,
   });
   return {
     write: (subject, caller, request) => writeMemory(contextFor(subject, caller), request),
@@ -25,7 +25,7 @@ export function openMemory(parts: MemoryParts): Memory {
     resolve: (subject, caller, handle_id) => resolveHandle(contextFor(subject, caller), handle_id),
     purge: async ({ id }) => {
       try {
-        const { store, clock } = await openStore();
+        const { store, clock } = await resources.openWithoutKeys();
         const purged = await purgeExpiredEntries(store, clock.now_ms());
         await parts.ports().record(buildPurgeEvent(parts.ports(), purged, 'manual', id));
         return purged;

@@ -46,7 +46,8 @@ async function runAutoConfig(
 ): Promise<void> {
   const root = resolve(terminal.cwd, options.path);
   const outline = await readOutline(root);
-  const done = await runAdvisorCommand(options, terminal, async (context, config) => {
+  const question = ['auto-config', root] as const;
+  const done = await runAdvisorCommand(question, options, terminal, async (context, config) => {
     const { prepareAutoConfig } = await import('../../../features/advisors/advisory.ts');
     const { CONFIGURATION_NAMES } = await import('../../../runtime/policies/load-config.ts');
     const has_configuration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
@@ -55,7 +56,7 @@ async function runAutoConfig(
       context,
     );
   });
-  if (done !== null) await deliverArtifacts(done.result, root, done.config, options, terminal);
+  if (done !== null) await deliverArtifacts(done, root, options, terminal);
 }
 
 /** Returns the configuration of the project, or the defaults in its folder. */
@@ -88,12 +89,12 @@ export function defineRecommend(parent: Command, terminal: Terminal): void {
     'Find gaps, noisy rules, dead rules and rules that allow too much. Each proposal is compiled, linted and replayed against the recorded decisions.',
   ).option('--since <duration>', 'period before now', '7d');
   addFileOptions(command).action(async (options: FileOptions & { readonly since: string }) => {
-    const done = await runAdvisorCommand(options, terminal, async (context) => {
+    const question = ['recommend', options.since] as const;
+    const done = await runAdvisorCommand(question, options, terminal, async (context) => {
       const { prepareRecommendations } = await import('../../../features/advisors/advisory.ts');
       return prepareRecommendations(options.since, context);
     });
-    if (done !== null)
-      await deliverArtifacts(done.result, done.config.origin.base_dir, done.config, options, terminal);
+    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
   });
   addExamples(command, [['service intelligence recommend --since 7d', 'stage proposals from the last week']]);
 }
@@ -108,7 +109,7 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
   )
     .argument('<event_id>', 'the event, `evt_...`')
     .action(async (event_id: string, options: AdvisorOptions) => {
-      const done = await runAdvisorCommand(options, terminal, async (context) => {
+      const done = await runAdvisorCommand(['explain', event_id], options, terminal, async (context) => {
         const { prepareExplanation } = await import('../../../features/advisors/advisory.ts');
         return prepareExplanation(event_id, context);
       });
@@ -132,12 +133,12 @@ export function defineComplianceAdvice(parent: Command, terminal: Terminal): voi
       .makeOptionMandatory(),
   );
   addFileOptions(command).action(async (options: FileOptions & { readonly framework: FrameworkId }) => {
-    const done = await runAdvisorCommand(options, terminal, async (context) => {
+    const question = ['compliance', options.framework] as const;
+    const done = await runAdvisorCommand(question, options, terminal, async (context) => {
       const { prepareCompliance } = await import('../../../features/advisors/advisory.ts');
       return prepareCompliance(options.framework, context);
     });
-    if (done !== null)
-      await deliverArtifacts(done.result, done.config.origin.base_dir, done.config, options, terminal);
+    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
   });
   addExamples(command, [['service intelligence compliance --framework hipaa', '']]);
 }
@@ -164,11 +165,12 @@ export function defineIntegrate(parent: Command, terminal: Terminal): void {
       if (framework === null) throw explainUnknownTarget(options.target);
       const root = resolve(terminal.cwd, options.path);
       const outline = await readOutline(root);
-      const done = await runAdvisorCommand(options, terminal, async (context) => {
+      const question = ['integrate', framework.id, root] as const;
+      const done = await runAdvisorCommand(question, options, terminal, async (context) => {
         const { prepareIntegration } = await import('../../../features/advisors/advisory.ts');
         return prepareIntegration(framework, outline, context);
       });
-      if (done !== null) await deliverArtifacts(done.result, root, done.config, options, terminal);
+      if (done !== null) await deliverArtifacts(done, root, options, terminal);
     },
   );
   addExamples(command, [['service intelligence integrate --target langchain --path .', '']]);
@@ -197,7 +199,7 @@ function defineAdvisor(parent: Command, name: string, summary: string, descripti
 function addFileOptions(command: Command): Command {
   return command
     .option('--output-dir <folder>', 'the folder in which proposals are staged', STAGING_FOLDER)
-    .option('--apply', 'show the changes, ask, and install them (default: only stage them)')
+    .option('--apply', 'show the changes, ask, and install them: the proposal that was staged last, or else a new one')
     .option('-y, --yes', 'do not ask')
     .option('--confirm-weaker', 'apply a proposal that weakens the policy');
 }

@@ -7,11 +7,13 @@ import {
   listArtifactChanges,
   stageArtifacts,
 } from '../../../features/advisors/artifact-files.ts';
+import { dropProposal, keepProposal } from '../../../features/advisors/shown-proposal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { printDiff } from '../setup/diff-text.ts';
 import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 import { isWeakening, printAdvice } from './print-advice.ts';
+import type { AdvisorAnswer } from './run-advisor-command.ts';
 
 /** The options of advisors that propose files. */
 export interface DeliveryOptions {
@@ -25,9 +27,8 @@ export interface DeliveryOptions {
 
 /** Prints a result, stages its files, and applies them if that was requested and confirmed. */
 export async function deliverArtifacts(
-  result: AdvisorResult,
+  { result, config, question }: AdvisorAnswer,
   root: string,
-  config: Config,
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<void> {
@@ -43,16 +44,18 @@ export async function deliverArtifacts(
       printLine(terminal, `staged   ${escapeControls(join(options.outputDir, path))}`);
     if (staged.length === 0) printLine(terminal, 'No file is proposed.');
   }
+  if (staged.length > 0) await keepProposal(config.state_dir, question, result);
   const changes = await convertArtifactFailure(listArtifactChanges(root, result.artifacts));
   const is_applied =
     options.apply === true && (await applyConfirmedChanges(changes, result, root, config, options, terminal));
+  if (is_applied) await dropProposal(config.state_dir, question);
   if (options.json) {
     const applied = is_applied ? changes.map(({ path }) => path) : [];
     printJson(terminal, { ...result, staged: staged.map((path) => join(folder, path)), applied });
   } else if (staged.length > 0 && options.apply !== true)
     printLine(
       terminal,
-      'Nothing is applied. Run the command again with `--apply`, or copy the files yourself.',
+      'Nothing is applied. Run the command again with `--apply` to install this proposal, or copy the files yourself.',
     );
 }
 

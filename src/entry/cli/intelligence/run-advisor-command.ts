@@ -3,6 +3,7 @@ import type { AdvisorResult } from '../../../core/advisors/types.ts';
 import type { PreparedCall } from '../../../features/advisors/advisory.ts';
 import { requireStagingFolder } from '../../../features/advisors/artifact-files.ts';
 import type { AdvisorStep } from '../../../features/advisors/run-advisor.ts';
+import { findProposal, type ProposalQuestion } from '../../../features/advisors/shown-proposal.ts';
 import type { Context } from '../../../operations/operation.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
@@ -20,18 +21,28 @@ export interface AdvisorOptions {
   readonly showPrompt?: true;
   /** The folder for proposed files; absent for an advisor without files. */
   readonly outputDir?: string;
+  readonly apply?: true;
+}
+
+/** The result of an advisor, and the question that it answers. */
+export interface AdvisorAnswer {
+  readonly result: AdvisorResult;
+  readonly config: Config;
+  readonly question: ProposalQuestion;
 }
 
 /**
- * Prepares and runs an advisor in this process, as the user of the command line. Ctrl-C stops the call.
+ * Prepares and runs an advisor in this process, as the user of the command line. Ctrl-C stops the call. With `--apply`
+ * the proposal that was shown last for the same question is the result, and the model is not asked.
  * @returns the result; `null` if only the prompt was printed
  * @throws CommandFailure `not_configured` if the layer is off, or with the summary of a result that is no success
  */
 export async function runAdvisorCommand(
+  asked: ProposalQuestion,
   options: AdvisorOptions,
   terminal: Terminal,
   prepare: (context: Context, config: Config) => Promise<PreparedCall>,
-): Promise<{ readonly result: AdvisorResult; readonly config: Config } | null> {
+): Promise<AdvisorAnswer | null> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   // A prompt can be read before the layer is switched on.
   if (options.showPrompt !== true) {
@@ -46,13 +57,21 @@ export async function runAdvisorCommand(
   try {
     // A replay reads the journal itself, so events of the spool must be in it.
     await runtime.settleJournal();
+    const question: ProposalQuestion = [...asked, runtime.policy().hash];
+    if (options.apply === true && options.showPrompt !== true) {
+      const shown = await findProposal(config.state_dir, question);
+      if (shown !== null) {
+        printNotice(terminal, 'This is the proposal that was shown before: the model is not asked again.');
+        return { result: shown, config, question };
+      }
+    }
     const prepared = await prepare({ runtime, caller, request_id: 'cli' }, config);
     if (options.showPrompt === true) {
       printPrompt(prepared, options, terminal);
       return null;
     }
     const result = await runPrepared(prepared, config, options, terminal);
-    return { result, config };
+    return { result, config, question };
   } finally {
     await runtime.close();
   }
