@@ -222,7 +222,10 @@ test('an open event stream ends with the rights of its session', async () => {
     await browser.refresh();
     // Without an earlier end, the next heartbeat would end it.
     const signal = AbortSignal.timeout(HEARTBEAT_MS / 2);
-    const answer = await fetch(`${service.url}/v1/events`, { headers: { cookie: browser.jar.cookie }, signal });
+    const answer = await fetch(`${service.url}/v1/events`, {
+      headers: { cookie: browser.jar.cookie },
+      signal,
+    });
     assert.equal(answer.status, 200);
     return { browser, ended: answer.text() };
   };

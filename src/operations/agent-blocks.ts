@@ -1,11 +1,12 @@
 import { type Context, defineOperation } from './operation.ts';
+import { PRINTABLE_TEXT } from './shapes.ts';
 import { dropBlankName } from './subject.ts';
 
 const agent = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
   description: 'The agent, in upper or lower case.',
 } as const;
 

@@ -5,7 +5,15 @@ import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
+import {
+  agentId,
+  capabilityAction,
+  capabilityToken,
+  name,
+  PRINTABLE_TEXT,
+  sessionId,
+  tenantId,
+} from './shapes.ts';
 import { dropBlankName, resolveSubject, resolveTenant } from './subject.ts';
 
 const tokenId = {
@@ -18,7 +26,7 @@ const patterns = (what: string) =>
   ({
     type: 'array',
     maxItems: 64,
-    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]+$' },
+    items: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
     description: `${what} \`*\` matches any run of characters.`,
   }) as const;
 
@@ -30,7 +38,7 @@ const scope = {
       type: 'string',
       minLength: 1,
       maxLength: 256,
-      pattern: '^[^\\p{Cc}\\p{Cs}]+$',
+      pattern: PRINTABLE_TEXT,
       description: 'The tool; `*` matches any run of characters.',
     },
     actions: patterns('Allowed actions on the tool (default: `invoke`).'),

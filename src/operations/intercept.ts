@@ -10,6 +10,7 @@ import {
   capabilityToken,
   dataTags,
   name,
+  PRINTABLE_TEXT,
   sessionId,
   tenantId,
   verdictProperties,
@@ -50,7 +51,7 @@ export const interceptTool = defineOperation({
     type: 'object',
     required: ['tool'],
     properties: {
-      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
       phase: { enum: ['request', 'response'], description: 'Without it `request`.' },
       input: {
         type: 'object',

@@ -1,10 +1,10 @@
 import { StoreFailure } from '../platform/store/index.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { name, tenantId } from './shapes.ts';
+import { name, PRINTABLE_TEXT, tenantId } from './shapes.ts';
 import { dropBlankName, resolveTenant } from './subject.ts';
 
-const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
 
 const answered = {
   type: 'object',

@@ -3,13 +3,20 @@ import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/i
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 
 /**
+ * A character of a name or a reason: no control character and no lone surrogate. Written as ranges,
+ * because validators in Python read the description too, and have no `\p{...}`.
+ */
+export const PRINTABLE = '[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]';
+export const PRINTABLE_TEXT = `^${PRINTABLE}*$`;
+
+/**
  * A name that a caller gives. It is written to the audit log, so it has a maximum length and no control characters or
  * lone surrogates. Blank or `null` is the same as absent.
  */
 export const name = {
   type: ['string', 'null'],
   maxLength: 256,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
 } as const;
 
 export const tenantId = {
@@ -29,7 +36,7 @@ export const capabilityToken = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
   description: 'The capability token, `svc_cap_…`. It is compared and never written down.',
 } as const;
 

@@ -80,12 +80,12 @@ test('the report for users has the same findings, with the fixes', async () => {
   assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal');
 });
 
-test('a missing hook is reported, and is a failure for an agent that was named', async () => {
+test('a missing hook is a failure, also if no agent is named', async () => {
   const machine = createMachine();
   const without_agents = await diagnose(machine);
   assert.deepEqual(
     [without_agents.code, listComplaints(without_agents)],
-    [0, ['warn coding_agent.installed']],
+    [1, ['fail coding_agent.installed']],
   );
   const asked = await diagnose(machine, '--coding-agent', 'gemini');
   assert.deepEqual([asked.code, listComplaints(asked)], [1, ['fail coding_agent.installed']]);
@@ -93,8 +93,8 @@ test('a missing hook is reported, and is a failure for an agent that was named',
   assert.equal((await runService(machine, ['doctor', '--since', 'yesterday'])).code, 2);
   const invalid = createMachine('policies: [{ name: a, boundary: sideways }]\n');
   assert.deepEqual(listComplaints(await diagnose(invalid)), [
+    'fail coding_agent.installed',
     'fail config.valid',
-    'warn coding_agent.installed',
   ]);
 });
 
@@ -437,7 +437,7 @@ test('hooks of setup block for every agent, and are not run after setup removed 
   assert.deepEqual([tried_count, blocking_count], [23, 18]);
   for (const { name } of codingAgents)
     assert.equal((await runService(machine, ['setup', name, '--uninstall', '--yes'])).code, 0);
-  assert.deepEqual(listComplaints(await diagnose(machine)), ['warn coding_agent.installed']);
+  assert.deepEqual(listComplaints(await diagnose(machine)), ['fail coding_agent.installed']);
 });
 
 test('an owner of the state folder that does not answer is reported without a wait', async () => {

@@ -140,7 +140,7 @@ export const fakeTalk: WireFormat = {
   ...openAiChat,
   name: 'fake.talk',
   family: 'fake',
-  routes: [{ path: '/v1/fake/talk', summary: 'Fake talk, guarded' }],
+  routes: [{ path: '/v1/fake/talk', summary: 'Fake talk, guarded', example: { messages: [] } }],
   path_pattern: /\\/fake\\/talk$/i,
 };
 `,

@@ -3,6 +3,7 @@
  * and returns offsets. Offsets count UTF-16 units of the body's own text, so that a change of one string copies
  * every other byte.
  */
+import type { Json } from '../types/index.ts';
 import type { JsonNode, Splice, StringNode } from '../types/json.ts';
 import type { ApiFamilyName } from './families/index.ts';
 
@@ -20,6 +21,8 @@ export interface WireRoute {
   /** The ending of a path that contains the model, and whether it selects a stream. */
   readonly ending?: { readonly text: string; readonly is_stream: boolean };
   readonly summary: string;
+  /** A request that the provider accepts, for the API description. */
+  readonly example: Json;
 }
 
 /** A supported API of a provider. A format is stateless; the state of a stream is in its reader. */

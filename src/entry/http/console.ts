@@ -1,25 +1,10 @@
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { addStaticSite, sendSiteFile, sendSitePage } from './static-site.ts';
+import { addStaticSite, sendNotBuilt, sendSiteFile } from './static-site.ts';
 
 /** Folders of the console: in the published program, and in a checkout, where `npm run console` writes it. */
 const FOLDERS = ['../../console', '../../../console/dist'].map((path) => join(import.meta.dirname, path));
 const PREFIX = '/dashboard/';
-
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The console is not built</title>
-</head>
-<body>
-<h1>The console is not built</h1>
-<p>This service runs from a checkout. Build the console, then load this page again:</p>
-<pre>npm run console</pre>
-</body>
-</html>
-`;
 
 /**
  * Adds the console at `/dashboard`. The pages have addresses of their own that name no file: they get `index.html`, whose script
@@ -39,7 +24,7 @@ export function addConsole(app: FastifyInstance, folders: readonly string[] = FO
 }
 
 function answerPage(reply: FastifyReply, name: string, index: string | null): unknown {
-  if (index === null) return sendSitePage(reply, 503, NOT_BUILT);
+  if (index === null) return sendNotBuilt(reply, 503, 'console', 'npm run console');
   // A file of an earlier build is missing, so the page must not answer for it.
   if (name.startsWith('assets/') || ['.js', '.css', '.json'].includes(extname(name)))
     return reply.callNotFound();

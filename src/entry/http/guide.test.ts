@@ -51,9 +51,11 @@ test('the guide serves the files of its folder, with a policy without inline cod
   }
 });
 
-test('without a built site there is no guide', async () => {
+test('a guide that is not built says how to build it', async () => {
   const app = fastify();
   addGuide(app, [join(tmpdir(), 'service-guide-that-is-not-built')]);
-  assert.equal((await app.inject({ url: '/docs/guide/' })).statusCode, 404);
+  const page = await app.inject({ url: '/docs/guide/' });
+  assert.equal(page.statusCode, 404);
+  assert.match(page.body, /<pre>npm run docs<\/pre>/);
   await app.close();
 });

@@ -1,24 +1,23 @@
 import type { TSchema } from 'typebox';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { addAliases } from '../../operations/check-body.ts';
-import { type AnyOperation, isDecisionOperation, type Refusal } from '../../operations/operation.ts';
-import type { Runtime } from '../../operations/runtime.ts';
+import { type AnyOperation, isDecisionOperation } from '../../operations/operation.ts';
 import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
-import { buildErrorBody, type ErrorCode, FAULT, STATUS } from '../web/errors.ts';
+import { type ErrorCode, FAULT, STATUS } from '../web/errors.ts';
 import { type EventRoute, eventRoutes } from './events/routes.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
 
 /**
- * Returns the OpenAPI 3.1 description of the operations that this runtime offers. Their schemas are JSON Schema and
- * appear in it unchanged.
+ * Returns the OpenAPI 3.1 description of the operations, which no configuration changes. Their schemas are JSON Schema
+ * and appear in it unchanged.
  */
-export function buildOpenApiDocument(operations: readonly AnyOperation[], runtime: Runtime): object {
+export function buildOpenApiDocument(operations: readonly AnyOperation[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const { path, method } = operation.http;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, runtime) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation) };
   }
   for (const route of llmRoutes) {
     const { path, method } = route.http;
@@ -32,7 +31,7 @@ export function buildOpenApiDocument(operations: readonly AnyOperation[], runtim
     openapi: '3.1.0',
     info: {
       title: 'Agent safety API',
-      version: runtime.version,
+      version,
       description:
         'Decides allow, block or modify for what goes into an agent, comes out of it, or is about to be done by it. A blocked decision is a 200: read `decision`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -49,19 +48,23 @@ export function buildOpenApiDocument(operations: readonly AnyOperation[], runtim
 
 const PROVIDERS = 'model providers';
 
+/** For a path that names the model. */
+const EXAMPLE_MODEL = 'gemini-2.5-flash';
+
 const LLM_ERRORS = {
   '400':
     'The policy blocks it: `policy_violation`, with the decision and its violations. A budget is used up: `budget_exceeded`.',
 };
 
 /** Describes an LLM route. Bodies and errors have the provider's format, which the provider documents. */
-function describeLlmRoute({ http, wire, name, summary }: LlmRoute): object {
+function describeLlmRoute({ http, wire, name, summary, example }: LlmRoute): object {
   const in_path = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const parameters = in_path.map((each) => ({
     name: each,
     in: 'path',
     required: true,
     schema: { type: 'string' },
+    example: EXAMPLE_MODEL,
   }));
   const free = { 'application/json': { schema: {} } };
   const errors = Object.entries(wire === null ? {} : LLM_ERRORS).map(([status, description]) => [
@@ -76,7 +79,9 @@ function describeLlmRoute({ http, wire, name, summary }: LlmRoute): object {
       'Takes and gives what the provider does, so that its clients work unchanged. The credential of this service goes into `x-service-key`; every other one is the provider’s.',
     security: [{}, { bearer: [] }, { serviceKey: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(http.method === 'POST' && { requestBody: { required: true, content: free } }),
+    ...(http.method === 'POST' && {
+      requestBody: { required: true, content: { 'application/json': { schema: {}, example } } },
+    }),
     responses: {
       '200': { description: 'The answer of the provider.', content: free },
       ...Object.fromEntries(errors),
@@ -197,12 +202,11 @@ const TENANT_HEADER = {
 const USER_HEADER = {
   name: 'x-service-user',
   in: 'header',
-  required: true,
   description: 'The user. The role of the user determines what is returned.',
   schema: { type: 'string', maxLength: 256 },
 };
 
-function describeOperation(operation: AnyOperation, runtime: Runtime): object {
+function describeOperation(operation: AnyOperation): object {
   const parameters = getParameters(operation);
   return {
     operationId: operation.name,
@@ -214,7 +218,7 @@ function describeOperation(operation: AnyOperation, runtime: Runtime): object {
       : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.http.method !== 'GET' && { requestBody: getBody(operation) }),
-    responses: getResponses(operation, operation.unavailable?.(runtime) ?? null),
+    responses: getResponses(operation),
   };
 }
 
@@ -240,8 +244,12 @@ function getParameters(operation: AnyOperation): object[] {
   }));
   const rest = http.method === 'GET' ? Object.keys(omitMembers(properties, parsePathNames(http))) : [];
   const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
-  const parameters = [...(operation.for_users === true ? [USER_HEADER] : []), ...inPath, ...inQuery];
+  const parameters = [...getUserHeader(operation), ...inPath, ...inQuery];
   return isDecisionOperation(operation) ? [...parameters, TENANT_HEADER] : parameters;
+}
+
+function getUserHeader({ for_users }: AnyOperation): object[] {
+  return for_users === undefined ? [] : [{ ...USER_HEADER, required: for_users === true }];
 }
 
 function parsePathNames({ path }: AnyOperation['http']): string[] {
@@ -291,22 +299,14 @@ function getBody({ input: own, example, http, check_body }: AnyOperation): objec
 const ERROR_CONTENT = { schema: { $ref: '#/components/schemas/Error' } };
 const EXAMPLE_REQUEST_ID = 'req_0123456789ab_1';
 
-/** Describes the answers of an operation. One that is not available here has only its refusal. */
-function getResponses(operation: AnyOperation, unavailable: Refusal | null): object {
-  if (unavailable !== null) {
-    const example = buildErrorBody(unavailable, EXAMPLE_REQUEST_ID);
-    const description = `\`${unavailable.code}\``;
-    return {
-      [STATUS[unavailable.code]]: {
-        description,
-        content: { 'application/json': { ...ERROR_CONTENT, example } },
-      },
-    };
-  }
+function getResponses(operation: AnyOperation): object {
   const { output, answer, http } = operation;
   const type = http.produces?.split(';', 1)[0] ?? 'application/json';
   return {
-    '200': { description: 'The answer.', content: { [type]: { schema: output, example: answer } } },
+    '200': {
+      description: 'The answer.',
+      content: { [type]: { schema: output, ...(answer !== null && { example: answer }) } },
+    },
     ...getErrors(operation),
     default: { description: 'Another error.', content: { 'application/json': ERROR_CONTENT } },
   };

@@ -96,7 +96,7 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   app.get('/openapi.json', async (_request, reply) => {
     if (description === null) {
       const { buildOpenApiDocument } = await import('./openapi.ts');
-      description = JSON.stringify(buildOpenApiDocument(served, runtime));
+      description = JSON.stringify(buildOpenApiDocument(served, runtime.version));
     }
     return reply.header('content-type', 'application/json; charset=utf-8').send(description);
   });

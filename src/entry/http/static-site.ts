@@ -69,14 +69,36 @@ export async function sendSiteFile(
     .send(await readFile(path));
 }
 
-/** Sends a page that is no file, with the same headers. */
-export function sendSitePage(reply: FastifyReply, status: number, html: string): FastifyReply {
+/** Sends the page of a site that is not built yet: how to build it. */
+export function sendNotBuilt(
+  reply: FastifyReply,
+  status: number,
+  site: string,
+  command: string,
+): FastifyReply {
   return reply
     .code(status)
     .headers(HEADERS)
     .header('cache-control', 'no-store')
     .header('content-type', TYPES['.html'])
-    .send(html);
+    .send(buildNotBuiltPage(site, command));
+}
+
+function buildNotBuiltPage(site: string, command: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>The ${site} is not built</title>
+</head>
+<body>
+<h1>The ${site} is not built</h1>
+<p>This service runs from a checkout. Build the ${site}, then load this page again:</p>
+<pre>${command}</pre>
+</body>
+</html>
+`;
 }
 
 /** Returns the files of the first folder that exists, by their path in the site. */

@@ -129,6 +129,9 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
     const file = answer.json.paths['/v1/scan/file'].post.requestBody.content;
     assert.deepEqual(Object.keys(file), ['application/json', 'multipart/form-data']);
     assert.equal(answer.json.paths['/v1/policies/templates/{template_name}'].get.parameters[0].in, 'path');
+    assert.ok(!answer.text.includes('\\\\p{'), 'Python has no such classes');
+    for (const { http } of llmRoutes.filter(({ http }) => http.method === 'POST'))
+      assert.ok(answer.json.paths[http.path].post.requestBody.content['application/json'].example, http.path);
   }));
 
 /** Permissions that the callers of these tests lack. */
@@ -223,9 +226,9 @@ test('the errors that are described are those that happen', () =>
       assert.deepEqual({ ...answer.json, request_id: '' }, { ...example, request_id: '' }, path);
       compared++;
     }
-    assert.equal(compared, 6);
+    assert.equal(compared, 5);
     const status = paths['/v1/intelligence/status'].get.responses;
-    assert.deepEqual(Object.keys(status), ['503']);
+    assert.ok('200' in status && '503' in status, 'a layer that is off is described like one that is on');
     assert.ok(!('413' in paths['/v1/health'].get.responses));
   }));
 

@@ -2,7 +2,9 @@ import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireName, WireRoute } from '../../core/wire/wire-format.ts';
 
 /** A path of a provider's API that this service serves in the provider's own format. */
-export interface LlmRoute extends Omit<WireRoute, 'path' | 'name'> {
+export interface LlmRoute
+  extends Omit<WireRoute, 'path' | 'name' | 'example'>,
+    Partial<Pick<WireRoute, 'example'>> {
   readonly http: {
     readonly method: 'GET' | 'POST';
     /** The path in the API description, with parameters in braces. */

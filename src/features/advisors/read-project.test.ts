@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { autoConfigAdvisor } from '../../core/advisors/auto-config.ts';
 import { readProject } from './read-project.ts';
+import { readServerProject } from './server-project.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'read-project-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -181,4 +182,14 @@ test('hostile sources take linear work', async () => {
   );
   const outline = await readProject(writeProject('hostile', files));
   assert.equal(outline.file_count, 8);
+});
+
+test('a path may be a root as the configuration writes it, and no folder outside', async () => {
+  const root = writeProject('proj', { 'a.py': 'import langchain\n' });
+  writeProject('other', { 'a.py': '' });
+  const places = { body_bytes_max: 1, file_roots: [root], state_dir: join(scratch, 'state') };
+  for (const path of ['proj', './proj/', '.', root])
+    assert.deepEqual((await readServerProject(path, places)).languages, ['python'], path);
+  for (const path of ['other', '../other', 'roj', '..'])
+    await assert.rejects(readServerProject(path, places), { code: 'not_found' }, path);
 });

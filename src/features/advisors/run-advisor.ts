@@ -84,7 +84,7 @@ async function runConversation<Input>(
     const answer = await backend.ask(messages, ports.signal);
     usage.input_tokens += answer.input_tokens ?? 0;
     usage.output_tokens += answer.output_tokens ?? 0;
-    ports.onProgress?.('checking');
+    if (call.check !== undefined) ports.onProgress?.('checking');
     return reviewAnswer(answer, call, ports.signal);
   };
   let reviewed = await ask('asking');

@@ -5,6 +5,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdvisorResult } from '../../core/advisors/types.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import { replaceDurably } from '../../runtime/skills/write-durably.ts';
 
 const FOLDER = 'advisor-proposals';
@@ -14,6 +15,13 @@ const FOLDER = 'advisor-proposals';
  * compared with.
  */
 export type ProposalQuestion = readonly [command: string, ...rest: string[]];
+
+/** The result of an advisor, and the question that it answers. */
+export interface AnsweredQuestion {
+  readonly result: AdvisorResult;
+  readonly config: Config;
+  readonly question: ProposalQuestion;
+}
 
 /** Keeps a proposal in place of the one that the command showed before. */
 export async function keepProposal(

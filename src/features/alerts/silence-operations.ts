@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
-import { name } from '../../operations/shapes.ts';
+import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -96,7 +96,7 @@ export const alertSilencesAdd = defineOperation({
         type: 'string',
         minLength: 1,
         maxLength: 500,
-        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+        pattern: PRINTABLE_TEXT,
         description: 'Why.',
       },
       expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `2h`; at most `90d`.' },

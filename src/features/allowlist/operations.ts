@@ -2,6 +2,7 @@ import { findEvents } from '../../operations/audit.ts';
 import { applyManagedChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -24,7 +25,7 @@ const fingerprint = {
 const tenantId = {
   type: ['string', 'null'],
   maxLength: 256,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
   description: 'The tenant to whose content the entry applies (default: all tenants).',
 } as const;
 
@@ -94,7 +95,7 @@ export const allowlistAdd = defineOperation({
         description: 'The index in `finding_places` of the event, from 0 (default: 0).',
       },
       tenant_id: tenantId,
-      reason: { type: 'string', minLength: 1, maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+      reason: { type: 'string', minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT },
       expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `30d`; at most a year.' },
     },
   },

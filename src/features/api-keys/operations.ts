@@ -8,6 +8,7 @@ import {
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { createApiKey } from '../../runtime/access/tokens.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
@@ -36,7 +37,7 @@ const names = (description: string) =>
     type: 'array',
     minItems: 1,
     maxItems: 100,
-    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+    items: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
     description,
   }) as const;
 

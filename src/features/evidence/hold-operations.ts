@@ -3,7 +3,7 @@ import { recordOperatorChange, requireAllTenants, requireOperator } from '../../
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { nullableTextSchema } from '../../operations/schema-parts.ts';
-import { name } from '../../operations/shapes.ts';
+import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -119,7 +119,7 @@ export const auditHoldAdd = defineOperation({
         type: 'string',
         minLength: 1,
         maxLength: 500,
-        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+        pattern: PRINTABLE_TEXT,
         description: 'Why, such as the number of a case.',
       },
     },

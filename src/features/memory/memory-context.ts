@@ -130,6 +130,7 @@ export interface MemoryResources {
   readonly openWithoutKeys: () => Promise<Pick<MemoryStore, 'store' | 'clock'>>;
 }
 
+/** Opens nothing yet: store, keys and clock are opened on the first use, and again after a failure. */
 export function openMemoryResources(parts: MemoryParts): MemoryResources {
   const openWithoutKeys = createLazyValue(async () => {
     const store = await parts.store();

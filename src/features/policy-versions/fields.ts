@@ -1,3 +1,5 @@
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
+
 const DOCUMENT_CHARS_MAX = 1_048_576;
 
 /** A policy document as an operator types it. */
@@ -9,7 +11,7 @@ export const documentText = {
 
 /** Builds the schema of one line of text. */
 export function buildLineSchema(description: string) {
-  return { type: 'string', maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$', description } as const;
+  return { type: 'string', maxLength: 500, pattern: PRINTABLE_TEXT, description } as const;
 }
 
 /** Builds the schema of the number of a version. */

@@ -7,7 +7,7 @@ import {
   SEVERITIES,
   VIOLATION_TYPES,
 } from '../../core/types/index.ts';
-import { dataTags, name } from '../../operations/shapes.ts';
+import { dataTags, name, PRINTABLE } from '../../operations/shapes.ts';
 
 /** Events that one batch may have. */
 export const BATCH_EVENTS_MAX = 256;
@@ -54,7 +54,7 @@ const reportedMetadataSchema = {
       100,
     ),
     monitored: {
-      ...buildNamesSchema(`[^\\p{Cc}\\p{Cs}]{1,256}:(?:${ACTIONS.join('|')})`, 50),
+      ...buildNamesSchema(`${PRINTABLE}{1,256}:(?:${ACTIONS.join('|')})`, 50),
       description: 'Rules in monitor mode, each with its action.',
     },
     phase: { enum: PHASES },

@@ -1,6 +1,7 @@
 import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { listTenants } from './list-tenants.ts';
 import { newTenantId } from './shapes.ts';
@@ -90,7 +91,7 @@ export const tenantsCreate = defineOperation({
     required: ['tenant_id'],
     properties: {
       tenant_id: newTenantId,
-      name: { type: 'string', maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$', description: 'For people.' },
+      name: { type: 'string', maxLength: 256, pattern: PRINTABLE_TEXT, description: 'For people.' },
     },
   },
   output: tenant,

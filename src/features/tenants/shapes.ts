@@ -1,9 +1,11 @@
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
+
 /** A tenant in the path of a route. */
 export const tenantPath = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
   description: 'The tenant.',
 } as const;
 
@@ -20,7 +22,7 @@ export const newTenantId = {
 export const note = {
   type: 'string',
   maxLength: 500,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: PRINTABLE_TEXT,
   description: 'Why; shown in the history.',
 } as const;
 

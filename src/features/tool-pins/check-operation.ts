@@ -4,7 +4,7 @@ import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
-import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
+import { agentId, name, PRINTABLE_TEXT, sessionId, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
@@ -19,7 +19,7 @@ import {
 } from './pins.ts';
 import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-list-snapshots.ts';
 
-const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const server = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
 const userId = {
   ...name,
   description: 'The user of the list, if the server shows users different ones.',

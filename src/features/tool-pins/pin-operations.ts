@@ -1,11 +1,11 @@
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { name, tenantId } from '../../operations/shapes.ts';
+import { name, PRINTABLE_TEXT, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { decidePin, listPins, type PinRow } from './pins.ts';
 
-const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const server = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
 const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
 const userId = {
   ...name,

@@ -14,7 +14,13 @@ import type { WireFormat } from '../wire-format.ts';
 export const anthropicCountTokens: WireFormat = {
   name: 'anthropic.count_tokens',
   family: 'anthropic',
-  routes: [{ path: '/v1/messages/count_tokens', summary: 'Anthropic count of tokens, guarded' }],
+  routes: [
+    {
+      path: '/v1/messages/count_tokens',
+      summary: 'Anthropic count of tokens, guarded',
+      example: { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Say hello.' }] },
+    },
+  ],
   path_pattern: /(?:^|\/v\d[^/]*)\/messages\/count_tokens$/i,
   is_free: true,
   operation_name: 'chat',

@@ -26,7 +26,17 @@ import type { EventReader, WireFormat, WireUsage } from '../wire-format.ts';
 export const anthropicMessages: WireFormat = {
   name: 'anthropic.messages',
   family: 'anthropic',
-  routes: [{ path: '/v1/messages', summary: 'Anthropic messages, guarded' }],
+  routes: [
+    {
+      path: '/v1/messages',
+      summary: 'Anthropic messages, guarded',
+      example: {
+        model: 'claude-sonnet-4-5',
+        max_tokens: 256,
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      },
+    },
+  ],
   // Many other services have `/messages` too, so without a version prefix it must be the whole path.
   path_pattern: /(?:^|\/v\d[^/]*)\/messages$/i,
   operation_name: 'chat',

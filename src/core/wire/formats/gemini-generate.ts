@@ -59,6 +59,7 @@ function buildRoutes(version: string): readonly WireRoute[] {
     name: `gemini_${version}_${is_stream ? 'stream' : 'generate'}`,
     ending: { text: `:${verb}`, is_stream },
     summary,
+    example: { contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] },
   });
   return [
     buildRoute('generateContent', false, 'Gemini content, guarded'),

@@ -44,7 +44,13 @@ import type { AnswerContext, WireFormat, WireRequest, WireText } from '../wire-f
 export const openAiChat: WireFormat = {
   name: 'openai.chat',
   family: 'openai',
-  routes: [{ path: '/v1/chat/completions', summary: 'OpenAI chat completions, guarded' }],
+  routes: [
+    {
+      path: '/v1/chat/completions',
+      summary: 'OpenAI chat completions, guarded',
+      example: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello.' }] },
+    },
+  ],
   path_pattern: /\/chat\/completions$/i,
   operation_name: 'chat',
   readRequest,

@@ -33,7 +33,13 @@ import type { AnswerContext, WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiCompletions: WireFormat = {
   name: 'openai.completions',
   family: 'openai',
-  routes: [{ path: '/v1/completions', summary: 'OpenAI completions, guarded' }],
+  routes: [
+    {
+      path: '/v1/completions',
+      summary: 'OpenAI completions, guarded',
+      example: { model: 'gpt-3.5-turbo-instruct', prompt: 'Say hello.' },
+    },
+  ],
   path_pattern: /(?<!\/chat)\/completions$/i,
   operation_name: 'text_completion',
   readRequest,

@@ -19,7 +19,13 @@ import type { WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiEmbeddings: WireFormat = {
   name: 'openai.embeddings',
   family: 'openai',
-  routes: [{ path: '/v1/embeddings', summary: 'OpenAI embeddings, guarded' }],
+  routes: [
+    {
+      path: '/v1/embeddings',
+      summary: 'OpenAI embeddings, guarded',
+      example: { model: 'text-embedding-3-small', input: 'A sentence.' },
+    },
+  ],
   path_pattern: /\/embeddings$/i,
   operation_name: 'embeddings',
   readRequest,

@@ -13,7 +13,13 @@ import type { WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiResponses: WireFormat = {
   name: 'openai.responses',
   family: 'openai',
-  routes: [{ path: '/v1/responses', summary: 'OpenAI responses, guarded' }],
+  routes: [
+    {
+      path: '/v1/responses',
+      summary: 'OpenAI responses, guarded',
+      example: { model: 'gpt-4o-mini', input: 'Say hello.' },
+    },
+  ],
   path_pattern: /\/responses$/i,
   operation_name: 'chat',
   readRequest,

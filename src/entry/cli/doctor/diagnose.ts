@@ -108,7 +108,7 @@ function checkAnyInstalled(
 ): readonly DoctorCheck[] {
   if (coding_agent !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
   return [
-    buildWarningCheck(
+    buildFailedCheck(
       'coding_agent.installed',
       NO_SUBJECT,
       'No coding agent has a hook of this program.',

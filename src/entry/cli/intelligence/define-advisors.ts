@@ -165,7 +165,7 @@ export function defineIntegrate(parent: Command, terminal: Terminal): void {
       if (framework === null) throw explainUnknownTarget(options.target);
       const root = resolve(terminal.cwd, options.path);
       const outline = await readOutline(root);
-      const question = ['integrate', framework.id, root] as const;
+      const question = ['integrate', framework.name, root] as const;
       const done = await runAdvisorCommand(question, options, terminal, async (context) => {
         const { prepareIntegration } = await import('../../../features/advisors/advisory.ts');
         return prepareIntegration(framework, outline, context);
@@ -199,7 +199,10 @@ function defineAdvisor(parent: Command, name: string, summary: string, descripti
 function addFileOptions(command: Command): Command {
   return command
     .option('--output-dir <folder>', 'the folder in which proposals are staged', STAGING_FOLDER)
-    .option('--apply', 'show the changes, ask, and install them: the proposal that was staged last, or else a new one')
+    .option(
+      '--apply',
+      'show the changes, ask, and install them: the proposal that was staged last, or else a new one',
+    )
     .option('-y, --yes', 'do not ask')
     .option('--confirm-weaker', 'apply a proposal that weakens the policy');
 }

@@ -7,13 +7,16 @@ import {
   listArtifactChanges,
   stageArtifacts,
 } from '../../../features/advisors/artifact-files.ts';
-import { dropProposal, keepProposal } from '../../../features/advisors/shown-proposal.ts';
+import {
+  type AnsweredQuestion,
+  dropProposal,
+  keepProposal,
+} from '../../../features/advisors/shown-proposal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { printDiff } from '../setup/diff-text.ts';
 import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 import { isWeakening, printAdvice } from './print-advice.ts';
-import type { AdvisorAnswer } from './run-advisor-command.ts';
 
 /** The options of advisors that propose files. */
 export interface DeliveryOptions {
@@ -27,7 +30,7 @@ export interface DeliveryOptions {
 
 /** Prints a result, stages its files, and applies them if that was requested and confirmed. */
 export async function deliverArtifacts(
-  { result, config, question }: AdvisorAnswer,
+  { result, config, question }: AnsweredQuestion,
   root: string,
   options: DeliveryOptions,
   terminal: Terminal,

@@ -3,7 +3,11 @@ import type { AdvisorResult } from '../../../core/advisors/types.ts';
 import type { PreparedCall } from '../../../features/advisors/advisory.ts';
 import { requireStagingFolder } from '../../../features/advisors/artifact-files.ts';
 import type { AdvisorStep } from '../../../features/advisors/run-advisor.ts';
-import { findProposal, type ProposalQuestion } from '../../../features/advisors/shown-proposal.ts';
+import {
+  type AnsweredQuestion,
+  findProposal,
+  type ProposalQuestion,
+} from '../../../features/advisors/shown-proposal.ts';
 import type { Context } from '../../../operations/operation.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
@@ -24,16 +28,9 @@ export interface AdvisorOptions {
   readonly apply?: true;
 }
 
-/** The result of an advisor, and the question that it answers. */
-export interface AdvisorAnswer {
-  readonly result: AdvisorResult;
-  readonly config: Config;
-  readonly question: ProposalQuestion;
-}
-
 /**
  * Prepares and runs an advisor in this process, as the user of the command line. Ctrl-C stops the call. With `--apply`
- * the proposal that was shown last for the same question is the result, and the model is not asked.
+ * the proposal that was shown last for the same question is the result, without a call of the model.
  * @returns the result; `null` if only the prompt was printed
  * @throws CommandFailure `not_configured` if the layer is off, or with the summary of a result that is no success
  */
@@ -42,7 +39,7 @@ export async function runAdvisorCommand(
   options: AdvisorOptions,
   terminal: Terminal,
   prepare: (context: Context, config: Config) => Promise<PreparedCall>,
-): Promise<AdvisorAnswer | null> {
+): Promise<AnsweredQuestion | null> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
   // A prompt can be read before the layer is switched on.
   if (options.showPrompt !== true) {
@@ -61,7 +58,7 @@ export async function runAdvisorCommand(
     if (options.apply === true && options.showPrompt !== true) {
       const shown = await findProposal(config.state_dir, question);
       if (shown !== null) {
-        printNotice(terminal, 'This is the proposal that was shown before: the model is not asked again.');
+        printNotice(terminal, 'This is the proposal that was shown before: no model is called.');
         return { result: shown, config, question };
       }
     }

@@ -72,7 +72,10 @@ export async function openSubscriber(
       early = null;
       for (const bytes of waiting) line.write(bytes);
       unwatch = onAccessChange?.(() => void endIfRevoked());
-      timers.push(setInterval(line.beat, heartbeat_ms), setInterval(() => void checkAccess(), access_ms));
+      timers.push(
+        setInterval(line.beat, heartbeat_ms),
+        setInterval(() => void checkAccess(), access_ms),
+      );
     },
     stop,
   };
