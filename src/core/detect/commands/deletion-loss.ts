@@ -9,6 +9,7 @@ import {
 } from '../facts/command-paths.ts';
 import { isCredentialPath } from '../facts/credential-files.ts';
 import { normalizePath } from '../facts/path-form.ts';
+import { followLinks } from '../shell/files.ts';
 import { findSearchedPaths, SOME_NAME } from '../shell/found-paths.ts';
 import { hasFlag, isHarmlessCall, parseArguments } from '../shell/options.ts';
 import type { Command } from '../shell/syntax.ts';
@@ -31,7 +32,7 @@ export const SEVERITY_OF_LOSS: Readonly<Record<Loss, Severity>> = {
 
 /** Returns what a command that deletes its operands loses. */
 export const findLosses: (command: Command) => ReadonlySet<Loss> = memoize((command: Command) => {
-  if (isHarmlessCall(command)) return new Set<Loss>();
+  if (isHarmlessCall(command) || isMisreadPath(command)) return new Set<Loss>();
   const is_recursive = isRecursive(command);
   const targets = getTargets(command);
   const losses = targets.map((path) => gradeDeletion(path, is_recursive));
@@ -43,7 +44,8 @@ export const findLosses: (command: Command) => ReadonlySet<Loss> = memoize((comm
 
 /** Returns the worst loss of a search that deletes what it finds. */
 export function findSearchLoss(command: Command): Loss | null {
-  const paths = resolvePaths(findSearchedPaths(command) ?? [], command.folder);
+  const found = resolvePaths(findSearchedPaths(command) ?? [], command.folder);
+  const paths = found.map((path) => followLinks(command, path));
   const losses = paths.map((path) => gradeDeletion(path, false));
   return LOSSES.find((loss) => losses.includes(loss)) ?? null;
 }
@@ -57,13 +59,29 @@ function isRecursive(command: Command): boolean {
   return has_switch || hasFlag(command, '-r', '-R', '--recursive');
 }
 
+/** Parameters of PowerShell whose value is not a path to delete. */
+const VALUE_FLAG = /^-(?:ErrorAction|EA|Include|Exclude|Filter|ErrorVariable|Stream)$/i;
+/** Programs of Windows. Their reading as a shell of another system at the top of a script has other paths. */
+const WINDOWS_ONLY = /^(?:del|erase|rd|remove-item|ri)$/;
+
+/** Returns whether a command is the second reading of one of Windows, whose backslashes are escapes. */
+export function isMisreadPath({ name, dialect, depth }: Command): boolean {
+  return WINDOWS_ONLY.test(name) && dialect === 'posix' && depth === 0;
+}
+
 /** Returns the paths that a command names, in the folder that the script entered. */
-function getTargets(command: Command): readonly string[] {
+export function getTargets(command: Command): readonly string[] {
   const names = new Set(command.words.filter(({ is_name }) => is_name === true).map(({ text }) => text));
+  const is_windows = command.dialect === 'windows';
+  const values = new Set(
+    command.words
+      .filter((_, at) => VALUE_FLAG.test(command.words[at - 1]?.text ?? ''))
+      .map(({ text }) => text),
+  );
   const operands = parseArguments(command)
-    .operands.filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text))
-    .map((text) => (names.has(text) ? `./${text}` : text));
-  return resolvePaths(operands, command.folder);
+    .operands.filter((text) => text !== '' && !/^\/[sfqap]$/i.test(text) && !(is_windows && values.has(text)))
+    .map((text) => (names.has(text) ? `./${text}` : is_windows ? text.replaceAll('\\', '/') : text));
+  return resolvePaths(operands, command.folder).map((path) => followLinks(command, path));
 }
 
 /** `cd /tmp/a && rm -rf *` deletes files in `/tmp/a`. */

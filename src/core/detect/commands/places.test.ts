@@ -42,7 +42,7 @@ const VALUES: readonly { says: string; value: Json; expected: readonly string[] 
   {
     says: 'code',
     value: { code: "import shutil\nshutil.rmtree('/srv')" },
-    expected: ['execution.code_deletes high $.code 0-35'],
+    expected: ['filesystem.delete_whole critical $.code 0-35'],
   },
   {
     says: 'a sentence under a key of commands',

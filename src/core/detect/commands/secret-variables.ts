@@ -60,6 +60,7 @@ const VARIABLE = /\$(?:env:|\{)?([A-Za-z_]\w{1,80})/g;
 
 /** Returns the variables of keys in a text. */
 function listSecretVariables(text: string): readonly string[] {
+  if (!text.includes('$')) return [];
   return [...text.matchAll(VARIABLE)]
     .map(([, name]) => name!.toUpperCase())
     .filter((name) => SECRET_NAME.test(name) && !NO_SECRET.test(name));

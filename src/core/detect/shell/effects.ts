@@ -166,7 +166,9 @@ function listWrittenFiles(command: Command): readonly (readonly [path: string, f
     const input = source === '/dev/stdin' ? findInput(command)[0] : undefined;
     const file: KnownFile | null =
       input === undefined ? findKnownFile(command, source) : { text: input, origin: 'script' };
-    if (file !== null) found.push([target, file]);
+    if (name === 'ln' && texts.some((text) => /^(?:-[a-zA-Z]*s|--symbolic)/.test(text)))
+      found.push([target, { text: file?.text ?? null, origin: file?.origin ?? 'script', link: source }]);
+    else if (file !== null) found.push([target, file]);
   }
   if (name === 'curl' || name === 'wget' || name === 'aria2c')
     for (const path of listFetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);

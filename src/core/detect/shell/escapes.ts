@@ -1,6 +1,7 @@
 import { findShellTexts } from './code.ts';
 import { findInput } from './output.ts';
 import type { Command } from './syntax.ts';
+import { findRecipes } from './task-files.ts';
 
 /** Programs whose own language can run a shell: editors, pagers, database consoles, `sed` and `awk`. */
 
@@ -38,7 +39,18 @@ export function findEscapedScripts(command: Command): readonly string[] {
     ];
   if (name === 'socat')
     return texts.flatMap((text) => /^(?:exec|system):["']?([^,]{1,1000})/i.exec(text)?.[1] ?? []);
-  return texts.flatMap((text) => [...listShellEscapes(text), ...findShellTexts(text, false)]);
+  return texts.flatMap((text) => [
+    ...listShellEscapes(text),
+    ...findShellTexts(text, false),
+    ...findEditorDeletions(text),
+  ]);
+}
+
+/** `call delete("/a", "rf")` of an editor deletes a folder. */
+function findEditorDeletions(text: string): readonly string[] {
+  return [...text.matchAll(/\bdelete\(["']([^"'\n]{1,300})["'],[ \t]{0,4}["']rf/g)].map(
+    ([, path]) => `rm -rf '${path}'`,
+  );
 }
 
 function listShellEscapes(text: string): readonly string[] {
@@ -95,11 +107,4 @@ function listTclScripts(text: string): readonly string[] {
   return [...text.matchAll(/(?:^|[\n;{[])\s{0,8}(?:spawn|exec|system)\s+([^\n;}\]]{1,1000})/g)]
     .slice(0, WAYS_MAX)
     .map(([, script]) => script!);
-}
-
-/** Returns the recipes of a makefile. */
-function findRecipes(makefile: string): readonly string[] {
-  return makefile
-    .split('\n', 400)
-    .flatMap((line) => /^(?:\t|[\w.-]+:[^;=]*;)[@-]*(.+)$/.exec(line)?.[1] ?? []);
 }

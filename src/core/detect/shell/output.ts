@@ -1,5 +1,6 @@
 import { memoize } from '../../memoize.ts';
 import { decodeBase64 } from '../../text/base64.ts';
+import { findPrintedText } from './code.ts';
 import { findKnownFile } from './files.ts';
 import { findSearchedPaths } from './found-paths.ts';
 import type { Command, ShellWord } from './syntax.ts';
@@ -15,6 +16,8 @@ const COPIES =
 /** Programs that print settings for the shell, which ordinary start-up files run. */
 const SETS_UP =
   /^(?:ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube)$/;
+/** Programs that print literals of the code in their words. */
+const PRINTS_FROM_CODE = /^(?:python[\d.]*|node|nodejs|perl|ruby|php|[gmn]?awk)$/;
 /** The most commands before one in its pipeline that are read. */
 const PIPELINE_MAX = 12;
 
@@ -61,6 +64,7 @@ function computeCommandOutput(command: Command): string | null {
   if (searched !== null) return searched.join('\n');
   if (name === '') return readFileOperands(command);
   if (COPIES.test(name)) return readFileOperands(command);
+  if (PRINTS_FROM_CODE.test(name)) return findPrintedText(words.map(({ text }) => text).join('\n'));
   return decodeInput(command);
 }
 

@@ -80,6 +80,7 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
       depth: script.depth,
       within: script.within,
       code: null,
+      dialect: script.dialect,
       is_function: parser.functions.has(program),
       files: null,
       folder: null,
@@ -125,6 +126,7 @@ const RUNNERS = new Set([
   'php',
   'deno',
   'bun',
+  'go',
 ]);
 
 /** Returns the scripts inside the words just read; `is_run` says whether their output runs. */

@@ -35,6 +35,8 @@ export interface KnownFile {
   /** The content; `null` if unknown. */
   readonly text: string | null;
   readonly origin: 'script' | 'network' | 'decoded';
+  /** The path to which it is a symbolic link. */
+  readonly link?: string;
 }
 
 export type KnownFiles = ReadonlyMap<string, KnownFile>;
@@ -59,6 +61,7 @@ export interface Command {
   readonly within: readonly string[];
   /** Source code of another language that it runs (`python -c`), or `null`. */
   readonly code: string | null;
+  readonly dialect: ShellDialect;
   /** True if it stands for a function that the script defines. */
   readonly is_function: boolean;
   /** Files that the script wrote before; `null` if none. */

@@ -1,4 +1,4 @@
-import { findShellTexts } from './code.ts';
+import { findShellTexts, listCodeDeletions } from './code.ts';
 import type { ShellState } from './effects.ts';
 import { findEscapedScripts, hasShellEscape } from './escapes.ts';
 import { findKnownFile } from './files.ts';
@@ -15,6 +15,7 @@ import {
   type ShellScript,
   type ShellWord,
 } from './syntax.ts';
+import { findTaskScripts } from './task-files.ts';
 import { spendWork, tryToSpend, type WorkBudget } from './work.ts';
 import { skipOptions, unwrapWrapper } from './wrapped.ts';
 import {
@@ -23,6 +24,8 @@ import {
   RUN_VARIABLES,
   SHELL_OPTIONS_WITH_VALUE,
   SHELLS,
+  TAKES_TEXT,
+  WRAPPED_PROGRAMS,
   WRAPPERS,
 } from './wrappers.ts';
 
@@ -48,6 +51,8 @@ export function unwrapCommand(command: Command, shared: ShellState): WrappedComm
   const { work, functions } = shared;
   const parts = [
     unwrapByName(command, work),
+    buildScripts(command, findTaskScripts(command), 'posix'),
+    unwrapUnknown(command),
     unwrapVariables(command),
     unwrapFile(command),
     unwrapFunction(command, functions),
@@ -76,6 +81,27 @@ function unwrapByName(command: Command, work: WorkBudget): WrappedCommands {
   if (script !== null)
     found.push(buildScripts(command, [script], WINDOWS_SHELLS.has(name) ? 'windows' : 'posix'));
   return { commands: found.flatMap((each) => each.commands), scripts: found.flatMap((each) => each.scripts) };
+}
+
+/** The most words before the command of a wrapper that is not known. */
+const UNKNOWN_WORDS_MAX = 4;
+
+/** Unwraps a program that is not known and has a command in its words: `rtk proxy rm -rf a`. */
+function unwrapUnknown(command: Command): WrappedCommands {
+  const { name, words, code } = command;
+  if (
+    code !== null ||
+    name === '' ||
+    WRAPPERS.has(name) ||
+    TAKES_TEXT.has(name) ||
+    WRAPPED_PROGRAMS.has(name)
+  )
+    return NO_COMMANDS;
+  const at = words
+    .slice(0, UNKNOWN_WORDS_MAX)
+    .findIndex(({ text, is_quoted }) => !is_quoted && WRAPPED_PROGRAMS.has(getProgramName(text)));
+  const inner = at < 0 || at + 1 >= words.length ? null : buildInnerCommand(command, words.slice(at), name);
+  return inner === null ? NO_COMMANDS : { commands: [inner], scripts: [] };
 }
 
 /** Returns the scripts in variables whose value a program runs: `PAGER='rm -rf /' man ls`. */
@@ -289,15 +315,21 @@ function findModuleCall(command: Command): Command | null {
 function unwrapCode(command: Command, texts: readonly string[]): WrappedCommands {
   const { name } = command;
   const has_backticks = name === 'perl' || name === 'ruby' || name === 'php';
+  const deleted = texts.flatMap(listCodeDeletions).flatMap(({ path, is_recursive }) => {
+    const words = ['rm', ...(is_recursive ? ['-rf'] : []), '--', path ?? ''];
+    const texts_of = words.map((text): ShellWord => ({ text, is_quoted: true }));
+    return path === null ? [] : (buildInnerCommand(command, texts_of, name) ?? []);
+  });
+  const codes = texts.map((code) => ({
+    ...deriveInner(command, name),
+    name,
+    code,
+    words: [],
+    previous: null,
+    redirections: [],
+  }));
   return {
-    commands: texts.map((code) => ({
-      ...deriveInner(command, name),
-      name,
-      code,
-      words: [],
-      previous: null,
-      redirections: [],
-    })),
+    commands: [...codes, ...deleted],
     scripts: texts
       .flatMap((code) => findShellTexts(code, has_backticks))
       .map((text) => buildInnerScript(command, text, 'posix')),

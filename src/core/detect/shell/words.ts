@@ -220,7 +220,7 @@ function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
 const EVALUATED_UNITS_MAX = 400;
 /** First programs of scripts whose output can be computed. */
 const PRINTS =
-  /^\s*(?:echo|printf|cat|find|fd|ls|git ls-files|mktemp|pwd|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)(?:[\s<]|$)/;
+  /^\s*(?:echo|printf|cat|find|fd|ls|git ls-files|mktemp|pwd|python3?|node|perl|ruby|php|awk|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)(?:[\s<]|$)/;
 
 /** Returns what a substitution prints, `$()` if unknown. Without quotes it is split at blanks. */
 function readOutput(cursor: ShellCursor, from: number, to: number, is_quoted: boolean): string {

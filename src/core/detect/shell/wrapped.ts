@@ -66,6 +66,31 @@ function quoteGitWord(written: string): string {
   return quoteWord({ text: written.replaceAll('% ', ' '), is_quoted: true });
 }
 
+/** Returns the command that `ext::` names, read by git and by a shell. */
+function listTransportScripts(text: string): readonly string[] {
+  const script = /^ext::(.{1,1000})$/s.exec(text)?.[1];
+  if (script === undefined) return [];
+  // `% ` is a blank in a word.
+  const words = script.split(/(?<!%) /).map(quoteGitWord);
+  return [words.join(' '), script.replaceAll('% ', ' ')];
+}
+
+/** Settings of git whose value is a command, or one after a `!`. */
+const RUN_SETTING =
+  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|gitproxy|askpass)|diff\.external|credential\.helper|alias\.[\w-]+|filter\.[\w-]+\.(?:clean|smudge|process)|sequence\.editor|gpg\.(?:\w+\.)?program|diff\.[\w-]+\.(?:textconv|command)|merge\.[\w-]+\.driver|pager\.[\w-]+|(?:diff|merge)tool\.[\w-]+\.cmd|interactive\.difffilter|uploadpack\.packobjectshook|remote\.[\w-]+\.(?:uploadpack|receivepack))$/i;
+
+/** Returns the values of such settings after `-c`, and after `git config`. */
+function listSettingScripts(words: readonly ShellWord[]): readonly string[] {
+  const texts = words.map(({ text }) => text);
+  const is_config = texts.includes('config');
+  return texts.flatMap((text, at) => {
+    const [, key = '', value] = /^([\w.-]{1,100})(?:=([\s\S]{1,1000}))?$/.exec(text) ?? [];
+    if (!RUN_SETTING.test(key)) return [];
+    const script = value ?? (is_config ? texts[at + 1] : undefined);
+    return script === undefined ? [] : script.replace(/^!/, '');
+  });
+}
+
 /**
  * Returns the scripts that run on another machine, whose shell reads its input, and the command that `ext::`
  * of git names.
@@ -73,16 +98,7 @@ function quoteGitWord(written: string): string {
 function findRemoteScripts(command: Command): readonly string[] {
   const { name, words } = command;
   if (name === 'git')
-    return words.flatMap(({ text }) => {
-      const script = /^ext::(.{1,1000})$/.exec(text)?.[1];
-      // `% ` is a blank in a word.
-      return script === undefined
-        ? []
-        : script
-            .split(/(?<!%) /)
-            .map(quoteGitWord)
-            .join(' ');
-    });
+    return [...words.flatMap(({ text }) => listTransportScripts(text)), ...listSettingScripts(words)];
   if (name !== 'ssh' && name !== 'autossh') return [];
   const [form] = WRAPPERS.get(name)!;
   const [at = 0] = findCommandStarts(words, form!);

@@ -322,3 +322,18 @@ export const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
 export function findInterpreterFlags(name: string): readonly string[] | undefined {
   return INTERPRETERS.get(name) ?? INTERPRETERS.get(name.replace(/[.\d]+$/, ''));
 }
+
+/** Programs whose words are text, names or patterns, so that a program among them is not run. */
+export const TAKES_TEXT: ReadonlySet<string> = new Set(
+  'echo printf print grep egrep fgrep zgrep rg ag ack pgrep pkill killall sed awk gawk mawk nawk cat less more head tail tee man tldr cheat help info apropos whatis which whence where type hash command alias unalias complete compgen test [ [[ jq yq cut tr sort uniq wc diff cmp comm ls dir stat file find fd locate mkdir touch cp mv ln rm chmod chown read set export unset declare local typeset readonly return source for while case select function until sleep seq basename dirname expect vi vim nvim nano emacs code open say logger wall mail write-host write-output git hg svn gh glab hub tig brew apt apt-get apk yum dnf pacman zypper snap choco winget scoop port emerge nix-env pip pip3 gem cargo go composer conda mamba asdf cpan luarocks gpg trap claude codex gemini explain howdoi explainshell note notify-send write systemctl service sc rc-service update-rc.d chkconfig docker-compose convert select insert drop delete truncate update grant alter create perform please to the a i we you it this that don can how what why when do'.split(
+    ' ',
+  ),
+);
+
+/** Programs with which the command of a wrapper begins that is not known. */
+export const WRAPPED_PROGRAMS: ReadonlySet<string> = new Set([
+  ...SHELLS,
+  ...'rm rmdir unlink find dd mkfs mkfs.ext4 shred wipefs truncate chmod chown mv cp cat git docker podman kubectl helm terraform tofu pulumi aws gcloud az curl wget nc ncat scp rsync ssh sudo doas env xargs npx pnpm yarn npm bunx python python3 perl ruby node php psql mysql sqlite3 mongosh redis-cli dropdb prisma rails alembic systemctl crontab kill killall pkill reboot shutdown rimraf powershell pwsh'.split(
+    ' ',
+  ),
+]);

@@ -420,7 +420,7 @@ function takesFromStore(command: Command): boolean {
   if (name === 'git') return / credential (?:fill|get) | config .*extraheader/i.test(text);
   if (name === 'getent') return / g?shadow /.test(text);
   if (name === 'docker') return / (?:config|secret) inspect /.test(text) || / inspect .*\.Env\b/.test(text);
-  if (name === 'npm') return / config (?:get|list|ls) .*(?:_auth|token|-l )/i.test(text);
+  if (name === 'npm') return / token create | config (?:get|list|ls) .*(?:_auth|token|-l )/i.test(text);
   if (name === 'cmdkey' || name === 'vaultcmd') return /\/list/i.test(text);
   if (name === 'ssh-add') return hasFlag(command, '-d', '-D');
   if (name === 'dscl') return / (?:-passwd|ShadowHash\w*|-authonly) /.test(text);

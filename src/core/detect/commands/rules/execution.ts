@@ -1,4 +1,5 @@
 import { isTemporary } from '../../facts/command-paths.ts';
+import { listCodeDeletions } from '../../shell/code.ts';
 import { findKnownFile } from '../../shell/files.ts';
 import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import { computeOutput, findInput } from '../../shell/output.ts';
@@ -148,17 +149,23 @@ export const executionRules: readonly CommandRule[] = [
     programs: INTERPRETER_NAMES,
     description: 'Deletes files or folders, or whole indexes of a service, from code.',
     safer: 'python3 -c "print(1)"',
+    // A path that is written out is judged as a deletion.
     saw: ({ code }) =>
       code !== null &&
-      /\brmtree\s*\(|\bos\.(?:remove|unlink|rmdir|removedirs)\s*\(|\b(?:unlink|rmdir|rm|remove)Sync\s*\(|\bfs\.(?:promises\.)?(?:rm|unlink|rmdir)\s*\(|\brm_rf?\b|\bFile(?:Utils)?\.(?:delete|rm\w*|remove_dir)|\bunlink\s*(?:[('"$]|glob)|\brimraf\b|\bPath\([^)]{0,200}\)\.(?:unlink|rmdir)|\b(?:client|index|algolia|db|collection|admin)\w*\.(?:delete|drop|clear|purge)\w*\s*\(|to delete POSIX file|rm -rf /.test(
-        code,
-      ),
+      (listCodeDeletions(code).some(({ path }) => path === null) ||
+        /\bPath\([^)]{0,200}\)\.(?:unlink|rmdir)|\b(?:client|index|algolia|db|collection|admin)\w*\.(?:delete|drop|clear|purge)\w*\s*\(|to delete POSIX file|^\s{0,8}rm -\w|\bunlink\s*(?:[($]|glob)|['"]unlink['"]/.test(
+          code,
+        )),
     hits: [
-      'python -c "import shutil; shutil.rmtree(\'/home/ada\')"',
-      "node -e \"require('fs').rmSync('/x',{recursive:true})\"",
-      'ruby -e "FileUtils.rm_rf(\'/x\')"',
+      'python -c "import shutil; shutil.rmtree(path)"',
+      'node -e "require(\'fs\').rmSync(folder,{recursive:true})"',
+      'ruby -e "FileUtils.rm_rf(folder)"',
     ],
-    misses: ['python -c "import os; print(os.getcwd())"', 'node -e "console.log(\'DROP DATABASE x\')"'],
+    misses: [
+      'python -c "print(\'rm -rf /\')"',
+      'python -c "import os; print(os.getcwd())"',
+      'node -e "console.log(\'DROP DATABASE x\')"',
+    ],
   },
   {
     id: 'execution.interactive_shell',

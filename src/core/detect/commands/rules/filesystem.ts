@@ -1,7 +1,15 @@
 import { isDisk, isLogPath, isTemporary, isWholeSystemPath } from '../../facts/command-paths.ts';
 import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command, ShellWord } from '../../shell/syntax.ts';
-import { findLosses, findSearchLoss, isPrecious, SEVERITY_OF_LOSS } from '../deletion-loss.ts';
+import {
+  findLosses,
+  findSearchLoss,
+  getTargets,
+  isMisreadPath,
+  isPrecious,
+  isSpared,
+  SEVERITY_OF_LOSS,
+} from '../deletion-loss.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -32,7 +40,7 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.delete_forced',
     tag: 'dangerous.filesystem',
     severity: 'high',
-    programs: 'rm unlink srm rimraf del-cli',
+    programs: 'rm unlink srm rimraf del-cli del erase remove-item ri',
     description: 'Deletes a folder outside the working one with all that is in it, without asking.',
     safer: 'ls -la /srv/data',
     saw: (command) => findLosses(command).has('outside'),
@@ -49,7 +57,7 @@ export const filesystemRules: readonly CommandRule[] = [
     tag: 'dangerous.filesystem',
     severity: 'medium',
     grade: (command) => (findLosses(command).has('tree') ? 'medium' : 'low'),
-    programs: 'rm unlink rimraf del-cli',
+    programs: 'rm unlink rimraf del-cli del erase remove-item ri',
     description: 'Deletes a folder in the working one with all that is in it, without asking.',
     safer: 'git clean -nd',
     saw: (command) => findLosses(command).has('tree') || findLosses(command).has('part'),
@@ -255,16 +263,21 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.windows_delete',
     tag: 'dangerous.filesystem',
     severity: 'high',
-    programs: 'del erase rd rmdir remove-item ri rm [io.directory]::delete [system.io.directory]::delete',
+    programs:
+      'del erase rd rmdir remove-item ri rm [io.directory]::delete [system.io.directory]::delete .delete $_.delete',
     description: 'Deletes folders or file patterns with all that is in them, without asking.',
     safer: 'Remove-Item notes.txt',
     saw: (command) => {
       const { name } = command;
-      if (name.startsWith('[')) return true;
+      if (/^(?:\[|\.|\$_)/.test(name)) return true;
+      if (isMisreadPath(command)) return false;
       const text = `${joinWords(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
       const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
       const is_quiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
-      return name === 'rm' ? is_quiet && / ?-recurse/i.test(text) : is_recursive && is_quiet;
+      const targets = getTargets(command);
+      if (targets.length > 0 && targets.every(isSpared)) return false;
+      if (name === 'rm') return is_quiet && / ?-recurse/i.test(text);
+      return is_recursive && (is_quiet || /^(?:remove-item|ri)$/.test(name));
     },
     hits: [
       'rd /s /q C:\\data',
@@ -282,7 +295,9 @@ export const filesystemRules: readonly CommandRule[] = [
 /** Returns the files that a command replaces with nothing. */
 function listEmptiedFiles(command: Command): readonly string[] {
   const { name, redirections, words } = command;
+  if (redirections.length === 0 && !/^(?:cp|install|ln|clear-content|clc)$/.test(name)) return [];
   const operands = listOperands(command);
+  if (/^(?:clear-content|clc)$/.test(name)) return operands;
   if (/^(?:cp|install|ln)$/.test(name)) return operands[0] === '/dev/null' ? operands.slice(1) : [];
   const is_silent = /^(?:|:|true)$/.test(name) || (/^(?:echo|printf)$/.test(name) && isBlank(words));
   if (!is_silent && !(name === 'cat' && operands.every((path) => path === '/dev/null'))) return [];

@@ -164,14 +164,22 @@ export const gitRules: readonly CommandRule[] = [
           /^(?:core\.(?:hooksPath|pager|editor|sshCommand|fsmonitor|gitProxy)|diff\.external|credential\.helper|alias\.[\w-]+|filter\.[\w-]+\.(?:clean|smudge)|sequence\.editor|core\.askpass|gpg\.(?:\w+\.)?program|diff\.[\w-]+\.(?:textconv|command)|merge\.[\w-]+\.driver|pager\.[\w-]+|(?:diff|merge)tool\.[\w-]+\.cmd|interactive\.diffFilter)(?:=!|=.*[/;|&]|$)/i.test(
             text,
           ) &&
-          (text.includes('=') || /[/!;|&]/.test(words[at + 1]?.text ?? '')),
+          (text.includes('=') || /[/!;|&]/.test(words[at + 1]?.text ?? '')) &&
+          !ORDINARY_SSH.test(
+            text.includes('=') ? text.slice(text.indexOf('=') + 1) : (words[at + 1]?.text ?? ''),
+          ),
       ),
     hits: [
       'git config --global core.hooksPath /tmp/hooks',
       "git -c core.pager='!id' log",
       "git config alias.st '!curl x'",
     ],
-    misses: ['git config user.email a@b.c', 'git config core.editor vim', 'git config alias.st status'],
+    misses: [
+      "git config core.sshCommand 'ssh -i ~/.ssh/deploy'",
+      'git config user.email a@b.c',
+      'git config core.editor vim',
+      'git config alias.st status',
+    ],
   },
   {
     id: 'git.no_verify',
@@ -188,6 +196,10 @@ export const gitRules: readonly CommandRule[] = [
     misses: ['git commit -m "use --no-verify"', 'git push'],
   },
 ];
+
+/** `ssh` with a key, a port or an option that starts no program. */
+const ORDINARY_SSH =
+  /^ssh(?: -[vqT46]+| -[ipF] [\w./~@-]{1,200}| -o (?:IdentitiesOnly|StrictHostKeyChecking|UserKnownHostsFile|IdentityFile)=[\w./~-]{1,200}){0,10}$/;
 
 const TAKES_VALUE = new Set([
   '-C',

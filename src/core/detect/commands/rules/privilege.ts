@@ -83,7 +83,7 @@ export const privilegeRules: readonly CommandRule[] = [
     tag: 'dangerous.container',
     severity: 'critical',
     grade: gradeContainer,
-    programs: 'docker podman nerdctl kubectl oc ctr crictl runc',
+    programs: 'docker podman nerdctl kubectl oc ctr crictl runc curl',
     description:
       'Gives a container the machine: its root folder, its processes, all rights or the control socket.',
     safer: 'docker run --rm alpine true',
@@ -93,8 +93,10 @@ export const privilegeRules: readonly CommandRule[] = [
       'docker run --pid=host x',
       'docker run -v /var/run/docker.sock:/s x',
       'docker exec --privileged web sh',
+      'curl -X POST --unix-socket /var/run/docker.sock http://x/containers/create -d @a.json',
     ],
     misses: [
+      'curl --unix-socket /var/run/docker.sock http://x/version',
       'docker run --rm alpine true',
       'docker run -v $PWD:/app x',
       'docker logs web',
@@ -316,6 +318,8 @@ function changesAccounts(command: Command): boolean {
 }
 
 function escapesContainer(command: Command): boolean {
+  if (command.name === 'curl')
+    return /docker\.sock .*\/(?:create|exec|start|build|archive)\b/.test(joinWords(command));
   const text = joinWords(command);
   if (!/^ (?:\S+ ){0,4}(?:run|create|exec|debug) /.test(text)) return false;
   return / --privileged|(?: -v |--volume[= ]|--mount[= ]\S*(?:src|source)=)(?:\/:|\/(?:etc|root|proc|sys|boot|dev|var\/run\/docker\.sock|run\/docker\.sock|run\/containerd)[:/,])| --(?:pid|ipc|userns|uts|net|network)[= ]host| --cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)|seccomp[=:]unconfined|apparmor[=:]unconfined|"hostPID"|"privileged": ?true| --device[= ]\/dev\/(?:sd|nvme|mem)/i.test(
