@@ -11,6 +11,7 @@ import type { Json } from '../core/types/index.ts';
 import { REFUSAL_STATUS, Refusal } from '../operations/operation.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { getNodeHttp } from '../platform/net/node-http.ts';
+import { openSlots, type Slots } from '../platform/queue/slots.ts';
 import { BODY_BYTES_MAX, CONTENT_LEVELS } from './socket-exchange.ts';
 import { OTHER_SERVICE } from './socket-failure.ts';
 import { openSocketPath } from './socket-path.ts';
@@ -47,8 +48,10 @@ interface SocketOptions {
   readonly log: Log;
 }
 
-/** The open connections of a socket. Each carries one request, so this also limits the requests that run. */
-const CONNECTIONS_MAX = 64;
+/** The open connections of a socket. Each carries one request. */
+const CONNECTIONS_MAX = 1_024;
+/** The requests that run at once. The body of a waiting request is not read. */
+const REQUESTS_MAX = 64;
 const HEADER_BYTES_MAX = 16_384;
 /** The time for the headers, and for the whole request with its body, in milliseconds. */
 const HEADERS_MS = 5_000;
@@ -69,7 +72,8 @@ export async function openSocketHttp(options: SocketOptions): Promise<SocketServ
   });
   server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = 1;
-  server.on('request', (request, response) => void handleRequest(request, response, options));
+  const slots = openSlots(REQUESTS_MAX);
+  server.on('request', (request, response) => void handleRequest(request, response, slots, options));
   rmSync(options.path, { force: true });
   const short = openSocketPath(options.path);
   server.listen(short.path);
@@ -93,11 +97,14 @@ export async function openSocketHttp(options: SocketOptions): Promise<SocketServ
 async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
+  slots: Slots,
   { findRoute, isAuthorized, log }: SocketOptions,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  const endTask = await slots.take();
   try {
+    if (gone.signal.aborted) return;
     const { headers, method, url = '' } = request;
     if (!isAuthorized(headers)) return refuse(response, 401, UNAUTHORIZED, { 'www-authenticate': 'Bearer' });
     const route = findRoute(url);
@@ -106,6 +113,8 @@ async function handleRequest(
     const bytes = await readBody(request);
     if (bytes === null) return refuse(response, 413, TOO_LARGE);
     const answer = await route.answer({ headers, body: parseBody(bytes), signal: gone.signal });
+    // A list that is followed lasts as long as its client.
+    endTask();
     if (isIterable(answer)) await sendLines(response, answer, gone.signal);
     else sendJson(response, 200, answer ?? null);
   } catch (error) {
@@ -113,6 +122,8 @@ async function handleRequest(
     // The client of a broken list asks again after the last item that it has.
     if (response.headersSent) response.destroy();
     else refuseWith(response, error, log);
+  } finally {
+    endTask();
   }
 }
 

@@ -4,6 +4,7 @@ import { type IncomingMessage, request as sendHttp } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Runtime } from '../operations/runtime.ts';
 import { openLog } from '../platform/log.ts';
 import { createApiKey, ensureToken, rotateToken } from '../runtime/access/tokens.ts';
@@ -41,6 +42,17 @@ let servers: SocketServer[] = [];
 /** Everything that reached the handlers. */
 let handled: { readonly name: string; readonly input: unknown; readonly caller?: Caller }[] = [];
 
+let open = 0;
+let most_open = 0;
+
+/** Counts a call while 64 of them could begin. */
+async function countOpen(): Promise<void> {
+  open += 1;
+  most_open = Math.max(most_open, open);
+  for (let turns = 0; most_open < 64 && turns < 100_000; turns += 1) await nextTurn();
+  open -= 1;
+}
+
 const dispatch: Dispatch = {
   judgeHook: async (input, { caller }) => {
     handled.push({ name: 'hook', input, caller });
@@ -52,6 +64,7 @@ const dispatch: Dispatch = {
   },
   callOperation: async (name, input, { caller }) => {
     handled.push({ name, input, caller });
+    if (name === 'health') await countOpen();
     if (name === 'refused') throw new Refused('No.');
     if (name === 'broken') throw new Error('a fault that holds a secret');
     return { name, input };
@@ -282,6 +295,15 @@ describe('the content socket', () => {
     const raw = await sendRaw(paths.content_socket, buildRaw('POST /hook', body, HOOK));
     assert.ok(raw.includes('12345678901234567890.50'), raw);
     assert.equal(handled.at(-1)?.caller?.id, 'hook:unknown');
+  });
+
+  test('answers 200 calls at once, 64 at a time', async () => {
+    const [answers, called] = await collect(() =>
+      Promise.all(Array.from({ length: 200 }, (_, at) => callWithContent(state_dir, 'health', { at }))),
+    );
+    const expected = answers.map((_answer, at) => ({ value: { name: 'health', input: { at } } }));
+    assert.deepEqual(answers, expected);
+    assert.deepEqual([called.length, most_open], [200, 64]);
   });
 
   test('has no other path and no other method', async () => {
