@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { quickstart } from 'agent-safety/sdk';
 import { createVercelMiddleware, guardVercelTools } from 'agent-safety/sdk/vercel-ai';
-import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from 'ai';
+import { generateText, jsonSchema, tool, wrapLanguageModel } from 'ai';
 import { model } from './scripted-model.mjs';
 
 let ran = 0;
@@ -19,7 +19,7 @@ const guard = quickstart();
 const { text } = await generateText({
   model: wrapLanguageModel({ model, middleware: createVercelMiddleware(guard) }),
   tools: guardVercelTools({ send }, guard),
-  stopWhen: isStepCount(3),
+  stopWhen: ({ steps }) => steps.length === 3,
   prompt: 'Send the key.',
 });
 assert.equal(ran, 0);

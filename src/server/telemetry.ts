@@ -3,15 +3,18 @@ import type { Log } from '../platform/log.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 
-/** The packages that telemetry needs. They are not dependencies of the service. */
-const PACKAGES = [
-  '@opentelemetry/api',
-  '@opentelemetry/exporter-metrics-otlp-http',
-  '@opentelemetry/exporter-trace-otlp-http',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-metrics',
-  '@opentelemetry/sdk-trace',
-] as const;
+/**
+ * The packages that telemetry needs, with the versions that it is tested with. They are no peers of the package either: npm
+ * refuses to install next to other versions of a peer, also of an optional one.
+ */
+export const TELEMETRY_PACKAGES: Readonly<Record<string, string>> = {
+  '@opentelemetry/api': '^1.10.0',
+  '@opentelemetry/exporter-metrics-otlp-http': '^0.301.0',
+  '@opentelemetry/exporter-trace-otlp-http': '^0.301.0',
+  '@opentelemetry/resources': '^3.1.0',
+  '@opentelemetry/sdk-metrics': '^3.1.0',
+  '@opentelemetry/sdk-trace': '^3.1.0',
+};
 
 /**
  * Checks that the packages of telemetry are installed, without loading them.
@@ -23,9 +26,10 @@ export function requireTelemetry(
   isInstalled: (name: string) => boolean = isThere,
 ): void {
   if (!telemetry.enabled) return;
-  const missing = PACKAGES.filter((name) => !isInstalled(name));
+  const missing = Object.entries(TELEMETRY_PACKAGES).filter(([name]) => !isInstalled(name));
   if (missing.length === 0) return;
-  const message = `needs packages that are not installed; install them next to the service with \`npm install ${missing.join(' ')}\``;
+  const wanted = missing.map(([name, range]) => `'${name}@${range}'`);
+  const message = `needs packages that are not installed; install them next to the service with \`npm install ${wanted.join(' ')}\``;
   const problem = { file: origin.label, path: 'telemetry.enabled', message };
   throw new StartFailure('config_invalid', `\`telemetry.enabled\` ${message}.`, [problem]);
 }
