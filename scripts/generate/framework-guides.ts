@@ -50,6 +50,8 @@ const CLAUDE_RESULTS =
 const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
 const CALLS_ARE_SHOWN =
   'The framework shows a call when it is whole, with the arguments as the model wrote them. They are checked when the call runs.';
+const REFUSED_ARE_NOT_HELD =
+  'The conversation and every stream show the arguments of a call as the model wrote them, but none of a refused call with a secret or personal data in them.';
 const STREAM_IS_CHECKED = 'Text is released while it arrives, as far as it is checked.';
 
 export const guides: readonly FrameworkGuide[] = [
@@ -156,7 +158,7 @@ export const guides: readonly FrameworkGuide[] = [
         '`stream`, `astream` and `astream_events` show an answer and its reasoning when they are whole and checked.',
       limits: [
         'One middleware is one session: create one for each conversation.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
         NO_PROVIDER_TOOLS,
       ],
     },
@@ -183,7 +185,7 @@ export const guides: readonly FrameworkGuide[] = [
         '`stream` and `astream` show an answer and its reasoning when they are whole and checked, in every mode. Text of a stream writer does not pass the guard.',
       limits: [
         'Only what passes the nodes is checked: put `check_input` before each model, and wrap each node with a model in `model_node`.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
       ],
     },
     typescript: {

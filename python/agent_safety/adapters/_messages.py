@@ -19,6 +19,7 @@ from .. import BlockedError, Guard
 from .._tool_error import run_tool, run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._held_calls import held_calls
 from ._prompts import PromptTexts
 from ._shown import write_json
 
@@ -105,13 +106,47 @@ def _changed(checked: list[tuple[Any, Any]]) -> list[Any]:
 
 
 def check_output(guard: Guard, response: Any) -> Any:
-    """Return the answer of a model with checked texts. Raise `BlockedError`."""
-    return _with_answers(response, {each: guard.protect.output(each) for each in _answers_in(response)})
+    """Return the answer of a model with checked texts, and without the arguments of refused calls. Raise `BlockedError`."""
+    checked = {each: guard.protect.output(each) for each in _answers_in(response)}
+    return _with_answers(response, checked, hold_calls(guard, response.result))
 
 
 async def acheck_output(guard: Guard, response: Any) -> Any:
     """Check as `check_output` does."""
-    return _with_answers(response, {each: await guard.aio.protect.output(each) for each in _answers_in(response)})
+    checked = {each: await guard.aio.protect.output(each) for each in _answers_in(response)}
+    return _with_answers(response, checked, await ahold_calls(guard, response.result))
+
+
+def hold_calls(guard: Guard, messages: Sequence[Any]) -> dict[str, Any]:
+    """Return the arguments of calls that the conversation may hold, by the ids of the calls."""
+    held = held_calls(guard)
+    return {each["id"]: held.hold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+
+
+async def ahold_calls(guard: Guard, messages: Sequence[Any]) -> dict[str, Any]:
+    """Hold as `hold_calls` does."""
+    held = held_calls(guard)
+    return {each["id"]: await held.ahold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+
+
+def _calls_in(messages: Sequence[Any]) -> list[Any]:
+    return [call for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
+
+
+def with_held_calls(message: Any, held: dict[str, Any]) -> Any:
+    """Return a message whose calls have these arguments, in each form in which it holds them."""
+    calls = [{**each, "args": held.get(each["id"], each["args"])} for each in getattr(message, "tool_calls", ())]
+    if not calls or calls == message.tool_calls:
+        return message
+    changed = {each["id"] for each, old in zip(calls, message.tool_calls, strict=True) if each != old}
+    content = message.content
+    if isinstance(content, list):
+        content = [each for each in content if not _is_call(each, changed)]
+    extra = {name: each for name, each in message.additional_kwargs.items() if name not in CALLS}
+    update = {"tool_calls": calls, "content": content, "additional_kwargs": extra, "response_metadata": {}}
+    if getattr(message, "tool_call_chunks", None):
+        update["tool_call_chunks"] = []
+    return message.model_copy(update=update)
 
 
 def _answers_in(response: Any) -> list[str]:
@@ -120,14 +155,18 @@ def _answers_in(response: Any) -> list[str]:
     return texts if response.structured_response is None else [*texts, write_json(response.structured_response)]
 
 
-def _with_answers(response: Any, checked: dict[str, str]) -> Any:
+def _is_call(block: Any, call_ids: set[Any]) -> bool:
+    return isinstance(block, dict) and (block.get("id") in call_ids or block.get("call_id") in call_ids)
+
+
+def _with_answers(response: Any, checked: dict[str, str], held: dict[str, Any]) -> Any:
     if response.structured_response is not None:
         text = write_json(response.structured_response)
         if checked[text] != text:
             reason = "A structured answer would have to be masked, so it is blocked."
             raise BlockedError(failed_verdict("sdk.structured_output", reason))
     result = [
-        next(iter(_with_texts(each, checked)), each) if isinstance(each, AIMessage) else each
+        with_held_calls(next(iter(_with_texts(each, checked)), each), held) if isinstance(each, AIMessage) else each
         for each in response.result
     ]
     return replace(response, result=result)
@@ -137,7 +176,7 @@ def check_tool_call(guard: Guard, request: Any, handler: Callable[[Any], Any]) -
     """Run a tool call behind the guard. The model receives a notice of a block."""
     call = request.tool_call
     try:
-        allowed = guard.protect.tool(call["name"], call["args"])
+        allowed = held_calls(guard).decide(call["id"], call["name"], call["args"])
         asked = request.override(tool_call={**call, "args": allowed})
         result = run_tool(guard.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
         found = _results(result)
@@ -150,7 +189,7 @@ async def acheck_tool_call(guard: Guard, request: Any, handler: Callable[[Any], 
     """Run as `check_tool_call` does."""
     call = request.tool_call
     try:
-        allowed = await guard.aio.protect.tool(call["name"], call["args"])
+        allowed = await held_calls(guard).adecide(call["id"], call["name"], call["args"])
         asked = request.override(tool_call={**call, "args": allowed})
         result = await run_tool_async(guard.aio.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
         found = _results(result)

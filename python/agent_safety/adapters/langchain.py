@@ -6,8 +6,8 @@
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream`,
-`astream` and `astream_events` show an answer and its reasoning when they are whole and checked. Messages hold the
-arguments of calls as the model wrote them.
+`astream` and `astream_events` show an answer and its reasoning when they are whole and checked. Messages hold no
+arguments of a refused call that an answer could not show.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream` and
 `astream` show an answer and its reasoning when they are whole and checked, in every mode. Text that a node writes with
-a stream writer is not checked, and messages hold the arguments of calls as the model wrote them.
+a stream writer is not checked. Messages hold no arguments of a refused call that an answer could not show.
 """
 
 from __future__ import annotations
@@ -27,7 +27,17 @@ from langgraph.types import Command
 
 from .. import BlockedError, Guard, default_guard
 from ..verdict import failed_verdict
-from ._messages import acheck_input, acheck_tool_call, check_input, check_tool_call, map_texts, without_tokens
+from ._messages import (
+    acheck_input,
+    acheck_tool_call,
+    ahold_calls,
+    check_input,
+    check_tool_call,
+    hold_calls,
+    map_texts,
+    with_held_calls,
+    without_tokens,
+)
 from ._prompts import PromptTexts
 from ._shown import write_json
 
@@ -67,7 +77,8 @@ class GuardNodes:
                     result = await node(*values, **options)
                 known = _messages_of(values)
                 texts = _texts_of(result, known)
-                return _with_texts(result, known, {each: await self.guard.aio.protect.output(each) for each in texts})
+                checked = {each: await self.guard.aio.protect.output(each) for each in texts}
+                return _with_texts(result, known, checked, await ahold_calls(self.guard, _new_messages(result, known)))
 
             return acall
 
@@ -77,7 +88,8 @@ class GuardNodes:
                 result = node(*values, **options)
             known = _messages_of(values)
             texts = _texts_of(result, known)
-            return _with_texts(result, known, {each: self.guard.protect.output(each) for each in texts})
+            checked = {each: self.guard.protect.output(each) for each in texts}
+            return _with_texts(result, known, checked, hold_calls(self.guard, _new_messages(result, known)))
 
         return call
 
@@ -128,24 +140,37 @@ def _texts_of(result: Any, known: frozenset[int]) -> list[str]:
     return list(found)
 
 
-def _with_texts(result: Any, known: frozenset[int], checked: dict[str, str]) -> Any:
-    return _map_texts(result, known, lambda text: checked[text])
+def _new_messages(result: Any, known: frozenset[int]) -> list[Any]:
+    found: list[Any] = []
+
+    def note(message: Any) -> Any:
+        found.append(message)
+        return message
+
+    _map_texts(result, known, lambda text: text, note)
+    return found
 
 
-def _map_texts(value: Any, known: frozenset[int], change: Callable[[str], str]) -> Any:
+def _with_texts(result: Any, known: frozenset[int], checked: dict[str, str], held: dict[str, Any]) -> Any:
+    return _map_texts(result, known, lambda text: checked[text], lambda message: with_held_calls(message, held))
+
+
+def _map_texts(
+    value: Any, known: frozenset[int], change: Callable[[str], str], finish: Callable[[Any], Any] = lambda message: message
+) -> Any:
     """Return what a node returned with each text changed. Raise `BlockedError` for what cannot be read."""
     if isinstance(value, str):
         return change(value) if value else value
     if isinstance(value, BaseMessage):
         if id(value) in known or isinstance(value, ToolMessage):
             return value
-        return map_texts(value, lambda text: change(text) if text else text)
+        return finish(map_texts(value, lambda text: change(text) if text else text))
     if isinstance(value, dict):
-        return {name: _map_texts(each, known, change) for name, each in value.items()}
+        return {name: _map_texts(each, known, change, finish) for name, each in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(_map_texts(each, known, change) for each in value)
+        return type(value)(_map_texts(each, known, change, finish) for each in value)
     if isinstance(value, Command):
-        return replace(value, update=_map_texts(value.update, known, change))
+        return replace(value, update=_map_texts(value.update, known, change, finish))
     if value is None or isinstance(value, (bool, int, float)):
         return value
     text = write_json(value)

@@ -30,6 +30,7 @@ from .. import BlockedError, Guard, default_guard
 from .._tool_error import run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._held_calls import held_calls
 from ._prompts import PromptTexts
 from ._shown import ShownTexts
 from ._views import view_with
@@ -205,13 +206,25 @@ async def _check_stream(guard: Guard, events: AsyncIterator[Any]) -> AsyncIterat
 
 
 async def _check_output(guard: Guard, item: Any) -> Any:
-    """Return an item of an answer with checked texts. Arguments of calls are checked before the tool runs."""
+    """Return an item of an answer with checked texts, and without the arguments of a refused call."""
     changes: dict[str, Any] = {}
+    if item.type == "function_call":
+        changes = await _hold_call(guard, item)
     for name in _TEXTS.get(item.type, ()):
         parts = getattr(item, name, None)
         if parts:
             changes[name] = [await _check_part(guard, each) for each in parts]
     return item.model_copy(update=changes)
+
+
+async def _hold_call(guard: Guard, call: Any) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        # The tool is refused for the same reason.
+        return {"arguments": await ShownTexts(guard).check_arguments(call.arguments)}
+    held = await held_calls(guard).ahold(call.call_id, call.name, arguments)
+    return {} if held == arguments else {"arguments": json.dumps(held)}
 
 
 async def _check_part(guard: Guard, part: Any) -> Any:
@@ -257,7 +270,8 @@ def _guarded_tool(tool: Any, guard: Guard) -> Any:
 
     async def invoke(context: Any, written: str) -> Any:
         try:
-            arguments = await guard.aio.protect.tool(tool.name, _arguments(written))
+            call_id = getattr(context, "tool_call_id", None)
+            arguments = await held_calls(guard).adecide(call_id, tool.name, _arguments(written))
             run = functools.partial(tool.on_invoke_tool, context, json.dumps(arguments))
             result = await run_tool_async(guard.aio.protect, tool.name, run)
             shown = result if isinstance(result, str) else _plain(result)

@@ -7,7 +7,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
-from scenario import ADDRESS, play, shows_secret
+from scenario import ADDRESS, play, shows_refused, shows_secret
 from agent_safety.adapters.langchain import GuardMiddleware
 
 
@@ -38,7 +38,7 @@ class Scripted(BaseChatModel):
         last, script = messages[-1], self.script
         script["seen"]["question"] = messages[0].text
         if isinstance(last, ToolMessage):
-            script["seen"]["result"] = last.text
+            script["seen"]["result"] = "a refused argument" if shows_refused("", messages) else last.text
         if script["arguments"] is not None and not isinstance(last, ToolMessage):
             call = {"name": "look_up", "args": script["arguments"], "id": "c1"}
             message = AIMessage(content="", tool_calls=[call])
@@ -71,23 +71,23 @@ def ask_async(seen, question, *script):
     seen["answer"] = state["messages"][-1].text
 
 
-def show(seen, mode, chunk):
+def show(seen, mode, chunk, question):
     """Adds what a caller sees: the answer in the messages, and an unmasked value anywhere."""
     if mode == "messages" and isinstance(chunk[0], AIMessage):
         seen["answer"] = (seen["answer"] or "") + chunk[0].text
-    if "p4ssw0rd" in str(chunk):
+    if "p4ssw0rd" in str(chunk) or shows_refused(question, chunk):
         seen["answer"] = f"unmasked in {mode}"
 
 
 def ask_stream(seen, question, *script):
     for mode, chunk in build(seen, *script).stream(given(question), stream_mode=MODES):
-        show(seen, mode, chunk)
+        show(seen, mode, chunk, question)
 
 
 def ask_astream(seen, question, *script):
     async def run():
         async for mode, chunk in build(seen, *script).astream(given(question), stream_mode=MODES):
-            show(seen, mode, chunk)
+            show(seen, mode, chunk, question)
 
     asyncio.run(run())
 
@@ -98,7 +98,7 @@ def ask_events(seen, question, *script):
     async def run():
         unmasked = []
         async for event in build(seen, *script).astream_events(given(question)):
-            if "p4ssw0rd" in str(event):
+            if "p4ssw0rd" in str(event) or shows_refused(question, event):
                 unmasked.append(event["event"])
             if event["event"] == "on_chain_end" and event["name"] == "model":
                 seen["answer"] = str(event["data"]["output"]).rsplit("content='", 1)[-1].split("'", 1)[0] or None

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
-from scenario import ADDRESS, play, shows_secret
+from scenario import ADDRESS, play, shows_refused, shows_secret
 from agent_safety.adapters.langgraph import GuardNodes
 
 
@@ -37,7 +37,7 @@ class Scripted(BaseChatModel):
         last, script = messages[-1], self.script
         script["seen"]["question"] = messages[0].text
         if isinstance(last, ToolMessage):
-            script["seen"]["result"] = last.text
+            script["seen"]["result"] = "a refused argument" if shows_refused("", messages) else last.text
         if script["arguments"] is not None and not isinstance(last, ToolMessage):
             call = {"name": "look_up", "args": script["arguments"], "id": "c1"}
             return ChatResult(generations=[ChatGeneration(message=AIMessage(content="", tool_calls=[call]))])
@@ -86,18 +86,18 @@ def ask_async(seen, question, *script):
     seen["answer"] = state["messages"][-1].text
 
 
-def show(seen, mode, chunk):
+def show(seen, mode, chunk, question):
     """Adds what a caller sees: the answer in the messages, and an unmasked value anywhere."""
     if mode == "messages" and isinstance(chunk[0], AIMessage):
         seen["answer"] = (seen["answer"] or "") + chunk[0].text
-    if "p4ssw0rd" in str(chunk):
+    if "p4ssw0rd" in str(chunk) or shows_refused(question, chunk):
         seen["answer"] = f"unmasked in {mode}"
 
 
 def stream_of(kind):
     def ask_stream(seen, question, *script):
         for mode, chunk in build(seen, *script, kind).stream(given(question), stream_mode=MODES):
-            show(seen, mode, chunk)
+            show(seen, mode, chunk, question)
 
     return ask_stream
 
@@ -106,7 +106,7 @@ def astream_of(kind):
     def ask_astream(seen, question, *script):
         async def run():
             async for mode, chunk in build(seen, *script, kind).astream(given(question), stream_mode=MODES):
-                show(seen, mode, chunk)
+                show(seen, mode, chunk, question)
 
         asyncio.run(run())
 
@@ -119,7 +119,7 @@ def ask_events(seen, question, *script):
     async def run():
         unmasked = []
         async for event in build(seen, *script, "async").astream_events(given(question)):
-            if "p4ssw0rd" in str(event):
+            if "p4ssw0rd" in str(event) or shows_refused(question, event):
                 unmasked.append(event["event"])
             if event["event"] == "on_chain_end" and event["name"] == "model":
                 seen["answer"] = event["data"]["output"]["messages"][-1].text or None

@@ -15,7 +15,7 @@ from openai.types.responses import (
     ResponseOutputText,
     ResponseTextDeltaEvent,
 )
-from scenario import ADDRESS, play, shows_secret
+from scenario import ADDRESS, play, shows_refused, shows_secret
 from agent_safety import BlockedError
 from agent_safety.adapters.openai_agents import run, run_streamed
 
@@ -34,7 +34,7 @@ class Scripted(Model):
         self.seen["question"] = items[0]["content"]
         results = [each for each in items if each.get("type") == "function_call_output"]
         if results:
-            self.seen["result"] = results[-1]["output"]
+            self.seen["result"] = "a refused argument" if shows_refused("", items) else results[-1]["output"]
         if self.arguments is not None and not results:
             call = {"call_id": "c1", "name": "look_up", "arguments": json.dumps(self.arguments), "type": "function_call"}
             return [ResponseFunctionToolCall(**call)]
