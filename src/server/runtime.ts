@@ -22,6 +22,7 @@ import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
+import { readLoggedTexts } from '../runtime/enforcement/logged-texts.ts';
 import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
 import { openSessionPorts } from '../runtime/enforcement/sessions/settings.ts';
 import type { SessionPorts, SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
@@ -332,7 +333,7 @@ function buildPorts(
     ...(classifiers !== null && { classifiers }),
     telemetry,
     onSessionFault: reportSessionFault,
-    logged_texts: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
+    logged_texts: readLoggedTexts(config.audit),
     resolveApproval: async (settling) => (await approvals.open()).resolve(settling),
     onRuling: (ruling, crossing, endpoint, scan_seconds) => {
       agents.note(crossing.agent_id);

@@ -54,6 +54,14 @@ interface DraftTextProps {
   readonly is_declared: boolean;
 }
 
+const HINTS: Readonly<Record<string, string>> = {
+  nothing:
+    'No recorded call shows its arguments: name the tool in audit.log_argument_shapes, or add the JSON Schema under ',
+  approval_requests: 'Names and types of arguments are from approval requests. Check the JSON Schema under ',
+  recorded_calls:
+    'Names, types and ranges of arguments are from recorded calls. Check the JSON Schema under ',
+};
+
 function DraftText({ contract, arguments_from, is_declared }: DraftTextProps) {
   // Names from outside are shown with their hidden characters as code points, and an operator decides what they mean.
   const text = revealLines(stringify([contract], { lineWidth: 0 }));
@@ -61,9 +69,7 @@ function DraftText({ contract, arguments_from, is_declared }: DraftTextProps) {
     <>
       <CodeBlock label="Draft of a contract" text={text} />
       <p className="hint">
-        {arguments_from === 'nothing'
-          ? 'The audit log holds no arguments, and no approval request shows any. Add their JSON Schema under '
-          : 'Names and types of arguments are from approval requests. Check the JSON Schema under '}
+        {HINTS[arguments_from]}
         <code>arguments</code>. The editor checks the contract before you save it.
       </p>
       {is_declared ? null : (

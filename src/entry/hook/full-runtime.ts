@@ -7,6 +7,7 @@ import { writeFileDurably } from '../../runtime/audit/files.ts';
 import { findFiles } from '../../runtime/config/document-files.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { resolveRealPath } from '../../runtime/config/real-file.ts';
+import { readLoggedTexts } from '../../runtime/enforcement/logged-texts.ts';
 import { readSessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
 import { hasPlugins } from '../../runtime/plugins/excluded-plugins.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
@@ -123,7 +124,7 @@ async function saveSnapshot(
     policy_hash: policy.hash,
     policy_digest: computeSha256(readFileSync(getPolicyPath(state_dir, policy.hash))),
     audit_enabled: audit.enabled,
-    logged_texts: { inputs: audit.log_inputs, outputs: audit.log_outputs },
+    logged_texts: readLoggedTexts(audit),
     session_limits: readSessionLimits(config.sessions),
   };
   await writeFileDurably(getSnapshotPath(state_dir), `${JSON.stringify(snapshot)}\n`);

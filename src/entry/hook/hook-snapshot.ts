@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { deepFreeze } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { readOwnBytesSync, readOwnFileSync } from '../../platform/files/own-file.ts';
+import type { LoggedTexts } from '../../runtime/enforcement/logged-texts.ts';
 import type { SessionLimits } from '../../runtime/enforcement/sessions/types.ts';
 import type { HookLocation } from './hook-location.ts';
 
@@ -23,7 +24,7 @@ export interface HookSnapshot {
   /** SHA-256 of the saved policy's file. */
   readonly policy_digest: string;
   readonly audit_enabled: boolean;
-  readonly logged_texts: { readonly inputs: boolean; readonly outputs: boolean };
+  readonly logged_texts: LoggedTexts;
   readonly session_limits: SessionLimits;
 }
 

@@ -11,7 +11,7 @@ import { replaceDurably } from '../../runtime/skills/write-durably.ts';
 const FOLDER = 'advisor-proposals';
 
 /**
- * What a proposal answers: the command, its options, the folder, and the hash of the policy that the proposal was
+ * The question that a proposal answers: the command, its options, the folder, and the hash of the policy that the proposal was
  * compared with.
  */
 export type ProposalQuestion = readonly [command: string, ...rest: string[]];

@@ -87,6 +87,29 @@ test('no name that was seen is a pattern in a drafted contract', async (t) => {
   assert.deepEqual(await draft('wild'), ['name-the-agents-here'], 'an empty list would allow every agent');
 });
 
+test('a drafted contract has the arguments of all recorded calls', async (t) => {
+  const call = (...argument_shape: string[]) =>
+    event('acme', { tool_name: 'pay', metadata: { phase: 'request', argument_shape } });
+  const { as } = await openIndexedRuntime(t, [
+    call('amount integer 0 100', 'to string 0 16'),
+    call('amount number 0 10', 'to string 0 64', 'note null'),
+    event('acme', { tool_name: 'pay', metadata: { phase: 'request' } }),
+  ]);
+  const drafted = await callOperation(observeToolContract, { tool_name: 'pay' }, as('ann'));
+  const { arguments_from, contract } = drafted as { arguments_from: string; contract: { arguments: object } };
+  assert.equal(arguments_from, 'recorded_calls');
+  assert.deepEqual(contract.arguments, {
+    type: 'object',
+    required: ['amount', 'to'],
+    properties: {
+      amount: { type: 'number', minimum: 0, maximum: 100 },
+      note: { type: 'null' },
+      to: { type: 'string', maxLength: 64 },
+    },
+    additionalProperties: false,
+  });
+});
+
 test('hooks are listed with the version of the newest event, of the tenants of the user only', async (t) => {
   const hook = (tenant_id: string, hook_event: string, hook_version?: string) =>
     event(tenant_id, {

@@ -1,5 +1,11 @@
 import type { Context } from '../../operations/operation.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import {
+  type ArgumentShape,
+  type ArgumentType,
+  listArgumentShapes,
+  parseArgumentShapes,
+} from '../../runtime/enforcement/argument-shape.ts';
 import { findScopedEvents } from './incidents.ts';
 import type { ReadScope, ReadWindow } from './read-scope.ts';
 
@@ -9,7 +15,6 @@ const REQUESTS_MAX = 50;
 /** A contract allows more calls in a minute than were seen. */
 const RATE_MARGIN = 2;
 const FACT_TAG = /^(?:egress|host|path|sql|untrusted)(?:\.|$)/;
-const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** Drafts a contract of a tool from its recorded calls. */
 export async function draftContract(
@@ -22,7 +27,7 @@ export async function draftContract(
   const { events } = await findScopedEvents({ tool_name, since, limit: EVENTS_MAX }, scope, context);
   const requests = events.filter(({ metadata }) => metadata.phase === 'request');
   const responses = events.filter(({ metadata }) => metadata.phase === 'response');
-  const shape = await readArgumentShape(tool_name, scope, context);
+  const shape = await draftArguments(requests, tool_name, scope, context);
   const has_egress = events.some(({ data_tags }) => data_tags.some((tag) => tag.startsWith('egress.')));
   return {
     calls_seen: requests.length,
@@ -67,23 +72,46 @@ function countCallsPerMinute(requests: readonly AuditEvent[]): number {
   return Math.max(1, ...minutes.values());
 }
 
-interface ArgumentShape {
-  readonly from: 'approval_requests' | 'nothing';
+interface DraftedArguments {
+  readonly from: 'recorded_calls' | 'approval_requests' | 'nothing';
   readonly schema: object | null;
   readonly fields: string[];
 }
 
-const NO_SHAPE: ArgumentShape = { from: 'nothing', schema: null, fields: [] };
+const NO_ARGUMENTS: DraftedArguments = { from: 'nothing', schema: null, fields: [] };
 
 /**
- * Infers names and types of arguments from approval requests, which hold masked arguments. Audit events hold no
- * arguments, so a tool without approval requests has no shape.
+ * Infers names, types and ranges of arguments from the shapes in events (`audit.log_argument_shapes`), or else names
+ * and types from approval requests, which hold masked arguments.
  */
-async function readArgumentShape(
+async function draftArguments(
+  requests: readonly AuditEvent[],
+  tool_name: string,
+  scope: ReadScope,
+  context: Context,
+): Promise<DraftedArguments> {
+  const recorded = requests.flatMap(({ metadata }) =>
+    Array.isArray(metadata.argument_shape)
+      ? [parseArgumentShapes(metadata.argument_shape as readonly string[])]
+      : [],
+  );
+  if (recorded.length > 0) return { from: 'recorded_calls', ...inferSchema(recorded) };
+  const held = await readHeldArguments(tool_name, scope, context);
+  const shapes = held.map((each) => listArgumentShapes(each).map(widenShape));
+  return shapes.length === 0 ? NO_ARGUMENTS : { from: 'approval_requests', ...inferSchema(shapes) };
+}
+
+/** Keeps what a masked value shows of the real one. */
+function widenShape({ name, type }: ArgumentShape): ArgumentShape {
+  return { name, type: type === 'integer' ? 'number' : type, range: null };
+}
+
+/** Reads the masked arguments of approval requests. */
+async function readHeldArguments(
   tool_name: string,
   { tenants, agents }: ReadScope,
   { runtime }: Context,
-): Promise<ArgumentShape> {
+): Promise<readonly unknown[]> {
   const approvals = await runtime.approvals().catch(() => null);
   const requests = await approvals
     ?.list({
@@ -93,44 +121,43 @@ async function readArgumentShape(
       limit: REQUESTS_MAX,
     })
     .catch(() => []);
-  const seen = (requests ?? []).flatMap(({ arguments: masked, arguments_truncated }) =>
+  return (requests ?? []).flatMap(({ arguments: masked, arguments_truncated }) =>
     arguments_truncated ? [] : parseArguments(masked),
   );
-  return seen.length === 0 ? NO_SHAPE : inferShape(seen);
 }
 
-function parseArguments(masked: string): Readonly<Record<string, unknown>>[] {
+function parseArguments(masked: string): unknown[] {
   try {
     const value: unknown = JSON.parse(masked);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? [value as Record<string, unknown>]
-      : [];
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : [];
   } catch {
     return [];
   }
 }
 
-function inferShape(seen: readonly Readonly<Record<string, unknown>>[]): ArgumentShape {
-  const types = new Map<string, Set<string>>();
-  for (const value of seen)
-    for (const [name, member] of Object.entries(value))
-      if (FIELD_NAME.test(name)) types.set(name, (types.get(name) ?? new Set()).add(getType(member)));
-  const fields = [...types.keys()].toSorted();
-  const required = fields.filter((name) => seen.every((value) => Object.hasOwn(value, name)));
-  const properties = Object.fromEntries(
-    fields.map((name) => [name, { type: listTypes(types.get(name) ?? new Set()) }]),
-  );
-  const schema = { type: 'object', required, properties, additionalProperties: false };
-  return { from: 'approval_requests', schema, fields };
+/** Infers the schema of arguments that covers every call. */
+function inferSchema(calls: readonly (readonly ArgumentShape[])[]): Omit<DraftedArguments, 'from'> {
+  const by_name = Map.groupBy(calls.flat(), ({ name }) => name);
+  const fields = [...by_name.keys()].toSorted();
+  const required = fields.filter((name) => by_name.get(name)!.length === calls.length);
+  const properties = Object.fromEntries(fields.map((name) => [name, inferProperty(by_name.get(name)!)]));
+  return { schema: { type: 'object', required, properties, additionalProperties: false }, fields };
 }
 
-function getType(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
-}
-
-function listTypes(types: ReadonlySet<string>): string | string[] {
-  const all = [...types].toSorted();
-  return all.length === 1 ? all[0]! : all;
+function inferProperty(seen: readonly ArgumentShape[]): object {
+  const types = [...new Set(seen.map(({ type }) => type))].toSorted();
+  // A tool that takes 1.5 takes 1.
+  const listed = types.includes('number') ? types.filter((type) => type !== 'integer') : types;
+  const rangesOf = (...of: readonly ArgumentType[]) =>
+    seen.flatMap(({ type, range }) => (range !== null && of.includes(type) ? [range] : []));
+  const numbers = rangesOf('integer', 'number');
+  const lengths = rangesOf('string');
+  return {
+    type: listed.length === 1 ? listed[0] : listed,
+    ...(numbers.length > 0 && {
+      minimum: Math.min(...numbers.map(([low]) => low)),
+      maximum: Math.max(...numbers.map(([, high]) => high)),
+    }),
+    ...(lengths.length > 0 && { maxLength: Math.max(...lengths.map(([, high]) => high)) }),
+  };
 }

@@ -69,16 +69,16 @@ export const observeTools = defineOperation({
 });
 
 const argumentsFrom = {
-  enum: ['approval_requests', 'nothing'],
+  enum: ['recorded_calls', 'approval_requests', 'nothing'],
   description:
-    'The source of the arguments. Audit events hold no arguments; approval requests hold masked ones, of which names and types are used.',
+    'The source of the arguments. Events hold their names, types and ranges for the tools of `audit.log_argument_shapes`; approval requests hold masked arguments, of which names and types are used.',
 } as const;
 
 export const observeToolContract = defineOperation({
   name: 'observe_tool_contract',
   summary: 'Draft a contract from recorded calls',
   description:
-    'Drafts the contract of a tool from its recorded calls: agents, calls in a minute, tags of arguments and results, and the names and types of arguments if approval requests show them. A draft changes nothing.',
+    'Drafts the contract of a tool from its recorded calls: agents, calls in a minute, tags of arguments and results, and names, types and ranges of arguments. Set `audit.log_argument_shapes` while calls are recorded, because events hold no arguments otherwise. A draft changes nothing.',
   http: { method: 'GET', path: '/v1/dashboard/observe/tools/{tool_name}/contract' },
   cli: {
     verb: 'observe contract',

@@ -126,7 +126,7 @@ export async function useMemoryStore<T>(
 export interface MemoryResources {
   /** @throws an error with the code `memory_key_missing` */
   readonly open: () => Promise<MemoryStore>;
-  /** What deleting needs: no key, which a service without memory documents does not have. */
+  /** The parts for deleting: no key, which a service without memory documents does not have. */
   readonly openWithoutKeys: () => Promise<Pick<MemoryStore, 'store' | 'clock'>>;
 }
 

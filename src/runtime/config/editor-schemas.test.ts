@@ -125,6 +125,7 @@ const full = {
   audit: {
     enabled: true,
     log_inputs: true,
+    log_argument_shapes: ['a*'],
     log_outputs: true,
     max_size_mb: 1,
     max_age_days: 1,

@@ -406,6 +406,7 @@ test('without a file the defaults hold', async () => {
     audit: {
       enabled: true,
       log_inputs: false,
+      log_argument_shapes: [],
       log_outputs: false,
       max_size_mb: 100,
       max_age_days: 90,

@@ -203,6 +203,12 @@ const audit = {
       default: false,
       description: 'Records the redacted text of outputs too, up to 8,192 characters of each.',
     },
+    log_argument_shapes: {
+      ...patternListSchema,
+      default: [],
+      description:
+        'Tools (`*` matches any run of characters) whose calls are recorded with the names, types and ranges of their arguments, from which `observe contract` drafts. No value is recorded.',
+    },
     max_size_mb: {
       type: 'integer',
       minimum: 1,

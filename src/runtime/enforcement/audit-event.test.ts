@@ -9,10 +9,11 @@ import { buildExampleCrossing, caller, policy, SECRET, SSN } from '../../server/
 import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
+import type { LoggedTexts } from './logged-texts.ts';
 
 const NOTHING = { inputs: false, outputs: false };
 
-function getEvent(given: Crossing, logged = NOTHING): AuditEvent {
+function getEvent(given: Crossing, logged: LoggedTexts = NOTHING): AuditEvent {
   const verdict = judge(given, policy);
   return buildAuditEvent({
     event_id: 'evt_000000000000000000000001',
@@ -97,6 +98,34 @@ test('a logged text has every finding masked', () => {
   assert.equal(getEvent(buildExampleCrossing('plain'), logged).metadata.redacted_text, 'plain');
   const output = getEvent(buildExampleCrossing(text, { boundary: 'output' }), logged);
   assert.equal('redacted_text' in output.metadata, false);
+});
+
+test('the shape of arguments has names, types and ranges, and no value', () => {
+  const value = {
+    to: `x ${SSN}`,
+    count: -42,
+    rate: 1.5,
+    [SECRET]: 1,
+    'a b': 1,
+    deep: { b: 'secret' },
+    on: true,
+  };
+  const content = { kind: 'json', value } as const;
+  const call = { boundary: 'action', phase: 'request', tool: 'mail.Send', content } as const;
+  const logged = { inputs: false, outputs: false, argument_shapes: ['mail.*'] };
+  const shapeOf = (parts: Partial<Crossing>, asked: LoggedTexts = logged) =>
+    getEvent(buildExampleCrossing('', { ...call, ...parts }), asked).metadata.argument_shape;
+  assert.deepEqual(shapeOf({}), [
+    'to string 0 16',
+    'count integer -100 0',
+    'rate number 0 10',
+    'deep object',
+    'on boolean',
+  ]);
+  assert.equal(shapeOf({ tool: 'other' }), undefined);
+  assert.equal(shapeOf({ phase: 'response' }), undefined);
+  assert.equal(shapeOf({}, NOTHING), undefined);
+  assert.deepEqual(shapeOf({ content: { kind: 'text', text: 'a' } }), []);
 });
 
 test('the event names an allowlisted value by its fingerprint, and in a logged text as a mask', () => {

@@ -4,7 +4,7 @@ import { redact } from '../../core/decision/redact.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
 import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
-import { normalizeTag } from '../../core/tags.ts';
+import { matchesAnyCase, normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { formatTime, type HashedFields, hashContext, sortMetadata } from '../audit/service-event.ts';
@@ -12,12 +12,8 @@ import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { type FingerprintSealer, NO_FINGERPRINT } from '../policies/fingerprints.ts';
 import type { ApprovalState } from './approvals/types.ts';
-
-/** Which redacted texts the audit log contains: `audit.log_inputs` and `audit.log_outputs`. */
-export interface LoggedTexts {
-  readonly inputs: boolean;
-  readonly outputs: boolean;
-}
+import { formatArgumentShapes } from './argument-shape.ts';
+import type { LoggedTexts } from './logged-texts.ts';
 
 /** The facts of one event. `typed_redaction` sets the style of masks in a logged text. */
 export interface DecisionFacts {
@@ -99,6 +95,7 @@ type Metadata = AuditEvent['metadata'];
 function getMetadata(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
+  if (isShapeLogged(decided)) addArgumentShape(metadata, decided);
   if (verdict.allowlisted_findings.length > 0)
     metadata.allowlisted_fingerprints = listNames(verdict.allowlisted_findings, (each) => each.fingerprint);
   if (decided.approval) {
@@ -235,15 +232,31 @@ function isLogged(boundary: Boundary, phase: Phase | null, logged: LoggedTexts):
   return boundary === 'output' || phase === 'response' ? logged.outputs : logged.inputs;
 }
 
-/** A text that was not scanned, or not judged, may hold secrets and is left out. */
-function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {
-  const { crossing, verdict } = decided;
-  if (verdict.fault || verdict.coverage.status === 'partial') return;
+function isShapeLogged({ crossing, logged }: DecisionFacts): boolean {
+  const { boundary, phase, tool } = crossing;
+  if (boundary !== 'action' || phase !== 'request' || tool === null) return false;
+  return matchesAnyCase(logged.argument_shapes ?? [], tool);
+}
+
+function addArgumentShape(metadata: Record<string, unknown>, decided: DecisionFacts): void {
+  const masked = maskContent(decided);
+  if (masked !== null) metadata.argument_shape = formatArgumentShapes(masked);
+}
+
+/** Returns the content with every finding masked; `null` if it may hold more: it was not scanned whole, or not judged. */
+function maskContent({ crossing, verdict, typed_redaction }: DecisionFacts): Content | null {
+  if (verdict.fault || verdict.coverage.status === 'partial') return null;
   // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
   // A finding about the whole content has no place that could be masked.
-  if (seen.some(({ is_whole }) => is_whole === true)) return;
-  const text = getText(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
+  if (seen.some(({ is_whole }) => is_whole === true)) return null;
+  return redact(crossing.content, seen, typed_redaction, verdict.removed);
+}
+
+function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {
+  const masked = maskContent(decided);
+  if (masked === null) return;
+  const text = getText(masked);
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;
 }

@@ -14,7 +14,8 @@ import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
 import type { ResolvedVerdict } from './approvals/types.ts';
-import { buildAuditEvent, type LoggedTexts } from './audit-event.ts';
+import { buildAuditEvent } from './audit-event.ts';
+import type { LoggedTexts } from './logged-texts.ts';
 import { openVerdictResolver } from './resolve-verdict.ts';
 import {
   decideInSession,

@@ -7,6 +7,7 @@ import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
 import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
 import type { ApprovalState, ResolveApproval } from './approvals/types.ts';
+import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';
 
 /** The result of `enforce`: the verdict, and the id of its event. */
@@ -32,7 +33,7 @@ export interface EnforcementPorts extends AuditPorts {
   /** Seals the fingerprints of found values for the events of blocked and modified crossings; without it they hold none. */
   readonly sealFingerprint?: FingerprintSealer | null;
   /** Which redacted texts the audit log contains; without it, none. */
-  readonly logged_texts?: { readonly inputs: boolean; readonly outputs: boolean };
+  readonly logged_texts?: LoggedTexts;
   /** Resolves verdicts that require approval; without it they stay blocks. Must not reject. */
   readonly resolveApproval?: ResolveApproval | undefined;
   /** The classifiers of the operator; absent if none is configured. */
