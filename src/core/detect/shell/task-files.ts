@@ -47,17 +47,15 @@ function matchLines(text: string, line: RegExp): readonly string[] {
     .slice(0, SCRIPTS_MAX);
 }
 
+const MAKE_VALUE =
+  /\$\((?:\w+|(?:call|eval|wildcard|patsubst|subst|strip|filter|filter-out|sort|word|words|dir|notdir|basename|addsuffix|addprefix|foreach|if|or|and) [^()]{0,200})\)/g;
+
 /** Returns the recipes of a makefile. Its `$(NAME)` are variables and calls of functions, and run nothing. */
 export function findRecipes(makefile: string): readonly string[] {
   return makefile
     .split('\n', LINES_MAX)
     .flatMap((line) => /^(?:\t|[\w.-]+:[^;=]*;)[@-]*(.+)$/.exec(line)?.[1] ?? [])
-    .map((recipe) =>
-      recipe
-        .trim()
-        .replace(/\$\((?:\w+|\w+ [^()]{0,200})\)/g, '$MAKE_VALUE')
-        .replaceAll('$$', '$'),
-    );
+    .map((recipe) => recipe.trim().replace(MAKE_VALUE, '$MAKE_VALUE').replaceAll('$$', '$'));
 }
 
 function listPackageScripts(text: string): readonly string[] {

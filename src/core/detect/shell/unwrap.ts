@@ -362,9 +362,17 @@ function unwrapXargs(command: Command, rest: readonly ShellWord[], work: WorkBud
     printed === null
       ? []
       : printed.split(findSeparator(command), ALTERNATIVES_MAX).filter((text) => text !== '');
-  const found = buildInnerCommand(command, fillPlaceholders(rest, mark, values, work), 'xargs');
-  return found === null ? NO_COMMANDS : { commands: [found], scripts: [] };
+  const filled = fillPlaceholders(rest, mark, values, work);
+  // Words that are appended can hide the target that is written out: `ls | xargs cp a /dev/sda`.
+  const has_both = filled.length > rest.length && !DELETES_WORDS.test(getProgramName(rest[0]?.text ?? ''));
+  const commands = (has_both ? [filled, rest] : [filled]).flatMap(
+    (words) => buildInnerCommand(command, words, 'xargs') ?? [],
+  );
+  return { commands, scripts: [] };
 }
+
+/** Programs that delete each of their words. */
+const DELETES_WORDS = /^(?:rm|unlink|rmdir|shred|srm|rimraf)$/;
 
 /** Returns the separator of the input of `xargs`. */
 function findSeparator({ words }: Command): RegExp {

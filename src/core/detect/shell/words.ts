@@ -212,6 +212,9 @@ function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
     addInnerScripts(cursor, at + 3, end - 1);
     return '0';
   }
+  // A name in capitals is a variable of a makefile; no program is named so.
+  if (/^[A-Z][A-Z0-9_]{1,40}$/.test(text.slice(at + 2, Math.min(end, at + 50))))
+    return `$${text.slice(at + 2, end)}`;
   cursor.inner.push({ from: at + 2, to: end });
   return readOutput(cursor, at + 2, end, is_quoted);
 }
