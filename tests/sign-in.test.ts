@@ -25,7 +25,7 @@ const link = `svc_link_${randomBytes(32).toString('base64url')}`;
 
 before(async () => {
   service = await startTestService({ config: { auth: { sign_in: { attempt_delay: '30s' } } } });
-  const store = new DatabaseSync(join(service.state_dir, 'store.db'));
+  const store = new DatabaseSync(join(service.state_dir, 'store.db'), { timeout: 30_000 });
   const insert = 'INSERT INTO user_links (token_sha256, user_id, expires_ms) VALUES (?, NULL, ?)';
   store.prepare(insert).run(hashToken(link), Date.now() + 3_600_000);
   store.close();
@@ -201,7 +201,7 @@ test('an authenticator app is a second factor, and each code counts once', async
 
 /** Makes all proofs of a user's sessions an hour old. */
 function ageProofs(user_id: string): void {
-  const store = new DatabaseSync(join(service.state_dir, 'store.db'));
+  const store = new DatabaseSync(join(service.state_dir, 'store.db'), { timeout: 30_000 });
   const aged = store
     .prepare(
       'update user_sessions set created_ms = created_ms - 3600000, second_factor_ms = second_factor_ms - 3600000 where user_id = ?',

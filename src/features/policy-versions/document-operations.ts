@@ -149,7 +149,7 @@ export const policyDocumentRollback = defineOperation({
     },
   },
   output: savedDocument,
-  example: { version: 1 },
+  example: { version: 1, confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ version, note, confirm_weaker }, context) {

@@ -118,7 +118,7 @@ export const skillInstall = defineOperation({
   needs: 'live',
   input: changeInput,
   output: savedDocument,
-  example: { name: 'pci-dss' },
+  example: { name: 'pci-dss', confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ name, ...confirmation }, context) {
@@ -153,7 +153,7 @@ export const skillRemove = defineOperation({
   needs: 'live',
   input: changeInput,
   output: savedDocument,
-  example: { name: 'pci-dss' },
+  example: { name: 'pci-dss', confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   run: ({ name, ...confirmation }, context) =>

@@ -23,7 +23,7 @@ export const dashboardTemplateInstall = defineOperation({
     },
   },
   output: savedDocument,
-  example: { name: 'healthcare' },
+  example: { name: 'healthcare', confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ name, ...confirmation }, context) {
@@ -46,7 +46,7 @@ export const dashboardTemplateRemove = defineOperation({
   needs: 'live',
   input: dashboardTemplateInstall.input,
   output: savedDocument,
-  example: { name: 'healthcare' },
+  example: { name: 'healthcare', confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   run: ({ name, ...confirmation }, context) =>
