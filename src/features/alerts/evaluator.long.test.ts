@@ -135,6 +135,27 @@ withStores('alerts', (law) => {
     );
   });
 
+  law('a flood that is too much for one transaction is evaluated in parts', async ({ store }, t) => {
+    const CHANGES_MAX = 100;
+    const count = async (db: typeof store.db) =>
+      (await db.selectFrom('alerts').select('alert_id').execute()).length;
+    const transaction: typeof store.transaction = (work) =>
+      store.transaction(async (trx) => {
+        const before = await count(trx);
+        const result = await work(trx);
+        if ((await count(trx)) - before > CHANGES_MAX) throw new Error('a change took too long');
+        return result;
+      });
+    const by_agent = { ...SECRETS, threshold: 1, window: '10m', group_by: ['agent'] as const };
+    const at = await openTestAlerts(t, { ...store, transaction }, [by_agent]);
+    const flood = Array.from({ length: 250 }, (_, n) =>
+      buildBlockedEvent(n + 1, 1, { agent_id: `bot-${n}` }),
+    );
+    await assert.rejects(at.append(flood), /took too long/);
+    for (let tries = 0; tries < 4; tries += 1) await at.evaluate().catch(() => {});
+    assert.equal((await at.alerts()).length, 250);
+  });
+
   law('a restart neither loses nor repeats an alert', async ({ store }, t) => {
     const at = await openTestAlerts(t, store, [SECRETS]);
     await at.append(blocks([1, 2]));

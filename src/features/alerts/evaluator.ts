@@ -39,8 +39,9 @@ export interface AlertEvaluator {
   readonly evaluate: () => Promise<boolean>;
 }
 
-/** The number of events in one transaction. */
+/** The number of events in one transaction. After a fault it falls, because a flood may take longer than a change may. */
 const PAGE_EVENTS = 2_000;
+const PAGE_EVENTS_MIN = 100;
 /** The interval at which the position is stored if no rule matched, in milliseconds. */
 const SAVE_MS = 10_000;
 const CONDITIONS_MS = 5_000;
@@ -51,6 +52,7 @@ interface State {
   stored: string | null;
   saved_ms: number;
   conditions_ms: number;
+  page_events: number;
   /** Problems of rules that were logged. */
   readonly reported: Set<string>;
 }
@@ -62,6 +64,7 @@ export function openAlertEvaluator(parts: EvaluatorParts): AlertEvaluator {
     stored: null,
     saved_ms: parts.now_ms(),
     conditions_ms: Number.NEGATIVE_INFINITY,
+    page_events: PAGE_EVENTS,
     reported: new Set(),
   };
   return {
@@ -71,6 +74,7 @@ export function openAlertEvaluator(parts: EvaluatorParts): AlertEvaluator {
       } catch (fault) {
         // The stored position is read again, because another process may have changed it.
         state.reader = null;
+        state.page_events = Math.max(PAGE_EVENTS_MIN, Math.trunc(state.page_events / 4));
         throw fault;
       }
     },
@@ -82,11 +86,12 @@ async function evaluateNext(parts: EvaluatorParts, state: State): Promise<boolea
   state.reader ??= await openReader(store, parts, state);
   const rules = await loadRules(store.db, parts, state);
   const on_events = rules.filter(({ rule }) => !isConditionSource(rule.source));
-  const page = await state.reader.next({ limit: PAGE_EVENTS, parse: on_events.length > 0 });
+  const page = await state.reader.next({ limit: state.page_events, parse: on_events.length > 0 });
   const matched = matchEvents(on_events, page.events);
   const now_ms = parts.now_ms();
   if (matched.length > 0 || now_ms - state.saved_ms >= SAVE_MS)
     await applyPage(store, matched, page.place, parts, state);
+  state.page_events = Math.min(PAGE_EVENTS, state.page_events * 2);
   if (page.has_more) return true;
   await endQuietAlerts(store, rules, parts);
   if (parts.conditions !== null && now_ms - state.conditions_ms >= CONDITIONS_MS) {
