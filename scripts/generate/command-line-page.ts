@@ -12,7 +12,7 @@ the npm package installs the same program as \`agent-safety\`. \`service COMMAND
 - Most commands take \`-c, --config FILE\`, the configuration (default: \`$SERVICE_CONFIG\`, else \`./service.yaml\` if it exists), and \`--json\`,
   which prints JSON for programs. They are not repeated below.
 - \`--data_tag\` and \`--data-tag\` are the same option. So are all others with a dash.
-- Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration, 130 interrupted.`;
+- Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration, 3 unknown (audit verify without a key), 130 interrupted.`;
 
 /** Options that the introduction describes. */
 const COMMON = new Set(['--config', '--json', '--help']);

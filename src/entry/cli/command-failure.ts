@@ -6,6 +6,8 @@ export const EXIT = {
   no: 1,
   /** Wrong use or configuration. */
   usage: 2,
+  /** The answer is unknown: `audit verify` lacks a key. */
+  unknown: 3,
   /** Ctrl-C at a question; shells use the same code. */
   interrupted: 130,
 } as const;

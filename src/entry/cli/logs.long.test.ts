@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess, runProcess, withFolder } from './testing/run.ts';
@@ -184,6 +184,17 @@ test('audit verify says intact, and where a record is not as it was written', as
     assert.match(intact.stdout, /^intact {2}3 events$/m);
     const by_folder = await runInProcess(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
     assert.equal(JSON.parse(by_folder.stdout).intact, true);
+
+    const keys = join(cwd, '.service/keys');
+    const [key] = (await readdir(keys)).filter((name) => name.endsWith('.json'));
+    await rename(join(keys, key!), join(cwd, key!));
+    const unknown = await runInProcess(['audit', 'verify'], { cwd });
+    assert.equal(unknown.code, 3);
+    assert.match(
+      unknown.stdout,
+      new RegExp(`^unknown {2}The log cannot be verified without \`${key}\``, 'm'),
+    );
+    await rename(join(cwd, key!), join(keys, key!));
 
     const writer = join(cwd, '.service/journal/parent');
     const segment = join(writer, (await readdir(writer)).find((name) => name.endsWith('.jsonl'))!);

@@ -97,7 +97,7 @@ Start here:
   $ service scan 'my key is sk-ABCDEF1234567890'   decide on one text, here and now
 
 Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration,
-130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;
+3 unknown (audit verify without a key), 130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;
 
 /** Formats a summary for the top of a help: a capital letter and a full stop. */
 function formatSentence(summary: string): string {

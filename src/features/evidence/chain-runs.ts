@@ -58,7 +58,7 @@ interface Scan {
 export async function planChain(writer: string, source: ChainSource): Promise<ChainPlan> {
   const writer_dir = join(source.journal_dir, writer);
   const retired = await readRetiredSegments(writer_dir, writer, source.trusted);
-  if (retired === 'unsigned')
+  if (retired === 'unsigned' || (retired !== null && 'missing_key' in retired))
     throw buildBrokenChainFailure(`${writer}/retired.json`, null, 'it is not signed by a trusted key');
   const scan: Scan = {
     ...{ writer, source, runs: [], key_ids: new Set(), head: null, boundary: null, has_event: false },

@@ -1,4 +1,4 @@
-import type { VerifyReport } from '../../runtime/audit/verify.ts';
+import type { VerifyReport } from '../../runtime/audit/verify-report.ts';
 import type { ReportFile } from './build-pack.ts';
 import type { PackSummary } from './make-pack.ts';
 import type { EvidenceProgress, EvidenceWindow } from './types.ts';

@@ -1,7 +1,8 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openOwnFile } from '../../platform/files/own-file.ts';
+import { openOwnFile, readOwnFile } from '../../platform/files/own-file.ts';
+import { getSystemCode } from './failure.ts';
 import { buildTemporaryName, FILE_MODE, isWriterName, listWriters } from './files.ts';
 import type { ChainHead, WriterHead } from './journal-record.ts';
 import { buildCheckpointMessage, isSigned, type SigningKey, signMessage } from './keys.ts';
@@ -75,14 +76,47 @@ export async function readPublishedHeads(
   return heads;
 }
 
+/** The state of the published checkpoint of a writer. A power cut may leave it empty. */
+export type PublishedHead = ChainHead | 'missing' | 'empty' | 'changed';
+
+/** Reads the checkpoint that a writer has published, and compares every byte with what a trusted key signed. */
+export async function verifyPublishedHead(
+  writer_dir: string,
+  writer: string,
+  keys: Iterable<KeyObject>,
+): Promise<PublishedHead> {
+  const text = await readOwnFile(join(writer_dir, HEAD_FILE), HEAD_BYTES_MAX).catch((error) =>
+    getSystemCode(error) === 'ENOENT' ? null : 'x',
+  );
+  if (text === null) return 'missing';
+  if (text.replaceAll('\0', '') === '') return 'empty';
+  const head = parsePublished(text);
+  if (head === null || head.writer !== writer) return 'changed';
+  const { seq, record_hash, signature } = head;
+  const message = formatHeadMessage({ writer, seq, record_hash });
+  const written = Buffer.from(signature, 'base64').toString('base64');
+  const is_whole = text === `${JSON.stringify({ writer, seq, record_hash, signature: written })}\n`;
+  return is_whole && [...keys].some((key) => isSigned(message, signature, key))
+    ? { seq, record_hash }
+    : 'changed';
+}
+
+function parsePublished(text: string): (WriterHead & { signature: string }) | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const signature = (value as { signature?: unknown } | null)?.signature;
+    return isWriterHead(value) && typeof signature === 'string' ? { ...value, signature } : null;
+  } catch {
+    return null;
+  }
+}
+
 async function readPublished(path: string): Promise<(WriterHead & { signature: string }) | null> {
   try {
     const file = await openOwnFile(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
-      const value: unknown = JSON.parse(buffer.toString('utf8', 0, bytesRead));
-      const signature = (value as { signature?: unknown } | null)?.signature;
-      return isWriterHead(value) && typeof signature === 'string' ? { ...value, signature } : null;
+      return parsePublished(buffer.toString('utf8', 0, bytesRead));
     } finally {
       await file.close();
     }

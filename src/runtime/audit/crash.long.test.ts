@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { loadPublicKeys } from './keys.ts';
 import { FROM_START, readChain } from './reader.ts';
 import { waitUntil } from './testing/audit-log.ts';
-import { type VerifyReport, verifyJournal } from './verify.ts';
+import { verifyJournal } from './verify.ts';
+import type { VerifyReport } from './verify-report.ts';
 
 const PROGRAM = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
 

@@ -228,6 +228,8 @@ test('not seen: the end behind the last checkpoint anywhere, the last witness, a
   assert.equal((await other.verify()).broken, null);
   await cutLines(other, 'parent', 1);
   await cutLines(other, 'worker-1', 50);
+  assert.match((await other.verify()).broken!.file!, /^(?:parent|worker-1)\/head\.json$/);
+  for (const writer of ['parent', 'worker-1']) await rm(join(other.dir, writer, 'head.json'));
   assert.equal((await other.verify()).intact, true, 'the end of the witness and what it names');
   assert.equal((await other.verify({ dir: copy })).intact, true, 'an earlier state of all');
 });
@@ -422,12 +424,23 @@ test('a published head that the key has not signed, or that is of another writer
   for (const text of forged) {
     await writeFile(path, text);
     assert.deepEqual(await namedBy(), [], text.slice(0, 80));
+    const { intact, broken, warnings } = await trail.verify();
+    assert.deepEqual([intact, broken?.file], text === '' ? [true, undefined] : [false, 'worker-1/head.json']);
+    assert.equal(/is empty/.test(warnings.join()), text === '');
+  }
+  const bytes = Buffer.from(genuine);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const flipped = Buffer.from(bytes);
+    flipped[at]! ^= 1 << (at % 8);
+    await writeFile(path, flipped);
+    assert.equal((await trail.verify()).broken?.file, 'worker-1/head.json', `byte ${at}`);
   }
   await writeFile(path, genuine);
+  assert.equal((await trail.verify()).intact, true);
   await mkdir(join(trail.dir, 'worker-9'));
   await cp(path, join(trail.dir, 'worker-9', 'head.json'));
   assert.equal((await namedBy()).length, 1);
-  assert.equal((await trail.verify()).broken, null);
+  assert.equal((await trail.verify()).broken?.file, 'worker-9/head.json');
 });
 
 test('the index knows which chains are shorter than it remembers', async (t) => {

@@ -5,4 +5,5 @@ export { indexHeads, openIndexer } from './indexer.ts';
 export { type Journal, openJournal } from './journal.ts';
 export { loadPublicKeys, openSigningKey } from './keys.ts';
 export { queryIndex } from './query.ts';
-export { type VerifyReport, verifyJournal } from './verify.ts';
+export { verifyJournal } from './verify.ts';
+export type { VerifyReport } from './verify-report.ts';

@@ -83,6 +83,13 @@ export async function loadPublicKeys(dir: string): Promise<PublicKeyRecord[]> {
 export interface TrustedKeys {
   readonly keys: ReadonlyMap<string, KeyObject>;
   readonly roots: readonly string[];
+  /** The IDs of all public keys that are there, trusted or not. */
+  readonly present: ReadonlySet<string>;
+}
+
+/** Returns whether a signature names a key that is not there, so that it cannot be checked. */
+export function isMissingKey(key_id: unknown, { present }: TrustedKeys): boolean {
+  return typeof key_id === 'string' && /^[0-9a-f]{32}$/.test(key_id) && !present.has(key_id);
 }
 
 /**
@@ -105,7 +112,8 @@ export function trustKeys(
       grew = true;
     }
   }
-  return { keys, roots: roots.map((record) => record.key_id) };
+  const present = new Set(records.map(({ key_id }) => key_id));
+  return { keys, roots: roots.map((record) => record.key_id), present };
 }
 
 function isEndorsed(record: PublicKeyRecord, keys: ReadonlyMap<string, KeyObject>): boolean {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../platform/files/folder.ts';
-import { appendOwnFileSync, readOwnFileSync } from '../../platform/files/own-file.ts';
+import { appendOwnFileSync, readOwnFile, readOwnFileSync } from '../../platform/files/own-file.ts';
+import { getSystemCode } from './failure.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events entered the index: the events of a writer, up to a number of its chain. */
@@ -32,7 +34,38 @@ export const ORDER_NAME = 'order';
  * The maximum file size; beyond it the order so far is dropped. It lasts half a day for a service that is never idle.
  */
 const BYTES_MAX = 4_194_304;
-const LINE = /^(\d{1,15}) (\S{1,64})( \*)?$/;
+const LINE = /^(\d{1,15}) (\S{1,64})( \*)?(?: #([0-9a-f]{16}))?$/;
+
+const CUT_LINE = /^(?:\d{1,15}(?: (?:\S{1,64}(?: \*)?(?: (?:#[0-9a-f]{0,16})?)?)?)?)?$/;
+
+/** Returns the check digits of a line: the beginning of a hash over all lines up to it. */
+function computeDigest(before: string, line: string): string {
+  return createHash('sha256').update(`${before}\n${line}`).digest('hex').slice(0, 16);
+}
+
+/**
+ * Returns the number of the first line whose check digits do not fit; `null` if all fit. Lines of earlier versions have
+ * none. The file is no evidence of events: a process that can write it can compute the digits.
+ */
+export async function findChangedStep(journal_dir: string): Promise<number | null> {
+  const text = await readOwnFile(join(journal_dir, ORDER_NAME), BYTES_MAX * 2).catch((error) => {
+    if (getSystemCode(error) === 'ENOENT') return '';
+    throw error;
+  });
+  let before = '';
+  const lines = text.split('\n');
+  // A running service may be writing the last line, and a stop may have cut it.
+  if (!CUT_LINE.test(lines.pop()!)) return lines.length + 1;
+  for (const [at, line] of lines.entries()) {
+    const found = LINE.exec(line);
+    const digest = found?.[4];
+    if (found === null || (digest === undefined && before !== '')) return at + 1;
+    if (digest === undefined) continue;
+    if (digest !== computeDigest(before, line.slice(0, -digest.length - 2))) return at + 1;
+    before = digest;
+  }
+  return null;
+}
 
 /** Creates the order file of a journal without writers, which shows that the order is complete from the first event. */
 export async function createOrder(journal_dir: string): Promise<void> {
@@ -52,13 +85,17 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
   const kept = text === null ? null : parseSteps(text);
   const last = new Map((kept ?? []).map(({ writer, seq }) => [writer, seq]));
   let bytes = text?.length ?? 0;
+  let digest = text === null ? '' : (LINE.exec(text.trimEnd().split('\n').at(-1)!)?.[4] ?? '');
+  const sign = (line: string): string => {
+    digest = computeDigest(digest, line);
+    return `${line} #${digest}\n`;
+  };
   // The next line would be appended to an unfinished one.
   let is_whole = text === null || text === '' || text.endsWith('\n');
   const restart = (): void => {
-    bytes = writeWhole(
-      path,
-      [...last].map(([writer, seq]) => getLine({ writer, seq, ordered: false })).join(''),
-    );
+    digest = '';
+    const lines = [...last].map(([writer, seq]) => sign(getLine({ writer, seq, ordered: false })));
+    bytes = writeWhole(path, lines.join(''));
     is_whole = true;
   };
   return {
@@ -67,7 +104,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
       last.set(step.writer, step.seq);
       try {
         if (!is_whole || bytes > bytes_max) return restart();
-        const line = getLine(step);
+        const line = sign(getLine(step));
         appendOwnFileSync(path, line, FILE_MODE);
         bytes += line.length;
       } catch {
@@ -78,7 +115,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
 }
 
 function getLine({ writer, seq, ordered }: ArrivalStep): string {
-  return `${seq} ${writer}${ordered ? '' : ' *'}\n`;
+  return `${seq} ${writer}${ordered ? '' : ' *'}`;
 }
 
 /** Reads the file; `null` if it cannot be read, which counts as missing. */

@@ -16,7 +16,7 @@ import {
   writeFileDurably,
 } from './files.ts';
 import { decodeRecord, type JournalRecord } from './journal-record.ts';
-import { isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
+import { isMissingKey, isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
 import { findHoldOn, type LegalHold } from './legal-holds.ts';
 import { readJournalLines } from './lines.ts';
 
@@ -247,10 +247,11 @@ export async function readRetiredSegments(
   writer_dir: string,
   writer: string,
   trusted: TrustedKeys,
-): Promise<RetiredSegments | 'unsigned' | null> {
+): Promise<RetiredSegments | 'unsigned' | { readonly missing_key: string } | null> {
   try {
     const retired = JSON.parse(await readOwnFile(join(writer_dir, RETIRED))) as RetiredSegments;
     const key = trusted.keys.get(retired.key_id);
+    if (isMissingKey(retired.key_id, trusted)) return { missing_key: retired.key_id };
     const genuine =
       key !== undefined &&
       retired.writer === writer &&

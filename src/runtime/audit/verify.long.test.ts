@@ -248,7 +248,13 @@ test('a new key is believed because the old one endorsed it, another is not', as
     key.key_id === second.key_id ? { ...key, endorsement: 'AAAA' } : key,
   );
   assert.match((await trail.verify({ public_keys: unendorsed })).broken!.reason, /signature/);
-  assert.match((await trail.verify({ public_keys: [] })).broken!.reason, /signature/);
+  const unknown = await trail.verify({ public_keys: [] });
+  assert.deepEqual([unknown.intact, unknown.broken], [false, null]);
+  assert.deepEqual(unknown.missing_keys, [first.key_id, second.key_id].sort());
+  const half = await trail.verify({
+    public_keys: public_keys.filter(({ key_id }) => key_id === first.key_id),
+  });
+  assert.deepEqual([half.broken, half.missing_keys], [null, [second.key_id]]);
 
   const own = await openSigningKey({ dir: join(trail.state, 'own-keys'), now_ms });
   const with_own = [...public_keys, ...(await loadPublicKeys(join(trail.state, 'own-keys')))];

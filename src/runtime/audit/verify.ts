@@ -1,6 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { collectNamedHeads, isWriterHead, type NamedHeads } from './chain-heads.ts';
+import {
+  collectNamedHeads,
+  isWriterHead,
+  type NamedHeads,
+  type PublishedHead,
+  verifyPublishedHead,
+} from './chain-heads.ts';
 import { countJournalBytes, isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
 import { listForeignJournalEntries } from './foreign-entries.ts';
 import {
@@ -12,16 +18,19 @@ import {
 } from './journal-record.ts';
 import {
   buildCheckpointMessage,
+  isMissingKey,
   isSigned,
   type PublicKeyRecord,
   type TrustedKeys,
   trustKeys,
 } from './keys.ts';
 import { readJournalLines } from './lines.ts';
+import { findChangedStep, ORDER_NAME } from './order.ts';
 import { readRetiredSegments } from './retention.ts';
 import { RETENTION_EVENT } from './retention-event.ts';
 import { REFUSED_END } from './spool.ts';
 import type { AuditEvent } from './types.ts';
+import type { ChainBreak, RetiredReport, VerifyReport, WriterReport } from './verify-report.ts';
 
 export interface VerifyOptions {
   /** The folder of all writers, `<state>/journal`, or a copy of it. */
@@ -37,64 +46,13 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The result for one writer's chain. */
-export interface WriterReport {
-  readonly writer: string;
-  readonly segments: number;
-  readonly records: number;
-  readonly events: number;
-  /** The number of verified signatures. */
-  readonly checkpoints: number;
-  /** The first line in the files; above 1 if older files were deleted by age. */
-  readonly first_seq: number;
-  readonly last_seq: number;
-  readonly last_hash: string;
-  /** Lines after the last checkpoint. Anyone who can write the files could rewrite these undetected. */
-  readonly unsigned_tail: number;
-  /** Bytes of a line that is being written, or that a crash has torn. */
-  readonly torn_bytes: number;
-  readonly cuts: number;
-  /** The files that were deleted by age; `null` if none was. */
-  readonly retired: RetiredReport | null;
-}
-
-/** Records that were deleted by age, as the signed record in their place says. */
-export interface RetiredReport {
-  /** The last record that was deleted. */
-  readonly last_seq: number;
-  readonly last_hash: string;
-  readonly timestamp: string;
-  /** The audit event that recorded the deletion; `null` if there is none, as in journals of earlier versions. */
-  readonly event_id: string | null;
-}
-
-/** The first place that differs from what was written. */
-export interface ChainBreak {
-  readonly writer: string;
-  /** `worker-1/000000000000001.jsonl`; `null` if the break concerns the whole folder. */
-  readonly file: string | null;
-  /** From 1, in the uncompressed file; `null` if the break concerns a whole file. */
-  readonly line: number | null;
-  /** The number of the record that is expected at this place. */
-  readonly seq: number;
-  /** The reason, as a sentence. */
-  readonly reason: string;
-}
-
-export interface VerifyReport {
-  readonly intact: boolean;
-  readonly writers: readonly WriterReport[];
-  readonly broken: ChainBreak | null;
-  /** Sentences about findings that are not faults of the chain. */
-  readonly warnings: readonly string[];
-}
-
 /**
  * Verifies every line of every writer: its hash, its link to the previous line, and that trusted keys signed the
  * checkpoints. Needs only the files and the public keys. Stops at a writer's first fault; `broken` is the first fault
  * of all writers.
  *
- * Every checkpoint that one writer has signed for another must exist, unless retention has deleted it.
+ * Every checkpoint that one writer has signed for another must exist, unless retention has deleted it. So must the one
+ * in `head.json` of a writer, which has to be signed. Lines of `order` must have their check digits.
  *
  * Three kinds of tampering remain undetected. First, lines that were replaced or removed after the last checkpoint that
  * another writer names, unless `known_heads` reaches further. Second, a rollback of all writers to the same earlier
@@ -103,6 +61,7 @@ export interface VerifyReport {
 export async function verifyJournal(requested: VerifyOptions): Promise<VerifyReport> {
   const options = { ...requested, onRead: await openMeter(requested) };
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
+  const changed_step = await findChangedStep(options.dir).catch(() => 0);
   const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
   const named = collectNamedHeads();
   const retentions: RetentionEvents = new Map();
@@ -114,15 +73,21 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
     chains.set(writer, await checkNamedHeads(writer, chains.get(writer), named, options, trusted));
   }
   const walks = [...chains.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
-  for (const walk of walks) checkRetention(walk, retentions);
+  for (const walk of walks) {
+    checkRetention(walk, retentions);
+    checkPublishedHead(walk);
+  }
   const foreign = listForeignJournalEntries(options.dir);
   // The service has skipped a refused entry and reported it, so no record can be behind its name.
   const hiding = foreign.find((path) => !path.endsWith(REFUSED_END));
   const broken =
     walks.find((walk) => walk.broken !== null)?.broken ??
-    (hiding === undefined ? null : buildForeignBreak(hiding));
+    (hiding === undefined ? null : buildForeignBreak(hiding)) ??
+    (changed_step === null ? null : buildOrderBreak(changed_step));
+  const missing_keys = [...new Set(walks.flatMap((walk) => [...walk.missing_keys]))].sort();
   return {
-    intact: broken === null,
+    intact: broken === null && missing_keys.length === 0,
+    missing_keys,
     writers: walks.map(getReport),
     broken,
     warnings: [
@@ -131,6 +96,34 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
       ...foreign.map((path) => `\`${path}\` is not a file of the journal. Remove it.`),
     ],
   };
+}
+
+/** Checks that a chain has the checkpoint that its writer has published. A writer publishes only what is durable. */
+function checkPublishedHead(walk: Walk): void {
+  const { published, writer } = walk;
+  // Without every key it is unknown.
+  const is_unknown = walk.trusted.present.size === 0 || walk.missing_keys.size > 0;
+  if (walk.broken !== null || published === 'missing' || is_unknown) return;
+  const file = `${writer}/head.json`;
+  if (published === 'empty')
+    walk.warnings.push(
+      `\`${file}\` is empty, as a power cut may leave it. The next checkpoint writes it again.`,
+    );
+  else if (published === 'changed') breakAt(walk, file, null, HEAD_UNSIGNED);
+  else if (published.seq > walk.retired_seq) {
+    const { seq, record_hash } = published;
+    if (walk.checkpoint_hashes.get(seq) !== record_hash)
+      breakAt(walk, file, null, `The end is missing: it names checkpoint ${seq}, which is not there.`);
+  }
+}
+
+/** The order is no evidence of events, so a break in it is the last one that is reported. */
+function buildOrderBreak(line: number): ChainBreak {
+  const reason =
+    line === 0
+      ? 'The order of arrival cannot be read.'
+      : 'The line is not as it was written. Remove the file: the order of earlier events is lost, no event is.';
+  return { writer: ORDER_NAME, file: ORDER_NAME, line: line === 0 ? null : line, seq: 1, reason };
 }
 
 /** Records can be missing where something else has the name of a file. */
@@ -203,6 +196,7 @@ interface Walk {
   readonly named: NamedHeads;
   readonly retentions: RetentionEvents;
   retired: RetiredReport | null;
+  readonly published: PublishedHead;
   /** The hash of each checkpoint, by its number. */
   readonly checkpoint_hashes: Map<number, string>;
   /** The last record that was deleted by age; 0 if none was. */
@@ -210,6 +204,8 @@ interface Walk {
   /** Numbers and hashes that the chain must contain, and their source. */
   readonly waypoints: Map<number, { record_hash: string; source: string }>;
   readonly warnings: string[];
+  /** The IDs of keys without which signatures of this chain cannot be checked. */
+  readonly missing_keys: Set<string>;
   head: ChainHead;
   /** `false` while the current line's predecessor was deleted by age and its hash is therefore unknown. */
   linked: boolean;
@@ -265,17 +261,22 @@ async function startWalk(
   named: NamedHeads,
   retentions: RetentionEvents,
 ): Promise<Walk> {
-  const retired = await readRetiredSegments(join(options.dir, writer), writer, trusted);
+  const folder = join(options.dir, writer);
+  // Read before the lines: a running writer publishes only what is durable.
+  const published = await verifyPublishedHead(folder, writer, trusted.keys.values());
+  const retired = await readRetiredSegments(folder, writer, trusted);
   const walk: Walk = {
     writer,
     trusted,
     named,
     retentions,
     retired: null,
+    published,
     checkpoint_hashes: new Map(),
     retired_seq: 0,
     waypoints: new Map(),
     warnings: [],
+    missing_keys: new Set(),
     head: CHAIN_START,
     linked: true,
     segments: 0,
@@ -291,6 +292,12 @@ async function startWalk(
   const known = options.known_heads?.get(writer);
   if (known !== undefined)
     walk.waypoints.set(known.seq, { record_hash: known.record_hash, source: 'the index' });
+  if (retired !== null && retired !== 'unsigned' && 'missing_key' in retired) {
+    walk.missing_keys.add(retired.missing_key);
+    walk.head = { seq: walk.first_seq - 1, record_hash: '' };
+    walk.linked = walk.first_seq === 1;
+    return walk;
+  }
   if (retired === 'unsigned') {
     walk.broken = { writer, file: `${writer}/retired.json`, line: null, seq: 1, reason: RETIRED_UNSIGNED };
   } else if (retired !== null) {
@@ -302,6 +309,7 @@ async function startWalk(
   return walk;
 }
 
+const HEAD_UNSIGNED = 'The last checkpoint is not as a key that is believed has signed it.';
 const RETIRED_UNSIGNED = 'The record of deleted files is not signed by a key that is believed.';
 
 /** Starts after the records that age has deleted. A stop in the middle of deleting may have left the last file. */
@@ -382,6 +390,7 @@ function getFault(walk: Walk, record: JournalRecord | LineFault, line: number): 
   if (walk.linked && record.prev_hash !== walk.head.record_hash)
     return 'it does not follow the record before it';
   if ((record.kind === 'segment') !== (line === 1)) return 'a file begins in the wrong place';
+  if (record.kind === 'checkpoint' && isMissingKey(record.checkpoint.key_id, walk.trusted)) return null;
   if (record.kind === 'checkpoint' && !isGenuine(walk, record))
     return 'its signature is not by a key that is believed';
   return null;
@@ -404,6 +413,10 @@ function countRecord(walk: Walk, record: JournalRecord): void {
   if (record.kind === 'event') countEvent(walk, record.event);
   if (record.kind === 'cut') countCut(walk, record);
   if (record.kind !== 'checkpoint') return;
+  if (isMissingKey(record.checkpoint.key_id, walk.trusted)) {
+    walk.missing_keys.add(record.checkpoint.key_id);
+    return;
+  }
   walk.checkpoints += 1;
   walk.unsigned_tail = 0;
   walk.checkpoint_hashes.set(record.seq, record.record_hash);
@@ -446,7 +459,7 @@ function breakAt(walk: Walk, file: string | null, line: number | null, reason: s
 }
 
 function listRootWarnings(trusted: TrustedKeys): string[] {
-  if (trusted.roots.length === 0) return ['No public key is there, so no checkpoint can be believed.'];
+  if (trusted.roots.length === 0) return ['There is no public key.'];
   if (trusted.roots.length === 1) return [];
   return [`${trusted.roots.length} keys vouch for themselves; name the one that you trust to be sure.`];
 }

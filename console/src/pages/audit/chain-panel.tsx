@@ -1,4 +1,4 @@
-import type { VerifyReport } from '../../../../src/runtime/audit/verify.ts';
+import type { VerifyReport } from '../../../../src/runtime/audit/verify-report.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
@@ -90,7 +90,14 @@ function VerifyState({ task }: { readonly task: EvidenceTask }) {
 }
 
 function Outcome({ report, ended_at }: { readonly report: VerifyReport; readonly ended_at: string | null }) {
-  const { broken, writers } = report;
+  const { broken, writers, missing_keys } = report;
+  if (broken === null && missing_keys.length > 0)
+    return (
+      <p className="note watch" role="alert">
+        The log cannot be verified without the public keys <code>{missing_keys.join(', ')}</code>. Put their
+        files back into the folder <code>keys</code>.
+      </p>
+    );
   if (broken === null)
     return (
       <p className="note good" role="status">

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
-import type { RetiredReport } from '../../../runtime/audit/verify.ts';
+import type { RetiredReport } from '../../../runtime/audit/verify-report.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
@@ -25,7 +25,7 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     .command('verify')
     .summary('check every record of the journal, or an evidence pack')
     .description(
-      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. With PACK, check an evidence pack instead, on any machine. Ends with 1 at the first fault.',
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. With PACK, check an evidence pack instead, on any machine. Ends with 1 at the first fault, and with 3 if a public key is missing, so that the result is unknown.',
     )
     .argument('[pack]', 'an evidence pack (`.tar.gz`), or the folder that it was extracted to')
     .option('--public-key <file>', 'check PACK with this key: `keys/<id>.json` of the service, or PEM')
@@ -186,7 +186,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
   });
   if (options.json) printJson(terminal, report);
   else printReport(report, terminal);
-  if (!report.intact) terminal.exit_code = EXIT.no;
+  if (!report.intact) terminal.exit_code = report.broken === null ? EXIT.unknown : EXIT.no;
 }
 
 interface Places {
@@ -244,6 +244,14 @@ function printReport(report: VerifyReport, terminal: Terminal): void {
     printLine(
       terminal,
       `${paintText(terminal, ['bold', 'red'], 'broken')}  ${escapeControls(place)} (record ${seq}): ${escapeControls(reason)}`,
+    );
+    return;
+  }
+  if (report.missing_keys.length > 0) {
+    const what = report.missing_keys.map((key_id) => `\`${key_id}.json\``).join(', ');
+    printLine(
+      terminal,
+      `${paintText(terminal, ['bold', 'yellow'], 'unknown')}  The log cannot be verified without ${what}. Put the public key back, or name its folder with --keys.`,
     );
     return;
   }

@@ -17,7 +17,8 @@ import { loadPublicKeys, openSigningKey } from '../keys.ts';
 import { readJournalLines } from '../lines.ts';
 import { FROM_START, readChain } from '../reader.ts';
 import type { AuditEvent } from '../types.ts';
-import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
+import { type VerifyOptions, verifyJournal } from '../verify.ts';
+import type { VerifyReport } from '../verify-report.ts';
 
 /** The time of the first event that a test writes. */
 export const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
