@@ -74,8 +74,16 @@ test('a revoked key is refused by all workers when the answer arrives', async ()
   assert.equal((await call(`${KEYS}/${body.key_id}/revoke`, { body: {} })).body.status, 'revoked');
   assert.deepEqual(await statuses(body.key), [401]);
   assert.equal((await call(`${KEYS}/${body.key_id}/revoke`, { body: {} })).status, 409);
+  const { body: first } = await create({ name: 'chain' });
+  const { body: second } = await call(`${KEYS}/${first.key_id}/rotate`, { body: { overlap: '1h' } });
+  const { body: third } = await call(`${KEYS}/${second.key_id}/rotate`, { body: { overlap: '1h' } });
+  made.push(second.key, third.key);
+  assert.deepEqual(await statuses(first.key), [200]);
+  assert.equal((await call(`${KEYS}/${third.key_id}/revoke`, { body: {} })).status, 200);
+  for (const key of [first.key, second.key, third.key])
+    assert.deepEqual(await statuses(key), [401], 'those before it in the rotation too');
   const { body: events } = await call('/v1/audit/query', { body: { phase: 'api_key_revoke' } });
-  assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.name], ['operator', 'leaked']);
+  assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.name], ['operator', 'chain']);
 });
 
 test('no key makes keys, none gets a permission of people, and a name is used once', async () => {
@@ -113,5 +121,5 @@ test('keys survive a restart, and no file holds one', async () => {
       const bytes = readFileSync(join(file.parentPath, file.name));
       for (const key of made) assert.ok(!bytes.includes(key), file.name);
     }
-  assert.equal(made.length, 5);
+  assert.equal(made.length, 8);
 });

@@ -149,6 +149,15 @@ test('a user signs in at a real OpenID provider, with roles and tenants from cla
     );
     assert.equal((await elsewhere.get(back)).location, `${origin}/dashboard`, path);
   }
+  // A text counts as what it says, not as true.
+  for (const email_verified of ['false', false, 0, null]) {
+    const unverified = openBrowser();
+    Object.assign(provider.claims, { email_verified });
+    const sent = await follow(unverified, `${origin}/v1/auth/oidc/start`, isCallback);
+    const { location } = await unverified.get(sent);
+    assert.equal(location, `${origin}/dashboard/sign-in?error=no_access`, String(email_verified));
+  }
+  provider.claims.email_verified = true;
   provider.claims.groups = ['unknown'];
   const denied = openBrowser();
   const refused = await follow(denied, `${origin}/v1/auth/oidc/start`, isCallback);

@@ -17,7 +17,7 @@ test('any number of events is exported, page by page, and an export continues wh
   const fields = (at: number): Partial<AuditEvent> => ({
     timestamp: getTime(at),
     agent_id: at % 2 === 0 ? 'even' : 'odd, "quoted"',
-    session_id: at === 7 ? '=HYPERLINK("x")' : 's',
+    session_id: at === 7 ? '=HYPERLINK("x")' : at === 9 ? '\n=1+1' : at === 11 ? ' \uff1d1' : 's',
   });
   const written: AuditEvent[] = [];
   for (let at = 0; at < EVENTS; at++) written.push(sampleEvent(at, fields(at)));
@@ -71,6 +71,7 @@ test('any number of events is exported, page by page, and an export continues wh
   assert.match(lines[0]!, /^event_id,timestamp,boundary,decision/);
   assert.ok(lines[1]!.includes(',"odd, ""quoted""",'));
   assert.ok(some.stdout.includes(`,"'=HYPERLINK(""x"")",`), 'no formula for a spreadsheet');
+  assert.ok(some.stdout.includes(`,"'\n=1+1",`) && some.stdout.includes(`,' \uff1d1,`), some.stdout);
   const wrong = await runInProcess(['audit', 'export', '--cursor', 'nonsense'], { cwd });
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /`cursor`/);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { escapeLineEnds } from '../../core/json/line-json.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { openOperationSession } from './run-operation.ts';
 import { printNotice, type Terminal } from './terminal.ts';
@@ -70,7 +71,7 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
 }
 
 function formatJsonLine(event: AuditEvent): string {
-  return `${JSON.stringify(event)}\n`;
+  return `${escapeLineEnds(JSON.stringify(event))}\n`;
 }
 
 /** Formats a line of CSV (RFC 4180). A value that a spreadsheet would run as a formula gets a leading quote. */
@@ -86,7 +87,7 @@ function formatCsvCell(value: unknown): string {
     : typeof value === 'object'
       ? JSON.stringify(value)
       : String(value);
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const harmless = /^(?:\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|[\t\r\n])/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 

@@ -82,20 +82,25 @@ export async function replaceApiKey(
   return count > 0n;
 }
 
-/** Revokes a key. Returns `false` if it was revoked already. */
+/**
+ * Revokes a key, and those before it in its rotation, which still work until their overlap ends. Returns `false` if it
+ * was revoked already.
+ */
 export async function revokeApiKey(
   trx: Db,
   key_id: string,
   revoked_by: string,
   revoked_ms: number,
 ): Promise<boolean> {
-  const { numUpdatedRows: count } = await trx
-    .updateTable('api_keys')
-    .set({ revoked_by, revoked_ms })
-    .where('key_id', '=', key_id)
-    .where('revoked_ms', 'is', null)
-    .executeTakeFirst();
-  return count > 0n;
+  const revoke = async (column: 'key_id' | 'replaced_by', id: string) => {
+    const query = trx.updateTable('api_keys').set({ revoked_by, revoked_ms }).where(column, '=', id);
+    return query.where('revoked_ms', 'is', null).returning('key_id').execute();
+  };
+  const revoked = await revoke('key_id', key_id);
+  const later = revoked.map((row) => row.key_id);
+  for (let id = later.pop(); id !== undefined; id = later.pop())
+    later.push(...(await revoke('replaced_by', id)).map((row) => row.key_id));
+  return revoked.length > 0;
 }
 
 /** Returns the keys that are not revoked, as the authenticator uses them. It checks their expiry itself. */

@@ -237,7 +237,7 @@ export const keysRevoke = defineOperation({
   name: 'keys_revoke',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key. No worker accepts it when the answer arrives. Requires an operator with access to all tenants.',
+    'Revokes a key, and the keys that it replaced by rotation. No worker accepts them when the answer arrives. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/revoke' },
   cli: {
     verb: 'keys revoke',

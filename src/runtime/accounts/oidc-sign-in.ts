@@ -108,7 +108,10 @@ async function keepUser(
   const user_id = normalizeUserId(readNames(claims, settings.claims.user)[0] ?? subject);
   if (roles.length === 0 || tenants.length === 0) return 'no_access';
   if (!/^[a-z0-9][a-z0-9._@+|-]{0,127}$/.test(user_id)) return 'no_access';
-  if (claims.email_verified === false && settings.claims.user === 'email') return 'no_access';
+  // Some providers send the text `false`. Others leave the claim out.
+  const { email_verified = true } = claims;
+  const is_verified = email_verified === true || email_verified === 'true';
+  if (!is_verified && settings.claims.user === 'email') return 'no_access';
   const name = (readNames(claims, settings.claims.name)[0] ?? user_id).slice(0, 256);
   const present = await db
     .selectFrom('users')

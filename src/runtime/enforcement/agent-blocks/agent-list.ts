@@ -19,12 +19,14 @@ export type FindAgentBlock = (
 ) => AgentBlock | null;
 
 /**
- * Returns the key that all spellings of an agent's name share: the kill switch ignores case and compatible
- * letters.
+ * Returns the key that all spellings of an agent's name share: the kill switch ignores case, compatible letters,
+ * accents and characters without width.
  */
 export function buildAgentKey(agent_id: string): string {
-  return agent_id.normalize('NFKC').trim().toLowerCase();
+  return agent_id.normalize('NFKD').replace(UNSEEN, '').trim().toLowerCase();
 }
+
+const UNSEEN = /[\p{Zl}\p{Zp}\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * Returns the path of the list. It is a copy of the store's table, so that a hook can read it without opening
@@ -87,7 +89,7 @@ const UNREADABLE: AgentBlock = {
 function parseList(text: string): ReadonlySet<string> {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw new Error('no list');
-  return new Set(list);
+  return new Set(list.map(buildAgentKey));
 }
 
 function readText(path: string): string | null {

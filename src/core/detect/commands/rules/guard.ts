@@ -43,10 +43,13 @@ export const guardRules: readonly CommandRule[] = [
       'curl -X POST http://127.0.0.1:8000/v1/approvals/apr_1/approve',
       'curl -X POST http://127.0.0.1:8000/v1/session/set-up -d "{}"',
       'journalctl -u service | grep svc_link_',
+      'curl -H "x-service-user: admin" http://127.0.0.1:8000/v1/audit/query -d "{}"',
+      'service init --force',
     ],
     misses: [
       'service approvals list',
       'service policy lint',
+      'service init',
       './service logs --last 1h',
       'service nginx restart',
       'npx agent-safety doctor',
@@ -230,6 +233,8 @@ function runsDecidingCommand(command: Command): boolean {
   const texts = command.words.map(({ text }) => text);
   if ([command.code ?? '', ...texts].some((text) => SIGN_IN_LINK.test(text))) return true;
   const sent = REQUESTS.test(command.name) ? [...texts, computeOutput(command.previous) ?? ''] : [];
+  // The header names a user of the console.
+  if (sent.some((text) => /\bx-service-user\s*:/i.test(text))) return true;
   return [command.code ?? '', ...sent].some((text) => text.includes('/v1/') && DECIDING_ROUTE.test(text));
 }
 
