@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { getReadSources } from '../../gateways/mcp/exact-transports.ts';
 
 /** The time that open requests have to be answered after the end of the input, in milliseconds. */
 const ANSWER_MS_MAX = 30_000;
@@ -60,6 +61,23 @@ export function openStdioInput(stdin: Readable): StdioInput {
     },
     ended,
   };
+}
+
+/** Maximum size of a message in bytes. A longer one is answered with an error. */
+const MESSAGE_BYTES_MAX = 16_777_216;
+
+/** Opens the transport of an MCP server, which answers every message that it cannot read with an error. */
+export function openStdioTransport(
+  stdin: Readable,
+  stdout: Writable,
+  prepare?: (line: string) => string,
+): StdioServerTransport {
+  const transport = new StdioServerTransport(stdin, stdout);
+  return getReadSources(transport, {
+    bytes_max: MESSAGE_BYTES_MAX,
+    answer: (answer) => void transport.send(answer as never).catch(() => {}),
+    ...(prepare !== undefined && { prepare }),
+  });
 }
 
 /** Adds the id of a request that has one answer, which a subscription has not, and removes that of a cancelled one. */

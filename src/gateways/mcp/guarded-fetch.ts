@@ -68,7 +68,7 @@ function limitBody(response: Response, { response_bytes_max, exceeded }: FetchLi
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       if (count(chunk) <= response_bytes_max) return controller.enqueue(chunk);
-      controller.error(new ServerFailure('too_long'));
+      controller.error(new ServerFailure('too_long', response_bytes_max));
       exceeded();
     },
   });

@@ -38,7 +38,7 @@ export function openProgramTransport(
     env: { ...env },
     stderr,
   });
-  getReadSources(getWriteSources(transport), response_bytes_max);
+  getReadSources(getWriteSources(transport), { bytes_max: response_bytes_max });
   return { transport, reports_changes: true, endSession: async () => {}, close: async () => {} };
 }
 

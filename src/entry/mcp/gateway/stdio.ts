@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { matchesAny } from '../../../core/tags.ts';
 import { type ConnectionParts, openConfiguredConnection } from '../../../gateways/mcp/connection.ts';
-import { getReadSources } from '../../../gateways/mcp/exact-transports.ts';
 import { openGatewayServer } from '../../../gateways/mcp/gateway-server.ts';
 import { collectInstructions } from '../../../gateways/mcp/instructions.ts';
 import { openPolicyGuard } from '../../../gateways/mcp/policy-guard.ts';
@@ -23,7 +22,7 @@ import {
   type WrappedProgram,
 } from '../../../gateways/mcp/upstream-server.ts';
 import { type LocalOperationsOptions, openLocalOperations } from '../server/local-operations.ts';
-import { openStdioInput } from '../stdio-input.ts';
+import { openStdioInput, openStdioTransport } from '../stdio-input.ts';
 import { readSubscriptionChange, type SubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
@@ -35,8 +34,6 @@ export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_t
   readonly failed: (server: string, what: string, error: unknown) => void;
 }
 
-/** Maximum size of a message in bytes. A longer one ends the connection. */
-const MESSAGE_BYTES_MAX = 16_777_216;
 const TENANT = 'default';
 
 /** Serves the MCP proxy on standard input and output until the input ends and its requests are answered. */
@@ -65,7 +62,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const onListFailure = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
     notifier.report(one, { list });
   const input = openStdioInput(process.stdin);
-  const transport = getReadSources(new StdioServerTransport(input.stream, process.stdout), MESSAGE_BYTES_MAX);
+  const transport = openStdioTransport(input.stream, process.stdout);
   const handle = serveStdio(
     async () => {
       const instructions = await collectInstructions({ servers, logFailure: failed, onListFailure });

@@ -1,6 +1,6 @@
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import { openStdioInput } from '../stdio-input.ts';
+import { openStdioInput, openStdioTransport } from '../stdio-input.ts';
 import { type LocalOperationsOptions, openLocalOperations } from './local-operations.ts';
 import { createToolServer } from './server.ts';
 import type { ExpectedRefusal } from './tool-results.ts';
@@ -10,16 +10,11 @@ export interface StdioOptions extends LocalOperationsOptions {
   readonly fault: (error: unknown, operation: AnyOperation) => void;
 }
 
-/** Maximum size of a message in bytes. A longer one ends the connection. */
-const MESSAGE_BYTES_MAX = 16_777_216;
-
 /** Serves the tools on standard input and output until the input ends and its requests are answered. No other code may write to the output. */
 export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
   const runner = openLocalOperations(options);
   const input = openStdioInput(process.stdin);
-  const transport = new StdioServerTransport(input.stream, process.stdout, {
-    maxBufferSize: MESSAGE_BYTES_MAX,
-  });
+  const transport = openStdioTransport(input.stream, process.stdout, (line) => line);
   const { version, expected, fault } = options;
   const handle = serveStdio(() => createToolServer({ version, run: runner.run, expected, fault }), {
     transport,

@@ -58,7 +58,7 @@ export function openLineTransport(server: RawServer): ServerTransport {
       }
     },
   };
-  getWriteSources(getReadSources(transport, BYTES_MAX));
+  getWriteSources(getReadSources(transport, { bytes_max: BYTES_MAX }));
   return {
     transport: transport as unknown as Transport,
     reports_changes: true,
