@@ -12,7 +12,9 @@ import { normalizePath } from '../facts/path-form.ts';
 import { followLinks } from '../shell/files.ts';
 import { findSearchedPaths, SOME_NAME } from '../shell/found-paths.ts';
 import { hasFlag, isHarmlessCall, parseArguments } from '../shell/options.ts';
+import { findInput } from '../shell/output.ts';
 import type { Command } from '../shell/syntax.ts';
+import { listPatchOperations } from './patch-files.ts';
 
 /**
  * The loss of a deletion, by its paths and not by the program that deletes: the root, a home or a system folder as a
@@ -78,10 +80,18 @@ export function getTargets(command: Command): readonly string[] {
       .filter((_, at) => VALUE_FLAG.test(command.words[at - 1]?.text ?? ''))
       .map(({ text }) => text),
   );
+  if (command.name === 'apply_patch' || command.name === 'applypatch') return listPatchDeletions(command);
   const operands = parseArguments(command)
     .operands.filter((text) => text !== '' && !/^\/[sfqap]$/i.test(text) && !(is_windows && values.has(text)))
     .map((text) => (names.has(text) ? `./${text}` : is_windows ? text.replaceAll('\\', '/') : text));
   return resolvePaths(operands, command.folder).map((path) => followLinks(command, path));
+}
+
+function listPatchDeletions(command: Command): readonly string[] {
+  const texts = [...findInput(command), ...command.words.map(({ text }) => text)];
+  return texts.flatMap((text) =>
+    listPatchOperations(text).flatMap(({ path, kind }) => (kind === 'delete' ? path : [])),
+  );
 }
 
 /** `cd /tmp/a && rm -rf *` deletes files in `/tmp/a`. */

@@ -1,8 +1,11 @@
+import { isStartupPath, isTakeoverPath } from '../facts/command-paths.ts';
 import { classifyPathKey, findPaths } from '../facts/paths.ts';
 import { DECIDING_ROUTE, SIGN_IN_LINK } from '../guard/deciding-commands.ts';
 import { findPatchedFiles, type PathUse } from '../guard/path-access.ts';
 import type { GuardedGroup, GuardView } from '../guard/paths.ts';
+import { gradeDeletion, type Loss } from './deletion-loss.ts';
 import { createPayloadReader, type FoundCommands, type PayloadReader } from './in-payload.ts';
+import { isPatch, listPatchOperations } from './patch-files.ts';
 import { findForbiddenGroup } from './rules/guard.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
@@ -43,11 +46,15 @@ export function createToolCallReader(
   if (tool === null) return commands;
   let key = '';
   const visit: PayloadReader['visit'] = (leaf) => {
-    commands.visit(leaf);
+    // The lines of a patch are content. A tool of another name may run them, so that it is read as a script.
+    const is_patch = leaf.kind === 'string' && PATCHES.test(tool) && isPatch(leaf.text);
+    if (!is_patch) commands.visit(leaf);
     if (leaf.kind === 'key') key = leaf.text;
     else if (leaf.kind === 'string') {
       const { index, text } = leaf;
-      const rule = findGuardedArgument({ key, text }, tool, view);
+      const rule =
+        findGuardedArgument({ key, text }, tool, view) ??
+        (is_patch ? findPatchRule(text) : findFileRule({ key, text }, tool));
       const match = rule === null ? null : { rule, start: 0, end: text.length };
       if (match !== null)
         give({ matches: [match], index, last_index: index, path: leaf.path(), is_cut: false });
@@ -78,6 +85,54 @@ function findGuardedArgument(
   const groups = findPatchedFiles(text).map((touch) => findForbiddenGroup(touch, view));
   const group = groups.find((each) => each !== null);
   return group ? rules.get(RULE_IDS[group])! : null;
+}
+
+/** Tools that delete the files or the folders that they name. */
+const DELETES = /delete|remove|unlink|trash/i;
+const DELETES_FOLDERS = /dir|folder|tree|recurs|path/i;
+const RULE_OF_LOSS: Readonly<Record<Loss, string | null>> = {
+  whole: 'filesystem.delete_whole',
+  outside: 'filesystem.delete_forced',
+  tree: 'filesystem.delete_tree',
+  file: 'filesystem.delete_file',
+  part: null,
+};
+
+/** Returns the worst rule that the file operations of a patch violate. */
+function findPatchRule(text: string): CommandRule | null {
+  const found = listPatchOperations(text).map(({ path, kind }) =>
+    kind === 'delete' ? findDeletionRule(path, false) : findWriteRule(path),
+  );
+  return found.find((rule) => rule?.severity === 'critical') ?? found.find((rule) => rule !== null) ?? null;
+}
+
+/** Returns the rule that a tool violates with a file that it writes or deletes. */
+function findFileRule(
+  { key, text }: { readonly key: string; readonly text: string },
+  tool: string,
+): CommandRule | null {
+  const name = tool.replace(/^mcp__.*__/, '');
+  if (!WRITES.test(name) || READS.test(name) || classifyPathKey(key, tool) !== 'path') return null;
+  for (const path of findPaths(text)) {
+    const rule = DELETES.test(name)
+      ? findDeletionRule(path, DELETES_FOLDERS.test(name))
+      : findWriteRule(path);
+    if (rule !== null) return rule;
+  }
+  return null;
+}
+
+function findDeletionRule(path: string, is_recursive: boolean): CommandRule | null {
+  const loss = gradeDeletion(path, is_recursive);
+  const id = loss === null ? null : RULE_OF_LOSS[loss];
+  return id === null ? null : (rules.get(id) ?? null);
+}
+
+/** A start-up file counts where it is used: in a home or system folder, or as a hook of git. */
+function findWriteRule(path: string): CommandRule | null {
+  if (isTakeoverPath(path)) return rules.get('persistence.takeover_file')!;
+  const is_used = /^(?:[/~]|\$HOME)|(?:^|\/)\.git\/hooks\//.test(path);
+  return is_used && isStartupPath(path) ? rules.get('persistence.startup_file')! : null;
 }
 
 /** Returns what a tool does with its paths; an unknown tool may write. */

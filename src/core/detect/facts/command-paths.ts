@@ -56,6 +56,13 @@ export function isStartupPath(path: string): boolean {
   return path.length < 400 && STARTUP.test(normalizePath(path));
 }
 
+/** Returns whether a file holds the accounts, the rights, the trusted keys or the libraries of the whole machine. */
+export function isTakeoverPath(path: string): boolean {
+  return /^\/etc\/(?:ld\.so\.preload|sudoers(?:\.d\/.*)?|passwd|shadow|pam\.d\/.*)$|^\/usr\/local\/etc\/sudoers|^\/root\/\.ssh\/authorized_keys/.test(
+    path,
+  );
+}
+
 /** Returns whether a path is in a folder that only an administrator writes: `/usr/bin`, `/etc/...`. */
 export function isSystemPath(path: string): boolean {
   return /^\/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|System|Library|opt|var\/(?:lib|www|spool|log|run)|root|srv|sys|proc)(?:\/|$)|^\/$|^[a-z]:\/(?:windows|program files)/i.test(

@@ -99,6 +99,17 @@ export const codingAgent: PolicyPack = {
         condition: { severity_min: 'medium' },
       },
       {
+        name: 'coding-approve-startup-files',
+        description: 'Files that run later or decide who may log in, also if a tool for files writes them.',
+        boundary: 'action',
+        data_tags: ['dangerous.persistence'],
+        action: 'require_approval',
+        priority: 9,
+        reason: 'The call changes what runs later or who may log in, so an operator approves it first.',
+        approval: { ttl: '15m', min_approvals: 1 },
+        condition: { severity_min: 'high', phase: 'request' },
+      },
+      {
         name: 'coding-approve-dangerous-commands',
         description: 'Installers from the network, rights of containers, accounts and services.',
         boundary: 'action',

@@ -78,7 +78,7 @@ export const filesystemRules: readonly CommandRule[] = [
     id: 'filesystem.delete_file',
     tag: 'dangerous.filesystem',
     severity: 'medium',
-    programs: 'rm unlink srm shred wipe del erase remove-item ri',
+    programs: 'rm unlink srm shred wipe del erase remove-item ri apply_patch applypatch',
     description: 'Deletes a system file, a log, a key or a data file.',
     safer: 'mv app.db app.db.old',
     saw: (command) => findLosses(command).has('file'),

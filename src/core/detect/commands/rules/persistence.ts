@@ -1,7 +1,9 @@
 import { memoize } from '../../../memoize.ts';
-import { isStartupPath } from '../../facts/command-paths.ts';
+import { isStartupPath, isTakeoverPath } from '../../facts/command-paths.ts';
 import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
+import { findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
+import { listPatchOperations } from '../patch-files.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Rules for persistence: files, tasks and services that run something later. */
@@ -40,12 +42,7 @@ export const persistenceRules: readonly CommandRule[] = [
     description:
       'Writes to the file of accounts, of rights, of trusted keys or of libraries that all programs load.',
     safer: 'cat notes.txt',
-    saw: (command) =>
-      writtenPaths(command).some((path) =>
-        /^\/etc\/(?:ld\.so\.preload|sudoers(?:\.d\/.*)?|passwd|shadow|pam\.d\/.*)$|^\/usr\/local\/etc\/sudoers|^\/root\/\.ssh\/authorized_keys/.test(
-          path,
-        ),
-      ),
+    saw: (command) => writtenPaths(command).some(isTakeoverPath),
     hits: [
       "sudo sh -c 'echo /tmp/a.so > /etc/ld.so.preload'",
       'echo "x ALL=(ALL) NOPASSWD:ALL" >> /etc/sudoers',
@@ -125,6 +122,9 @@ const writtenPaths = memoize((command: Command): readonly string[] => {
   const paths = redirections
     .filter(({ operator }) => operator.includes('>') && operator !== '>&')
     .map(({ target }) => target);
+  if (name === 'apply_patch' || name === 'applypatch')
+    for (const text of [...findInput(command), ...command.words.map((word) => word.text)])
+      paths.push(...listPatchOperations(text).flatMap(({ path, kind }) => (kind === 'write' ? path : [])));
   if (!WRITERS.has(name)) return paths;
   const operands = listOperands(command).filter((text) => text.length < 400);
   if (
