@@ -40,7 +40,7 @@ export function SetUpPage() {
       <SignInCard title="Set a password" onSubmit={(event) => event.preventDefault()}>
         <p>This page needs the whole one-time link, with the part after #.</p>
         <p className="hint">
-          The first start of the service prints one. An administrator makes another with{' '}
+          The first start of the service prints one in a terminal. An administrator makes another with{' '}
           <Command text="service users reset NAME" />.
         </p>
       </SignInCard>

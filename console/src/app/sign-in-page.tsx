@@ -6,6 +6,7 @@ import { requestSignInPasskey } from '../api/passkeys.ts';
 import { sessionQuery } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { ErrorNote } from '../components/error-note.tsx';
+import { Command } from '../components/prose.tsx';
 import { CodeField } from './code-field.tsx';
 import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
@@ -119,7 +120,8 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
       )}
       {methods?.needs_setup === true ? (
         <p className="hint">
-          There is no administrator yet. Open the one-time link that the start of the service printed.
+          There is no administrator yet. Open the one-time link that the service printed in its terminal, or
+          make one with <Command text='service users add NAME --role admin --tenant "*"' />.
         </p>
       ) : null}
     </SignInCard>
