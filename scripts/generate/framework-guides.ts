@@ -106,7 +106,10 @@ export const guides: readonly FrameworkGuide[] = [
         results: CLAUDE_RESULTS,
       },
       streaming: 'Whole messages are checked. `guardClaudeMessages` leaves partial ones out.',
-      limits: ['Read the messages through `guardClaudeMessages`: hooks alone do not see the answer.'],
+      limits: [
+        'Read the messages through `guardClaudeMessages`: hooks alone do not see the answer.',
+        'A blocked prompt throws no error: the run ends with a result whose text is `UserPromptSubmit operation blocked by hook:` and the reason.',
+      ],
     },
   },
   {
@@ -142,6 +145,7 @@ export const guides: readonly FrameworkGuide[] = [
       limits: [
         'Code of a `code_executor` is checked as an answer, and not as a call of a tool.',
         'The plug-in belongs to a runner: agents that you run in another way are not guarded.',
+        'ADK wraps the error of a blocked prompt or answer: catch its `RuntimeError`, whose `__cause__` is the `BlockedError` with `reason` and `rule`.',
         CALLS_ARE_SHOWN,
         NO_PROVIDER_TOOLS,
       ],
@@ -169,6 +173,7 @@ export const guides: readonly FrameworkGuide[] = [
       streaming: STREAM_IS_CHECKED,
       limits: [
         'Make the middleware the last of the list: tokens of a model that later middleware puts in are not checked.',
+        'LangChain wraps the error of a blocked prompt or answer: catch its `MiddlewareError`, whose `cause` is the `BlockedError` with `reason` and `rule`.',
         'One guard is one session: create one for each conversation.',
         NO_PROVIDER_TOOLS,
       ],
