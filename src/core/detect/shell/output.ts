@@ -65,7 +65,21 @@ function computeCommandOutput(command: Command): string | null {
   if (name === '') return readFileOperands(command);
   if (COPIES.test(name)) return readFileOperands(command);
   if (PRINTS_FROM_CODE.test(name)) return findPrintedText(words.map(({ text }) => text).join('\n'));
-  return decodeInput(command);
+  return decodeInput(command) ?? computeWrappedOutput(command);
+}
+
+/** The most words before a program whose output a wrapper passes on. */
+const WRAPPER_WORDS_MAX = 6;
+const LISTS = /^(?:find|fd|ls|git|echo|printf|cat)$/;
+
+/** Returns what `sudo find a` prints, or another wrapper that leaves the output of its program. */
+function computeWrappedOutput(command: Command): string | null {
+  const at = command.words
+    .slice(0, WRAPPER_WORDS_MAX)
+    .findIndex(({ text, is_quoted }) => !is_quoted && LISTS.test(text));
+  if (at < 0) return null;
+  const { text } = command.words[at]!;
+  return computeOutput({ ...command, name: text, program: text, words: command.words.slice(at + 1) });
 }
 
 /** `mktemp` makes a new path in the folder for temporary files, or from a template with a folder. */
