@@ -215,7 +215,7 @@ function place({ name }: Example): number {
 
 const OFFERED = operations.filter(({ browser }) => browser !== true);
 
-/** The operations whose example shows a refusal, because this service lacks what they need. */
+/** The operations that this service refuses, because no model is configured. */
 const REFUSED = [
   'dashboard_intelligence_explain',
   'intelligence_auto_config',
@@ -261,6 +261,10 @@ test('every example is answered as the description shows it', async () => {
       }[shown.name] ?? shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
+    if (REFUSED.includes(example.name)) {
+      assert.deepEqual([status, JSON.parse(text).code], [503, 'not_configured'], example.name);
+      continue;
+    }
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
       key_id = (JSON.parse(text) as { key_id: string }).key_id;
@@ -277,8 +281,8 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, OFFERED.length);
-  const refused = examples.filter(({ status }) => status !== 200).map(({ name }) => name);
-  assert.deepEqual(refused.toSorted(), REFUSED);
+  const refused = examples.filter(({ name }) => REFUSED.includes(name));
+  assert.equal(refused.length, REFUSED.length);
 });
 
 /** Waits until a task has ended, and returns its ID. */
@@ -329,7 +333,8 @@ function addDeadLetter(): void {
 }
 
 function insertRow(table: string, row: Readonly<Record<string, string | number | null>>): void {
-  const store = new DatabaseSync(join(service.state_dir, 'store.db'));
+  // The service writes to it at the same time.
+  const store = new DatabaseSync(join(service.state_dir, 'store.db'), { timeout: 30_000 });
   const names = Object.keys(row);
   store
     .prepare(`insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
