@@ -18,7 +18,7 @@ interface LineReader {
   clear(): void;
 }
 
-/** How a stdio transport reads lines. */
+/** Options of the line reader of a stdio transport. */
 export interface LineReading {
   /** The maximum bytes of a message. */
   readonly bytes_max: number;
