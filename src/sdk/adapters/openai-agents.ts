@@ -1,8 +1,10 @@
 /** Guards programs that use the OpenAI Agents SDK: prompts, tool calls, tool results and answers, whole and streamed. */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
+import { checkToolError } from '../tool-error.ts';
 import type { GuardStream } from '../types.ts';
 import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
+import { getHeldCalls } from './held-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -57,10 +59,16 @@ export function guardOpenAITools<Tool extends object>(
     const judged: InvokeFunction = (context, input, details) =>
       runOrReportBlock(
         options,
-        () =>
-          guard.run(name, parseArguments(input), (allowed) =>
-            invoke.call(tool, context, JSON.stringify(allowed), details),
-          ),
+        async () => {
+          const call_id = (details as { toolCall?: { callId?: string } } | undefined)?.toolCall?.callId;
+          const allowed = await getHeldCalls(guard).decide(call_id, name, parseArguments(input));
+          const output = await invoke
+            .call(tool, context, JSON.stringify(allowed), details)
+            .catch(async (error: unknown) => {
+              throw await checkToolError(error, (text) => guard.protect.toolResult(name, text));
+            });
+          return guard.protect.toolResult(name, output);
+        },
         (reason) => reason,
       );
     return { ...tool, invoke: judged };
@@ -219,7 +227,9 @@ async function protectResponse(
     output.map((item) =>
       item.type === 'function_call' && handoff_names.has(String(item.name))
         ? protectHandoff(guard, item)
-        : mapTexts(item, (text) => guard.protect.output(text)),
+        : item.type === 'function_call'
+          ? holdCall(guard, item)
+          : mapTexts(item, (text) => guard.protect.output(text)),
     ),
   );
   const is_changed = checked.some((item, at) => item !== output[at]);
@@ -231,6 +241,12 @@ async function protectHandoff(guard: Guard, item: Item): Promise<Item> {
   const given = parseArguments(String(item.arguments ?? ''));
   const allowed = await guard.protect.tool(String(item.name), given);
   return allowed === given ? item : { ...item, arguments: JSON.stringify(allowed), providerData: undefined };
+}
+
+async function holdCall(guard: Guard, item: Item): Promise<Item> {
+  const given = parseArguments(String(item.arguments ?? ''));
+  const kept = await getHeldCalls(guard).hold(String(item.callId), String(item.name), given);
+  return kept === given ? item : { ...item, arguments: JSON.stringify(kept), providerData: undefined };
 }
 
 /** Members of an item that hold the text of the model and its reasoning. */

@@ -9,7 +9,7 @@ import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
 
 setTracingDisabled(true);
 
-function scriptModel(scene: Scene, seen: SceneResult): Model {
+function scriptModel(scene: Scene, seen: SceneResult, is_guarded: boolean): Model {
   // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
   const outputTo = (input: any) => {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -19,6 +19,8 @@ function scriptModel(scene: Scene, seen: SceneResult): Model {
     const result = items.findLast(({ type }) => type === 'function_call_result');
     if (result !== undefined)
       seen.result = typeof result.output === 'string' ? result.output : result.output.text;
+    if (is_guarded && scene.city?.startsWith('sk-') && JSON.stringify(items).includes(scene.city))
+      seen.result = 'its arguments';
     if (scene.city !== null && result === undefined)
       return [
         {
@@ -76,7 +78,7 @@ await playAll(
       // The SDK's own function returns a fixed sentence, whatever the error says.
       errorFunction: (_context, error) => String(error),
     });
-    const model = scriptModel(scene, seen);
+    const model = scriptModel(scene, seen, guards_texts);
     const agent = new Agent({
       name: 'helper',
       model: guards_texts ? guardOpenAIModel(model, guard) : model,
