@@ -12,7 +12,7 @@ export const email: readonly Detector[] = [
     anchors: ["[A-Za-z0-9._%+'\u00c0-\u024f-]@[A-Za-z0-9\u00c0-\u024f]"],
     back: { over: "[A-Za-z0-9._%+'\u00c0-\u024f-]", units_max: 64 },
     pattern:
-      /[._%+'-]{0,64}(?<!:\/\/[^\s/@"'<>]{0,100})(?<value>(?:[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9._%+'\u00c0-\u024f-]{0,63}|_)@(?:[A-Za-z0-9\u00c0-\u024f-]{1,63}\.){1,8}[A-Za-z\u00c0-\u024f]{2,24}(?![A-Za-z0-9\u00c0-\u024f_-]))/,
+      /(?:(?<=\\)u00[23][0-9a-f])?[._%+'-]{0,64}(?<!:\/\/[^\s/@"'<>]{0,100})(?<value>(?:[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9._%+'\u00c0-\u024f-]{0,63}|_)@(?:[A-Za-z0-9\u00c0-\u024f-]{1,63}\.){1,8}[A-Za-z\u00c0-\u024f]{2,24}(?![A-Za-z0-9\u00c0-\u024f_-]))/,
     validate: isPersonal,
     examples: {
       hits: [
@@ -22,6 +22,7 @@ export const email: readonly Detector[] = [
         "'«josé@correo.es»'",
         'to «user@example.com»',
         '«someone@mail.example.org»',
+        'To: \\u003c«jane@acme.io»\\u003e',
       ],
       misses: [
         'git@github.com:acme/app.git',

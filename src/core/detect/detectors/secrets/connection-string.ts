@@ -38,6 +38,29 @@ export const connectionString: readonly Detector[] = [
       ],
     },
   },
+  {
+    id: 'dsn.password',
+    detector: 'connection_string',
+    tags: ['secret.credential.connection_string'],
+    severity: 'high',
+    strength: 'cue',
+    description: 'The password among the fields of a connection string: `User ID=...;Password=...;`.',
+    anchors: ['(?i);[ ]?password=', '(?i);[ ]?pwd='],
+    pattern: /;[ ]?(?:password|pwd)=(?<value>[^\s;"'`<>{}$\\]{4,128})(?=[;"'])/i,
+    validate: (value) => /\d/.test(value) && !isPlaceholder(value) && !REFERENCE.test(value),
+    examples: {
+      hits: [
+        `"Data Source=s:1521/d.test;User ID=app;Password=«${'svcacct'}pass7»;"`,
+        `Server=db;Uid=app;Pwd=«${'Kx92'}-abQ»;`,
+      ],
+      misses: [
+        'User ID=app;Password=changeme;',
+        'Server=db;Uid=app;Pwd=<password>;',
+        'User ID=app;Password={0};',
+        'User ID=app;Password=%PWD%;',
+      ],
+    },
+  },
 ];
 
 /** A variable, a template or a placeholder: `$X`, `%X%`, `{{x}}`, `<x>`. */

@@ -154,6 +154,27 @@ export const password: readonly Detector[] = [
       ],
     },
   },
+  {
+    id: 'password.default_value',
+    detector: 'password',
+    tags: ['secret.credential.password'],
+    severity: 'high',
+    grade: gradePassword,
+    strength: 'cue',
+    description: `The value that a shell uses if the variable of a password is not set: \`\${DB_PASSWORD:-...}\`.`,
+    anchors: ['PASSWORD:?-', 'PASSWD:?-', '_PASS:?-', '_PASSPHRASE:?-'],
+    pattern: /(?:PASSWORD|PASSWD|_PASS|_PASSPHRASE):?-(?<value>[^\s"'`\\{}$]{6,128})\}/,
+    validate: isOpenValue,
+    examples: {
+      hits: [`DB_PASSWORD=\${DB_PASSWORD:-«Zk7vQ2mpX91»}`, `x=\${SMTP_PASS-«k4ctus-Zaun»}`],
+      misses: [
+        `\${DB_PASSWORD:-changeme}`,
+        `\${DB_PASSWORD:-}`,
+        `\${DB_PASSWORD:-$OTHER1}`,
+        `\${DB_PASSWORD:-secret}`,
+      ],
+    },
+  },
 ];
 
 /**
