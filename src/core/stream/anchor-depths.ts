@@ -1,4 +1,9 @@
-import { getCompiledDetector, isDetectorEnabled, type Scanner } from '../detect/matching/scanner.ts';
+import {
+  getCompiledDetector,
+  isDetectorEnabled,
+  LAYOUT_SIGNAL,
+  type Scanner,
+} from '../detect/matching/scanner.ts';
 import { getAnchors, getChildren } from '../detect/matching/trie.ts';
 import type { WalkPosition } from '../detect/matching/walk-automaton.ts';
 
@@ -85,7 +90,7 @@ function visitNode(
   const endings: AnchorEnd[] = [];
   for (const anchor of getAnchors(trie, node)) {
     const index = scanner.anchor_detector[anchor]!;
-    if (index >= 0 && !isDetectorEnabled(scanner, index)) continue;
+    if (index === LAYOUT_SIGNAL || (index >= 0 && !isDetectorEnabled(scanner, index))) continue;
     const is_phrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }

@@ -8,6 +8,7 @@ import {
   BLOB_SIGNAL,
   getCompiledDetector,
   isDetectorEnabled,
+  LAYOUT_SIGNAL,
   type Scanner,
 } from '../detect/matching/scanner.ts';
 import { JOINED_UNITS, tryJoinedMatch } from '../detect/matching/split-token.ts';
@@ -187,6 +188,7 @@ function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end
   for (const anchor of anchors) {
     const index = scanner.anchor_detector[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
+    if (index === LAYOUT_SIGNAL) continue;
     if (index < 0) {
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
       continue;

@@ -28,7 +28,7 @@ function unmark(marked: string): { text: string; spans: [number, number][] } {
 const alone = new Map(allDetectors.map((detector) => [detector, omitWeight(detector)]));
 const scanner = compileScanner([...alone.values()]);
 
-function omitWeight({ weight: _, ...detector }: Detector): Detector {
+function omitWeight({ weight: _, is_words: __, ...detector }: Detector): Detector {
   return detector;
 }
 

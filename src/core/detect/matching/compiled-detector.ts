@@ -33,8 +33,6 @@ const PRECHECK_WORK = 16;
 /** The default cost of a validator per unit of a value. */
 const VALIDATE_WORK = 8;
 
-const ORDER_WEIGHT_MIN = 4;
-
 /** A detector in the form that a scan uses. */
 export interface CompiledDetector {
   readonly detector: Detector;
@@ -45,8 +43,8 @@ export interface CompiledDetector {
   readonly back_units_max: number;
   /** True if the value can be found in several parts (split-token.ts), because it proves itself. */
   readonly can_join_parts: boolean;
-  /** True for a telling order to the reader, which is also read across layout (views/layout.ts). */
-  readonly is_order: boolean;
+  readonly is_words: boolean;
+  readonly is_telling: boolean;
 }
 
 interface CompiledPattern {
@@ -69,7 +67,8 @@ export function compileDetector(detector: Detector): CompiledDetector {
     back_over: detector.back === undefined ? null : getUnitTable(detector.back.over),
     back_units_max: detector.back?.units_max ?? 0,
     can_join_parts: canJoinParts(detector),
-    is_order: detector.tags[0] === 'injection.override' && (detector.weight ?? 0) >= ORDER_WEIGHT_MIN,
+    is_words: detector.is_words === true,
+    is_telling: detector.is_telling === true,
   };
 }
 

@@ -103,6 +103,10 @@ export interface Detector {
    * of each `detector`, and become findings above a threshold (score-phrases.ts).
    */
   readonly weight?: number;
+  /** True for a phrase of words alone, which is searched in the words of a text without its layout (views/layout.ts). */
+  readonly is_words?: boolean;
+  /** True for a phrase of words whose anchors are rare, so that the words around one are read. */
+  readonly is_telling?: boolean;
   /**
    * Returns the severity of a found value by its evidence, if it can be lower than `severity`: a password that is a
    * word, or an address with the default password of a local service. Pure and linear.

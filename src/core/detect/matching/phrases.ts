@@ -62,6 +62,10 @@ export interface Phrase {
   /** Source of a pattern, case-insensitive unless `is_exact`. */
   readonly pattern: string;
   readonly is_exact?: boolean;
+  /** Matched in the text as written, because it reads marks of its layout. */
+  readonly is_written?: boolean;
+  /** Its anchors are in ordinary text, so that one alone is no reason to read the words around it. */
+  readonly is_common?: boolean;
   readonly try_work?: Detector['try_work'];
   readonly precheck?: Detector['precheck'];
   readonly validate?: (value: string) => boolean;
@@ -81,13 +85,15 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
       back,
       pattern,
       is_exact,
+      is_written,
+      is_common,
       try_work,
       precheck,
       validate,
       hits,
       misses,
     }) => {
-      const made = memoizeValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
+      const made = memoizeValue(() => new RegExp(widenBreaks(pattern), is_exact ? '' : 'i'));
       const spaced = anchors.map(widenBlanks);
       const anchorCheck = buildAnchorCheck(spaced);
       return {
@@ -97,6 +103,8 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
         severity: gradeSeverity(weight) ?? 'low',
         strength: 'cue',
         weight,
+        is_words: is_written !== true,
+        is_telling: is_written !== true && is_common !== true,
         description,
         get anchors() {
           return spaced.map(widenAnchor);
@@ -115,9 +123,23 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
   );
 }
 
+/** Widens each blank and each line break of a pattern to the soft breaks of word readings (views/layout.ts). */
+function widenBreaks(pattern: string): string {
+  return pattern.replace(/\\.|\[\^(?:\\.|[^\]\\])*\]|\[(?:\\.|[^\]\\])*\]| /g, (part) => {
+    if (part === ' ') return '[ \\r]';
+    if (part === '\\n') return '[\\n\\r]';
+    const is_widened = part.startsWith('[') && !part.startsWith('[^') && / |\\n/.test(part);
+    return is_widened ? `[\\r${part.slice(1)}` : part;
+  });
+}
+
 /** Widens each blank between two words of an anchor to the white space with which a line is wrapped. */
 function widenBlanks(anchor: string): string {
-  return anchor.replace(/\\.|\[(?:\\.|[^\]\\])*\]| /g, (part) => (part === ' ' ? '[ \t\n\r]' : part));
+  return anchor.replace(/\\.|\[(?:\\.|[^\]\\])*\]| /g, (part) => {
+    if (part === ' ') return '[ \t\n\r]';
+    const has_blank = part.startsWith('[') && part.includes(' ') && !/^\[\^|\\s/.test(part);
+    return has_blank ? `[\t\n\r${part.slice(1)}` : part;
+  });
 }
 
 /**

@@ -2,12 +2,11 @@ import { findEscapedStrings } from '../../json/embedded-strings.ts';
 import { decodeLeaf } from '../../json/scan-json.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
 import { scanView } from './scan-view.ts';
-import { createScanState, type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
+import { type DecodingCandidates, type Scanner, scanText, startPlaces, withOwnState } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
 import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
 import { viewJsonString } from './views/json-string.ts';
-import { findLayoutWindows, readLayout } from './views/layout.ts';
 import type { Blob } from './views/readable-bytes.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
@@ -35,8 +34,7 @@ export function scanDecoded(
   const has_anchors = scanText(scanner, text, matches, matches_max, meter, places);
   const { windows, blob_starts, spelling_windows } = places;
   const is_escaped = text.includes('\\');
-  const layout_windows = findLayoutWindows(text, places, meter);
-  const places_count = windows.length + blob_starts.length + spelling_windows.length + layout_windows.length;
+  const places_count = windows.length + blob_starts.length + spelling_windows.length;
   if (!is_escaped && places_count === 0) return has_anchors;
   // Decoded views have scan state of their own, because `findMemberDetectors` reads the state of the text's
   // scan.
@@ -50,10 +48,6 @@ export function scanDecoded(
       worded[at + 1]!,
       correctSpelling(text, worded[at]!, worded[at + 1]!, meter),
     );
-  for (let at = 0; at < layout_windows.length && !isOver(search); at += 2) {
-    const [start, end] = [layout_windows[at]!, layout_windows[at + 1]!];
-    searchWording(search, start, end, readLayout(text, start, end));
-  }
   return has_anchors;
 }
 
@@ -64,21 +58,6 @@ interface Search {
   readonly matches_max: number;
   readonly meter: WorkMeter;
   readonly depth: number;
-}
-
-function startPlaces(): DecodingCandidates {
-  return { windows: [], blob_starts: [], spelling_windows: [], telling_starts: [], failed_starts: [] };
-}
-
-const inner_scanners = new WeakMap<Scanner, Scanner>();
-
-/** Returns the same scanner with its own scan state. */
-function withOwnState(scanner: Scanner): Scanner {
-  const known = inner_scanners.get(scanner);
-  if (known !== undefined) return known;
-  const inner = { ...scanner, ...createScanState(scanner.table.count) };
-  inner_scanners.set(scanner, inner);
-  return inner;
 }
 
 function isOver({ matches, matches_max, meter }: Search): boolean {
@@ -177,7 +156,7 @@ function searchView(search: Search, view: View, odd: Windows): boolean {
   return found.some((match) => match.end === view.text.length);
 }
 
-/** Scans a view with other wording or layout, in which only instructions are searched. */
+/** Scans a view with other wording, in which only instructions are searched. */
 function searchWording(search: Search, start: number, end: number, view: View | null): void {
   const { scanner, matches_max, meter } = search;
   meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;

@@ -10,6 +10,9 @@ import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from '.
  */
 const BACK_UNITS = 96;
 
+/** Layout can separate the words of a phrase with so many telling words, so that none was found. */
+const TELLING_MIN = 2;
+
 /**
  * Scans a view as `scanText` scans a text, but searches for anchors only around the decoded spans: from where a match
  * that reaches into a span can begin, to where one that the span explains can begin. The rest was found in the text
@@ -31,10 +34,11 @@ export function scanView(
     meter.work += spans[at + 1]! - spans[at]!;
     const is_over = (): boolean => matches.length >= matches_max || meter.work > meter.allowed;
     findAnchorHits(scanner, view.text, spans[at]!, spans[at + 1]!, meter, (end, state) => {
-      if (!is_over()) tryAnchors(scanner, view.text, end, state, matches, phrases, meter, places);
+      if (!is_over()) tryAnchors(scanner, view.text, end, state, 'all', matches, phrases, meter, places);
     });
   }
-  if (!phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
+  const is_telling = places.telling_starts.length >= TELLING_MIN;
+  if (!is_telling && !phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
   // The score of a phrase depends on the phrases around it, so all of them are scanned.
   matches.length = 0;
   scanText(scanner, view.text, matches, matches_max, meter);

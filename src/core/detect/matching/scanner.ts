@@ -13,7 +13,12 @@ import {
 import type { Detector, DetectorIdentity } from './detector.ts';
 import { appendDetectors, createDetectorTable, type DetectorTable } from './detector-table.ts';
 import { DEFAULT_INJECTION_THRESHOLDS, type InjectionThresholds } from './phrases.ts';
-import { type QuotationReading, scorePhrases, startQuotationReading } from './score-phrases.ts';
+import {
+  type PhraseMatch,
+  type QuotationReading,
+  scorePhrases,
+  startQuotationReading,
+} from './score-phrases.ts';
 import type { AnchorNotations, AnchorSet, CompiledAnchorTree } from './serialized-tree.ts';
 import { createShapeFilter, extractDigits, filterAnchors, type ShapeFilter } from './shape-filter.ts';
 import { tryJoinedMatch } from './split-token.ts';
@@ -21,7 +26,15 @@ import { buildTrie } from './trie.ts';
 import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
 import { decodingSignals } from './views/decoding-signals.ts';
-import { type LayoutPlaces, listLayoutSignals } from './views/layout.ts';
+import {
+  findWordSpans,
+  isLayoutSignal,
+  type LayoutPlaces,
+  listLayoutSignals,
+  listTellingWords,
+  readWords,
+  toSourceSpan,
+} from './views/layout.ts';
 import { listSpellingSignals } from './views/spelling.ts';
 import { addWindow, type Windows } from './views/windows.ts';
 import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
@@ -62,18 +75,22 @@ export interface DecodingCandidates extends LayoutPlaces {
   readonly spelling_windows: Windows;
 }
 
+/** The detectors that are tried on a text: those of words, or all. */
+export type TriedDetectors = 'words' | 'all';
+
 /** Values of `enabled_states`. */
 const UNRESOLVED = 0;
 const ENABLED = 1;
 const DISABLED = 2;
 
-/** Owners of anchors without a detector: for windows, for blob starts, for spellings, and for layout. */
+/** Owners of anchors without a detector: for windows, blob starts, spellings, layout and telling words. */
 const ESCAPE_SIGNAL = -1;
 export const BLOB_SIGNAL = -2;
 const SPELLING_SIGNAL = -3;
-const LAYOUT_SIGNAL = -4;
+export const LAYOUT_SIGNAL = -4;
+const TELLING_SIGNAL = -5;
 /** In the order of their anchors, which follow those of the detectors. */
-const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL, LAYOUT_SIGNAL];
+const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL, LAYOUT_SIGNAL, TELLING_SIGNAL];
 
 /** No try of a detector failed yet. */
 const NO_TRY = -1;
@@ -108,7 +125,8 @@ export function collectNotations(detectors: readonly Detector[]): AnchorNotation
     decodingSignals,
     blobSignals,
     listSpellingSignals(),
-    listLayoutSignals(),
+    listLayoutSignals(detectors.flatMap(({ anchors, is_telling }) => (is_telling ? anchors : []))),
+    listTellingWords(),
   ];
 }
 
@@ -241,8 +259,8 @@ function mapAnchorsToDetectors(counts: Int32Array, detectors: number, anchors: n
 }
 
 /**
- * Walks the text once. Adds findings to `matches` in the order of their anchors, and spans that need decoding to
- * `candidates`. Stops when there are `matches_max` matches or the meter is exceeded. Matches of one detector do not
+ * Walks the text once, and its words where layout may hide a phrase. Adds findings to `matches`, and spans that need decoding
+ * to `places`. Stops when there are `matches_max` matches or the meter is exceeded. Matches of one detector do not
  * overlap. Returns whether the text has any anchor.
  */
 export function scanText(
@@ -251,20 +269,61 @@ export function scanText(
   matches: Match[],
   matches_max: number,
   meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
-  places: DecodingCandidates = {
-    windows: [],
-    blob_starts: [],
-    spelling_windows: [],
-    telling_starts: [],
-    failed_starts: [],
-  },
+  places: DecodingCandidates = startPlaces(),
+): boolean {
+  const reading = startQuotationReading(text);
+  const phrases: PhraseMatch[] = [];
+  const scan: TextScan = { scanner, matches, matches_max, meter, places, reading };
+  const has_anchors = walkText(scan, text, 'all', phrases);
+  const spans = findWordSpans(text, places);
+  const words = spans.length > 0 ? readWords(text, spans) : null;
+  if (words !== null) {
+    const found: Match[] = [];
+    meter.work += words.text.length;
+    walkText({ ...scan, scanner: withOwnState(scanner) }, words.text, 'words', found);
+    for (const { detector, start, end } of found)
+      phrases.push({ detector, ...toSourceSpan(words, start, end), in_words: { start, end } });
+  }
+  if (phrases.length > 0) scorePhrases(reading, phrases, matches, scanner.thresholds, words?.text);
+  return has_anchors;
+}
+
+const inner_scanners = new WeakMap<Scanner, Scanner>();
+
+/** Returns the same scanner with its own scan state. */
+export function withOwnState(scanner: Scanner): Scanner {
+  const known = inner_scanners.get(scanner);
+  if (known !== undefined) return known;
+  const inner = { ...scanner, ...createScanState(scanner.table.count) };
+  inner_scanners.set(scanner, inner);
+  return inner;
+}
+
+/** Creates an empty list of spans. */
+export function startPlaces(): DecodingCandidates {
+  return { windows: [], blob_starts: [], spelling_windows: [], telling_starts: [], failed_starts: [] };
+}
+
+interface TextScan {
+  readonly scanner: Scanner;
+  readonly matches: Match[];
+  readonly matches_max: number;
+  readonly meter: WorkMeter;
+  readonly places: DecodingCandidates;
+  readonly reading: QuotationReading;
+}
+
+/** Walks the text of a scan, or its words. Returns whether there is an anchor in it. */
+function walkText(
+  { scanner, matches, matches_max, meter, places, reading }: TextScan,
+  text: string,
+  tried: TriedDetectors,
+  phrases: Match[],
 ): boolean {
   const { automaton } = scanner;
-  const phrases: Match[] = [];
-  let reading: QuotationReading | null = null;
   let place = getStartPosition(automaton);
   let has_anchors = false;
-  let is_over = false;
+  let is_over = matches.length >= matches_max || meter.work > meter.allowed;
   meter.work += text.length;
   for (let from = 0; from < text.length && !is_over; from += PART_UNITS) {
     place = walkAutomaton(
@@ -279,17 +338,13 @@ export function scanText(
     for (let hit = 0; hit < hits.count && !is_over; hit++) {
       if (!has_anchors) resetScanState(scanner);
       has_anchors = true;
-      tryAnchors(scanner, text, hits.ends[hit]!, hits.states[hit]!, matches, phrases, meter, places);
-      if (phrases.length >= PHRASES_MAX) {
-        reading ??= startQuotationReading(text);
+      tryAnchors(scanner, text, hits.ends[hit]!, hits.states[hit]!, tried, matches, phrases, meter, places);
+      if (phrases.length >= PHRASES_MAX && tried === 'all')
         scorePhrases(reading, phrases.splice(0), matches, scanner.thresholds);
-      }
       is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
     is_over ||= meter.work > meter.allowed;
   }
-  if (phrases.length > 0)
-    scorePhrases(reading ?? startQuotationReading(text), phrases, matches, scanner.thresholds);
   return has_anchors;
 }
 
@@ -330,6 +385,20 @@ function hasTried({ matched_until, failed_at }: ScanState, index: number): boole
   return failed_at[index] !== NO_TRY || matched_until[index] !== 0;
 }
 
+/** Notes the place of an anchor without a detector. */
+function noteSignal(
+  signal: number,
+  text: string,
+  from: number,
+  end: number,
+  { windows, blob_starts, spelling_windows, telling_starts }: DecodingCandidates,
+): void {
+  if (signal === ESCAPE_SIGNAL) addWindow(windows, from, end);
+  else if (signal === BLOB_SIGNAL) blob_starts.push(from);
+  else if (signal === SPELLING_SIGNAL) addWindow(spelling_windows, from, end);
+  else if (signal === TELLING_SIGNAL || isLayoutSignal(text, from, end)) telling_starts.push(from);
+}
+
 /**
  * Tries the detectors whose anchors end at an offset, in a state of the automaton, and notes the spans that need
  * decoding.
@@ -339,6 +408,7 @@ export function tryAnchors(
   text: string,
   anchor_end: number,
   state: number,
+  tried: TriedDetectors,
   matches: Match[],
   phrases: Match[],
   meter: WorkMeter,
@@ -360,13 +430,12 @@ export function tryAnchors(
     const index = anchor_detector[anchor]!;
     const from = anchor_end - anchor_length[anchor]!;
     if (index < 0) {
-      if (index === BLOB_SIGNAL) places.blob_starts.push(from);
-      else if (index === LAYOUT_SIGNAL) places.telling_starts.push(from);
-      else addWindow(index === ESCAPE_SIGNAL ? places.windows : places.spelling_windows, from, anchor_end);
+      if (tried === 'all') noteSignal(index, text, from, anchor_end, places);
       continue;
     }
     if (scanner.enabled_states[index] !== ENABLED && !isDetectorEnabled(scanner, index)) continue;
     const compiled = scanner.compiled_detectors[index] ?? getCompiledDetector(scanner, index);
+    if (tried === 'words' && !compiled.is_words) continue;
     const start = findTryStart(compiled, text, from, anchor_end, meter);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     if (units[at]! > 0 && units[at] !== digits_units) {
@@ -381,7 +450,7 @@ export function tryAnchors(
     if (!hasTried(scanner, index)) scanner.tried_detectors.push(index);
     if (match === null) {
       scanner.failed_at[index] = start;
-      if (compiled.is_order) places.failed_starts.push(from);
+      if (tried === 'all' && compiled.is_telling) places.failed_starts.push(from);
       continue;
     }
     scanner.matched_until[index] = match.end;

@@ -22,40 +22,67 @@ interface Match extends Span {
   readonly detector: Detector;
 }
 
+/** A phrase, with its offsets in the words of the text if it was found there. */
+export interface PhraseMatch extends Match {
+  readonly in_words?: Span;
+}
+
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Adds the findings for the phrases of one text to `matches`, with the severity of their sum. */
+/**
+ * Adds the findings for the phrases of one text to `matches`, with the severity of their sum.
+ * @param words - the words of the text without its layout, if there are phrases in them
+ */
 export function scorePhrases(
   reading: QuotationReading,
-  phrases: readonly Match[],
+  phrases: readonly PhraseMatch[],
   matches: Match[],
   thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
+  words = '',
 ): void {
-  const { text } = reading;
   const sorted = phrases
-    .filter((phrase) => !isIdentifier(text, phrase) && !isDenied(text, phrase))
+    .filter((phrase) => {
+      const { text, start, end } = locatePhrase(reading, words, phrase);
+      return !isIdentifier(text, { ...phrase, start, end }) && !isDenied(text, { ...phrase, start, end });
+    })
     .sort((a, b) => a.start - b.start);
-  let near: Match[] = [];
+  let near: PhraseMatch[] = [];
   let end = 0;
+  let words_end = Number.NEGATIVE_INFINITY;
   for (const phrase of sorted) {
-    if (phrase.start - end > NEAR_UNITS) {
-      scoreNearPhrases(reading, near, matches, thresholds);
+    const { in_words } = phrase;
+    if (
+      phrase.start - end > NEAR_UNITS &&
+      (in_words?.start ?? Number.POSITIVE_INFINITY) - words_end > NEAR_UNITS
+    ) {
+      scoreNearPhrases(reading, near, matches, thresholds, words);
       near = [];
     }
     near.push(phrase);
     end = Math.max(end, phrase.end);
+    words_end = Math.max(words_end, in_words?.end ?? words_end);
   }
-  scoreNearPhrases(reading, near, matches, thresholds);
+  scoreNearPhrases(reading, near, matches, thresholds, words);
+}
+
+/** Returns the text in which a phrase was found, and its span there. */
+function locatePhrase(
+  { text }: QuotationReading,
+  words: string,
+  { start, end, in_words }: PhraseMatch,
+): Span & { readonly text: string } {
+  return in_words === undefined ? { text, start, end } : { text: words, ...in_words };
 }
 
 function scoreNearPhrases(
   reading: QuotationReading,
-  near: readonly Match[],
+  near: readonly PhraseMatch[],
   matches: Match[],
   thresholds: InjectionThresholds,
+  words: string,
 ): void {
   if (near.length === 0) return;
   const spoken = near.filter((phrase) => !isQuoted(reading, phrase));
@@ -64,10 +91,10 @@ function scoreNearPhrases(
   const graded = gradePhrases(heaviest, thresholds);
   if (graded === null) return;
   const spoken_grade = is_spoken ? graded : gradePhrases(selectHeaviest(spoken), thresholds);
-  const is_severe = SEVERE.has(spoken_grade ?? 'low') && addressesReader(reading.text, heaviest);
+  const is_severe = SEVERE.has(spoken_grade ?? 'low') && addressesReader(reading, words, heaviest);
   const severity = SEVERE.has(graded) && !is_severe ? 'medium' : graded;
-  for (const phrase of heaviest)
-    matches.push({ ...phrase, detector: withSeverity(phrase.detector, severity) });
+  for (const { detector, start, end } of heaviest)
+    matches.push({ detector: withSeverity(detector, severity), start, end });
 }
 
 /** Returns the severity of the sum of phrases; `null` if they are not a finding. */
@@ -106,12 +133,12 @@ const UNADDRESSED: ReadonlySet<string> = new Set(
 const TO_READER = /\b(?:your?|me|us|everything|verbatim|word for word)\b/i;
 
 /** Returns whether one of the phrases addresses the reader and says what to do. */
-function addressesReader(text: string, phrases: readonly Match[]): boolean {
-  return phrases.some(({ detector, start, end }) => {
-    if (UNADDRESSED.has(detector.id)) return false;
-    return (
-      detector.id !== 'injection.tell_prompt' || TO_READER.test(text.slice(start, end + TO_READER_UNITS))
-    );
+function addressesReader(reading: QuotationReading, words: string, phrases: readonly PhraseMatch[]): boolean {
+  return phrases.some((phrase) => {
+    const { id } = phrase.detector;
+    if (UNADDRESSED.has(id)) return false;
+    const { text, start, end } = locatePhrase(reading, words, phrase);
+    return id !== 'injection.tell_prompt' || TO_READER.test(text.slice(start, end + TO_READER_UNITS));
   });
 }
 
@@ -119,8 +146,8 @@ function addressesReader(text: string, phrases: readonly Match[]): boolean {
 const TO_READER_UNITS = 30;
 
 /** Selects each detector once, and the heaviest of overlapping phrases. */
-function selectHeaviest(near: readonly Match[]): readonly Match[] {
-  const taken = new Map<Detector, Match>();
+function selectHeaviest(near: readonly PhraseMatch[]): readonly PhraseMatch[] {
+  const taken = new Map<Detector, PhraseMatch>();
   for (const phrase of [...near].sort((a, b) => getWeight(b.detector) - getWeight(a.detector))) {
     if (taken.has(phrase.detector)) continue;
     const overlaps = [...taken.values()].some(({ start, end }) => start < phrase.end && phrase.start < end);

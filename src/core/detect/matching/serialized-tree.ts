@@ -250,7 +250,7 @@ function readSets(numbers: readonly number[]): readonly UnitSet[] {
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const BITS = 6;
 const DIGITS_PER_NUMBER = 3;
-const COUNT_DIGITS = 2;
+const COUNT_DIGITS = 3;
 const STEP_DIGITS = 2;
 /** A node is the number of a set, and two flags. */
 const NODE_DIGITS = 2;

@@ -52,6 +52,7 @@ export const concealment = buildPhraseDetectors('concealment', [
   {
     name: 'hidden_markup',
     weight: 2,
+    is_written: true,
     description:
       'Text that markup hides from people: an invisible style, or a comment with words for a machine.',
     anchors: [

@@ -228,6 +228,7 @@ export const dataRequests = buildPhraseDetectors('extraction', [
   {
     name: 'person_data',
     weight: 4,
+    is_common: true,
     description: 'A question for the private data of a person by name.',
     anchors: buildWordAnchors('tell me ', 'give me ', 'share ', 'tell us '),
     is_exact: true,
@@ -279,6 +280,7 @@ export const dataRequests = buildPhraseDetectors('extraction', [
   {
     name: 'secret_in_form_language',
     weight: 4,
+    is_common: true,
     description: 'A request for a poem or another form about the password, in languages other than English.',
     anchors: [
       ...buildWordAnchors(
@@ -367,6 +369,7 @@ export const dataRequests = buildPhraseDetectors('extraction', [
   {
     name: 'secret_in_mixed_languages',
     weight: 4,
+    is_common: true,
     description: 'A question for the password that begins in one language and ends in another.',
     anchors: [
       ...buildWordAnchors(

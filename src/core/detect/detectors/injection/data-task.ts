@@ -232,6 +232,7 @@ export const dataTask = buildPhraseDetectors('override', [
   {
     name: 'framed_order',
     weight: 3,
+    is_common: true,
     is_exact: true,
     description: 'An order in capitals between angle or square brackets, as no text for people has it.',
     anchors: ['<<<', '\\[\\[\\[', '\\{\\{\\{'],

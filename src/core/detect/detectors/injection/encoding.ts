@@ -117,6 +117,7 @@ export const encoding = buildPhraseDetectors('encoding', [
   {
     name: 'encoded_answer',
     weight: 4,
+    is_common: true,
     description: 'An order to give the answer in an encoding that a person or a filter does not read.',
     anchors: [
       ...buildWordAnchorsBefore(

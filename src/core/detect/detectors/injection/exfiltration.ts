@@ -19,6 +19,7 @@ export const exfiltration = buildPhraseDetectors('exfiltration', [
   {
     name: 'image_url',
     weight: 6,
+    is_written: true,
     description: 'An image, link or style sheet whose address carries data, or a place for data.',
     anchors: ['!\\[', '(?i)<img', '(?i)<link', '\\]: http', '\\]\\(http', '(?i)<iframe', '(?i)url\\(http'],
     pattern: `(?:!?\\[[^\\]\\n]{0,80}\\]\\(|\\]\\(|!?\\[[^\\]\\n]{0,80}\\]\\[[^\\]\\n]{0,20}\\]\\s{0,4}\\[[^\\]\\n]{0,20}\\]: |\\]: |<(?:img|link|iframe)\\b[^>]{0,120}?(?:src|href)=["']?|url\\()(?<value>https?://(?:${URL_UNITS}|<[\\w ]{1,40}>){4,500})`,
@@ -38,6 +39,7 @@ export const exfiltration = buildPhraseDetectors('exfiltration', [
   {
     name: 'send_loot',
     weight: 5,
+    is_common: true,
     description: 'An order to send secrets, private data or the conversation to some address.',
     anchors: buildWordAnchorsBefore([
       'send',
@@ -77,6 +79,7 @@ export const exfiltration = buildPhraseDetectors('exfiltration', [
   {
     name: 'script_sink',
     weight: 6,
+    is_written: true,
     description: 'A script or a link in markup that sends cookies, storage or the page to an address.',
     anchors: [
       'document\\.cookie',

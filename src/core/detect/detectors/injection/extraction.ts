@@ -140,6 +140,7 @@ export const extraction = buildPhraseDetectors('extraction', [
   {
     name: 'prefilled_answer',
     weight: 4,
+    is_common: true,
     description: 'The beginning of an answer that would continue with the instructions.',
     anchors: buildWordAnchorsBefore(
       ['start', 'begin', 'continue', 'complete'].flatMap((verb) => [verb, `${verb}ning`, `${verb}ing`]),
@@ -155,6 +156,7 @@ export const extraction = buildPhraseDetectors('extraction', [
   {
     name: 'ask_secret',
     weight: 4,
+    is_common: true,
     description: 'A request to the model or the reader for a password, key or other secret.',
     anchors: SECRET_ANCHORS,
     back: { over: '[^.!?\\n]', units_max: 60 },
@@ -174,6 +176,7 @@ export const extraction = buildPhraseDetectors('extraction', [
   {
     name: 'ask_system_secret',
     weight: 4,
+    is_common: true,
     description: 'A request for the password, key or code of the system.',
     anchors: SECRET_ANCHORS,
     back: { over: '[^.!?\\n]', units_max: 60 },

@@ -62,6 +62,7 @@ export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'free_of_rules',
     weight: 6,
+    is_common: true,
     description: 'A claim or an order that the model has no rules or restrictions.',
     anchors: buildWordAnchors(
       'you ',
@@ -88,6 +89,7 @@ export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'answer_unfiltered',
     weight: 5,
+    is_common: true,
     description: 'An order to act or to answer without filters, restrictions or warnings.',
     anchors: buildWordAnchorsBefore(ANSWERS.flatMap((verb) => [verb, `${verb}s`, `${verb}ing`])),
     pattern: `${COMMAND_START}(?:${ANSWERS.join('|')})(?:s|ing)?${WORD_GAP}${buildAnyWordsPattern(8)}(?:(?:without|with no|free (?:of|from))${WORD_GAP}(?:any${WORD_GAP}|all${WORD_GAP}|your${WORD_GAP}|the${WORD_GAP})?${buildAnyWordsPattern(1)}${FREE_OF}|(?:${BAD}|unfiltered)${WORD_GAP}(?:output|answers?|responses?|content|outputs?))\\b`,
@@ -166,6 +168,7 @@ export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'mode',
     weight: 4,
+    is_common: true,
     description: 'A mode without rules that the text switches on.',
     anchors: buildWordAnchors('mode '.trim()).concat(['(?i)override\\b'].slice(1)),
     back: { over: '[^.!?\\n]', units_max: 50 },
@@ -186,6 +189,7 @@ export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'mode_tag',
     weight: 4,
+    is_common: true,
     is_exact: true,
     description: 'A mode in capitals, announced like a switch.',
     anchors: [' MODE', '_MODE', ' OVERRIDE'],
@@ -268,6 +272,7 @@ export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'claimed_consent',
     weight: 4,
+    is_common: true,
     description: 'A claim that the model agreed before to break its rules.',
     anchors: buildWordAnchors('you '),
     pattern: `you${WORD_GAP}(?:(?:have|had|previously|already|earlier|just|once){1}${WORD_GAP}){0,2}(?:agreed|confirmed|promised|admitted|accepted|said)${WORD_GAP}${buildAnyWordsPattern(7)}(?:bypass|ignore|disable|break|without (?:filters?|restrictions?)|no restrictions|share your (?:password|secret)|sharing your (?:password|secret))`,

@@ -45,6 +45,7 @@ export const joinedWords = buildPhraseDetectors('override', [
   {
     name: 'joined_words',
     weight: 7,
+    is_written: true,
     description:
       'A call to ignore instructions or to show the prompt whose words are joined without spaces or with `-`, `_`, `.` or `+`.',
     anchors: [

@@ -263,6 +263,7 @@ export const override = buildPhraseDetectors('override', [
   {
     name: 'rules_revoked',
     weight: 6,
+    is_common: true,
     description: 'A claim that earlier or safety rules no longer hold.',
     anchors: buildWordAnchors(
       'previous',
@@ -290,6 +291,7 @@ export const override = buildPhraseDetectors('override', [
   {
     name: 'new_instructions',
     weight: 5,
+    is_common: true,
     description: 'Instructions announced as new ones, or as the real ones.',
     anchors: [
       ...buildWordAnchorsBefore(

@@ -145,6 +145,7 @@ export const persona = buildPhraseDetectors('jailbreak', [
   {
     name: 'persona_never_refuses',
     weight: 5,
+    is_common: true,
     description: 'A named persona that never refuses or always answers.',
     anchors: buildWordAnchors(
       'never ',

@@ -166,6 +166,7 @@ export const promptForms = buildPhraseDetectors('extraction', [
   {
     name: 'makers_told_me',
     weight: 5,
+    is_common: true,
     description: 'A gap to fill with the words that operators or developers gave the reader.',
     anchors: ['(?<![_])___', '…'],
     back: { over: '[^.!?_\\n]', units_max: 90 },

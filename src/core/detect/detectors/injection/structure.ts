@@ -14,6 +14,7 @@ export const structure = buildPhraseDetectors('structure', [
   {
     name: 'chat_template',
     weight: 5,
+    is_written: true,
     description: 'The marks with which a chat template sets off roles.',
     anchors: [
       '<\\|im_',
@@ -41,6 +42,7 @@ export const structure = buildPhraseDetectors('structure', [
   {
     name: 'role_line',
     weight: 3,
+    is_written: true,
     is_exact: true,
     description:
       'A line or comment that begins as the system’s, the administrator’s or the assistant’s word.',
@@ -74,6 +76,7 @@ export const structure = buildPhraseDetectors('structure', [
   {
     name: 'end_of_part',
     weight: 4,
+    is_written: true,
     is_exact: true,
     description: 'A mark that claims that the system’s or the user’s part ends or begins here.',
     anchors: ['END ', 'END_', 'BEGIN ', 'BEGIN_', 'End of ', 'START ', '%%%END', 'end of '],

@@ -66,6 +66,7 @@ export const taskOrder = buildPhraseDetectors('override', [
   {
     name: 'back_to_task',
     weight: 4,
+    is_common: true,
     description:
       'A permission to return to the task after something else: `then you can go on with my task`.',
     anchors: buildWordAnchors(
@@ -137,6 +138,7 @@ export const taskOrder = buildPhraseDetectors('override', [
   {
     name: 'system_mark',
     weight: 8,
+    is_written: true,
     description: 'A heading that gives the text behind it as a message of the system: `###(system_message)`.',
     anchors: ['\\(', '\\[', '\\{', '<'].flatMap((open) =>
       ['system', 'admin', 'developer'].flatMap((word) => [`(?i)#${open}${word}`, `(?i)# ${open}${word}`]),

@@ -3,27 +3,15 @@ import { test } from 'node:test';
 import { allDetectors } from '../../detectors/all.ts';
 import type { Match } from '../compiled-detector.ts';
 import { scanView } from '../scan-view.ts';
-import { compileScanner, scanText } from '../scanner.ts';
+import { compileScanner, type DecodingCandidates, scanText, startPlaces } from '../scanner.ts';
 import { classifySignals } from './classify-signals.ts';
 import { decodeEscapeView } from './decode-view.ts';
 import { isChangedInView, type View } from './view.ts';
 
 const scanner = compileScanner(allDetectors);
 
-function scanPlaces(text: string): {
-  windows: number[];
-  blob_starts: number[];
-  spelling_windows: number[];
-  telling_starts: number[];
-  failed_starts: number[];
-} {
-  const places = {
-    windows: [],
-    blob_starts: [],
-    spelling_windows: [],
-    telling_starts: [],
-    failed_starts: [],
-  };
+function scanPlaces(text: string): DecodingCandidates {
+  const places = startPlaces();
   scanText(scanner, text, [], 1000, undefined, places);
   return places;
 }

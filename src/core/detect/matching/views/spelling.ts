@@ -1,6 +1,5 @@
 import type { WorkMeter } from '../compiled-detector.ts';
 import { memoizeValue } from '../lazy-value.ts';
-import { addWithoutLayout } from './layout.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
@@ -124,7 +123,7 @@ export function correctSpelling(text: string, start: number, end: number, meter:
   let plain_from = start;
   for (const word of words) {
     if (start + word.start < plain_from) continue;
-    addWithoutLayout(builder, text, plain_from, start + word.start);
+    addPlain(builder, text, plain_from, start + word.start);
     plain_from = start + word.start + word.length;
     addDecoded(builder, word.intended, start + word.start, plain_from);
   }
