@@ -132,7 +132,9 @@ function gradeTree(path: string): Loss | null {
   if (isWholeSystemPath(path)) return 'whole';
   if (isSpared(path)) return null;
   if (isOutside(path)) return 'outside';
-  return (PART.test(path) && !isPrecious(path)) || FILLED.test(path) || MADE_AGAIN.test(path)
+  return (PART.test(path.replace(PRINTED_FOLDER, '')) && !isPrecious(path)) ||
+    FILLED.test(path) ||
+    MADE_AGAIN.test(path)
     ? 'part'
     : 'tree';
 }
@@ -162,6 +164,8 @@ function isOutside(path: string): boolean {
 /** A part of a folder of the working one, written out; its name can have a `*` (`docs/*.html`). */
 const PART =
   /^(?:\.\/)?(?:[\w@+][\w@.+-]*|\.(?!git|hg|svn|\.)[\w-][\w.-]*)(?:\/(?!\.(?:git|hg|svn|\.)(?:\/|$))[\w@.+-]+){0,10}\/(?!\.(?:git|hg|svn|\.)(?:\/|\*|$))(?:[\w@.+-]+\/?|\*?[\w@.+-]{2,}\*?|[\w@.+-]{2,}\*[\w@.+-]*)$/;
+/** A folder that another command prints: `$(npm root)/` before a part of it. */
+const PRINTED_FOLDER = /^\$\(\)\//;
 /** Folders at the top that tools fill: packages of other projects, results of tests. */
 const FILLED = /^(?:\.\/)?(?:vendor|\.bundle|_te?mp|test[_-]?results?|[\w-]{0,20}[_-]?cache)\/?$/;
 /** A variable whose name says that a program makes the folder, and makes it again. */

@@ -231,7 +231,9 @@ function runsDecidingCommand(command: Command): boolean {
   const words = findOwnArguments(command);
   if (words !== null && isDecidingCommand(words)) return true;
   const texts = command.words.map(({ text }) => text);
-  if ([command.code ?? '', ...texts].some((text) => SIGN_IN_LINK.test(text))) return true;
+  // A sentence that contains the word is a text; one that searches for a link names no more than the link.
+  const searched = texts.filter((text) => !/\s/.test(text));
+  if ([command.code ?? '', ...searched].some((text) => SIGN_IN_LINK.test(text))) return true;
   const sent = REQUESTS.test(command.name) ? [...texts, computeOutput(command.previous) ?? ''] : [];
   // The header names a user of the console.
   if (sent.some((text) => /\bx-service-user\s*:/i.test(text))) return true;
