@@ -26,7 +26,9 @@ test('a start with telemetry names the packages that are missing, and how to get
 });
 
 test('names the tested versions, and makes no package a peer', () => {
-  const { devDependencies, peerDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), 'utf8'));
+  const { devDependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
+  );
   assert.equal(peerDependencies, undefined);
   for (const [name, range] of Object.entries(TELEMETRY_PACKAGES))
     assert.equal(range, `^${devDependencies[name]}`, name);
