@@ -53,10 +53,16 @@ function formatPercent(share: number | null): string {
 /** Formats one line per source and type, with the IDs of its rows. */
 function formatMistakes(title: string, mistakes: readonly Mistake[], count: number): string[] {
   if (mistakes.length === 0) return [];
-  const groups = Map.groupBy(mistakes, ({ source, type, rule_ids }) =>
-    [source, type ?? '', ...(rule_ids.length === 0 ? [] : [`by ${rule_ids.join(', ')}`])].join('  '),
-  );
-  const lines = [...groups].map(([name, rows]) => [name, rows.map(({ id }) => id).join(' ')]);
+  const cellsOf = ({ source, type, rule_ids }: Mistake) => [
+    source,
+    type ?? '',
+    rule_ids.length === 0 ? '' : `by ${rule_ids.join(', ')}`,
+  ];
+  const groups = Map.groupBy(mistakes, (mistake) => JSON.stringify(cellsOf(mistake)));
+  const lines = [...groups.values()].map((rows) => [
+    ...cellsOf(rows[0]!),
+    rows.map(({ id }) => id).join(' '),
+  ]);
   const cut = mistakes.length < count ? [`... and ${count - mistakes.length} more`] : [];
-  return ['', `${title}: ${count}`, ...formatTable(['SOURCE AND TYPE', 'ROWS'], lines).slice(1), ...cut];
+  return ['', `${title}: ${count}`, ...formatTable(['SOURCE', 'TYPE', 'BY', 'ROWS'], lines).slice(1), ...cut];
 }
