@@ -144,7 +144,9 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
   ];
   for (const [text, code] of never) {
     const hanging = openTestDriver(text).backend;
-    assert.equal((await getFailure(get(hanging, 'a', HASTY_MS))).code, code, text);
+    // The end of a thread comes by itself, however late on a busy machine.
+    const timeout_ms = code === 'secrets_timeout' ? HASTY_MS : PATIENT_MS;
+    assert.equal((await getFailure(get(hanging, 'a', timeout_ms))).code, code, text);
     hanging.close();
   }
 });
