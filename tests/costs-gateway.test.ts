@@ -22,7 +22,7 @@ const ANSWER = {
 const COST = 608;
 const CALLS = 24;
 
-test('calls at the same time spend what there is, the others get 429, and all of it is recorded', async (t) => {
+test('calls at the same time spend what there is, the others are refused, and all of it is recorded', async (t) => {
   let reached = 0;
   const provider = createServer((request, response) => {
     request.resume().on('end', () => {
