@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 
 const READY_MS_MAX = 60_000;
-const STOP_MS_MAX = 15_000;
+const STOP_MS_MAX = 60_000;
 const main = resolve(import.meta.dirname, '..', '..', 'src', 'entry', 'cli', 'main.ts');
 
 export interface TestServiceOptions {
@@ -84,7 +84,7 @@ async function startOnce(options: TestServiceOptions): Promise<TestService> {
   const service = handle(child, dir, configuredPort(dir) ?? port, options);
   await untilReady(service, child).catch(async (error: unknown) => {
     child.kill('SIGKILL');
-    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     throw error;
   });
   return service;
@@ -170,7 +170,7 @@ function handle(child: ChildProcess, dir: string, port: number, options: TestSer
     }, STOP_MS_MAX);
     const ending = await kill('SIGTERM');
     clearTimeout(watchdog);
-    if (options.keep !== true) rmSync(dir, { recursive: true, force: true });
+    if (options.keep !== true) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     if (late) throw new Error(`the service did not stop:\n${written}`);
     return ending;
   };
