@@ -11,6 +11,7 @@ import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permiss
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
+import { dropBlankName } from './subject.ts';
 
 /** The part of a validator's error that is used here. */
 interface SchemaError {
@@ -95,7 +96,7 @@ export async function compileValidators(operations: readonly AnyOperation[]): Pr
 }
 
 function isForUser({ for_users }: AnyOperation, { user_id }: Context): boolean {
-  return for_users === true || (for_users === 'if_named' && (user_id ?? '').trim() !== '');
+  return for_users === true || (for_users === 'if_named' && dropBlankName(user_id) !== null);
 }
 
 /** Returns the context with the user whom the caller names in place of the caller. */

@@ -1,12 +1,10 @@
 /** The proposal that an advisor showed last. `--apply` installs that one: the model would write another. */
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdvisorResult } from '../../core/advisors/types.ts';
-import { makeFolder } from '../../platform/files/folder.ts';
+import { readOwnFile } from '../../platform/files/own-file.ts';
+import { writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { replaceDurably } from '../../runtime/skills/write-durably.ts';
 
 const FOLDER = 'advisor-proposals';
 
@@ -24,15 +22,8 @@ export interface AnsweredQuestion {
 }
 
 /** Keeps a proposal in place of the one that the command showed before. */
-export async function keepProposal(
-  state_dir: string,
-  question: ProposalQuestion,
-  result: AdvisorResult,
-): Promise<void> {
-  makeFolder(join(state_dir, FOLDER));
-  const path = getPath(state_dir, question);
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  await replaceDurably(path, JSON.stringify({ question, result }), temporary);
+export function keepProposal(state_dir: string, question: ProposalQuestion, result: AdvisorResult): void {
+  writePrivateFile(getPath(state_dir, question), JSON.stringify({ question, result }), 'replace');
 }
 
 /** Returns the proposal that was shown for this question; `null` if the last one answered another question. */
@@ -40,17 +31,13 @@ export async function findProposal(
   state_dir: string,
   question: ProposalQuestion,
 ): Promise<AdvisorResult | null> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
-  const file = await open(getPath(state_dir, question), flags).catch(() => null);
-  if (file === null) return null;
+  const text = await readOwnFile(getPath(state_dir, question)).catch(() => null);
+  if (text === null) return null;
   try {
-    const kept = JSON.parse(await file.readFile('utf8')) as { question: unknown; result: AdvisorResult };
+    const kept = JSON.parse(text) as { question: unknown; result: AdvisorResult };
     return JSON.stringify(kept.question) === JSON.stringify(question) ? kept.result : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  } finally {
-    await file.close();
+  } catch {
+    return null;
   }
 }
 

@@ -22,12 +22,9 @@ export function buildUnreadableAnswer(line: string): ErrorAnswer | readonly Erro
     return buildErrorAnswer(null, PARSE_ERROR, 'The message is not JSON.');
   }
   if (!Array.isArray(message)) return buildInvalidAnswer(message, INVALID);
+  if (message.length === 0) return buildErrorAnswer(null, INVALID_REQUEST, BATCH);
   const answers = message.flatMap((each) => buildInvalidAnswer(each, BATCH) ?? []);
-  return answers.length === 0 && message.length > 0
-    ? null
-    : answers.length === 0
-      ? buildErrorAnswer(null, INVALID_REQUEST, BATCH)
-      : answers;
+  return answers.length === 0 ? null : answers;
 }
 
 /** Builds the answer to a message over the limit. */

@@ -47,7 +47,7 @@ export async function deliverArtifacts(
       printLine(terminal, `staged   ${escapeControls(join(options.outputDir, path))}`);
     if (staged.length === 0) printLine(terminal, 'No file is proposed.');
   }
-  if (staged.length > 0) await keepProposal(config.state_dir, question, result);
+  if (staged.length > 0) keepProposal(config.state_dir, question, result);
   const changes = await convertArtifactFailure(listArtifactChanges(root, result.artifacts));
   const is_applied =
     options.apply === true && (await applyConfirmedChanges(changes, result, root, config, options, terminal));
