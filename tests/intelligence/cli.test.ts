@@ -129,7 +129,7 @@ test('recommend stages, applies and takes back', () =>
     assert.match(rules.stdout, /recommended-redact-cards/);
     const again = await run('intelligence', 'recommend', '--apply');
     assert.match(again.stdout, /Nothing to apply|sent back/);
-    assert.ok(model.questions.length > 1, 'under another policy the model is asked');
+    assert.ok(model.questions.length > 1, 'another policy needs another answer');
     writeFileSync(file, `${readFileSync(file, 'utf8')}# edited\n`);
     const refused = await run('intelligence', 'undo');
     assert.deepEqual([refused.code, /Edited since/.test(refused.stderr)], [1, true]);

@@ -323,7 +323,7 @@ const UNHELD: readonly (readonly [form: string, text: string, in_stream: 'modify
   ['in reverse', [...TOKEN].reverse().join(''), 'block'],
 ];
 
-test('lists of bytes and text in reverse are found only in text that is held whole', () => {
+test('streams miss byte lists and reversed text', () => {
   const crossing = buildTestCrossing({ boundary: 'output' });
   for (const [form, text, in_stream] of UNHELD) {
     const pieces = splitUnits(`Here it is: ${text} and that is all there is to say about it.`);

@@ -11,7 +11,7 @@ function readCells(line: string): string[] {
     .filter((cell) => cell !== '');
 }
 
-test('no name in a table forges a line or a column', () => {
+test('names in tables forge no line or column', () => {
   const names = listHostileNames();
   const hidden = new Set(listHiddenCharacters());
   let checked = 0;

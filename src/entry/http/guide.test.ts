@@ -51,7 +51,7 @@ test('the guide serves the files of its folder, with a policy without inline cod
   }
 });
 
-test('a guide that is not built says how to build it', async () => {
+test('an unbuilt guide names the command that builds it', async () => {
   const app = fastify();
   addGuide(app, [join(tmpdir(), 'service-guide-that-is-not-built')]);
   const page = await app.inject({ url: '/docs/guide/' });

@@ -233,7 +233,7 @@ const OVER = {
   event_id: 'evt_budget',
 } as const;
 
-test('over budget is 400 with the sentence, marked as a block, and not retryable', () =>
+test('a used-up budget answers 400 with its sentence', () =>
   runCalls(
     PLAIN,
     {},

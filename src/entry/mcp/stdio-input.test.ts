@@ -119,7 +119,7 @@ test('answers no notification and no answer', async () => {
   assert.deepEqual(await answerLines(silent), [{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
 
-test('reads an error instead of a server answer over the limit', async () => {
+test('reads an error for an oversized server answer', async () => {
   const stdin = new PassThrough();
   const transport = getReadSources(new StdioServerTransport(stdin, new PassThrough()), { bytes_max: 1_000 });
   const closed = Promise.withResolvers<void>();

@@ -184,7 +184,7 @@ test('hostile sources take linear work', async () => {
   assert.equal(outline.file_count, 8);
 });
 
-test('a path may be a root as the configuration writes it, and no folder outside', async () => {
+test('a path names a root or a folder below it', async () => {
   const root = writeProject('proj', { 'a.py': 'import langchain\n' });
   writeProject('other', { 'a.py': '' });
   const places = { body_bytes_max: 1, file_roots: [root], state_dir: join(scratch, 'state') };

@@ -87,7 +87,7 @@ test('tokens in URLs stay, wherever a text is cut', () => {
       assert.equal(pieces.join(''), text, `cut at ${at}`);
     }
   }
-  const beside = `See http://docs.test/a "${token}" <${token}> mailto:${token}`;
-  assert.equal(tokens.restore(beside), beside.replaceAll(token, EMAIL));
-  assert.ok(!tokens.isInUrl(beside));
+  const outside = `See http://docs.test/a "${token}" <${token}> mailto:${token}`;
+  assert.equal(tokens.restore(outside), outside.replaceAll(token, EMAIL));
+  assert.ok(!tokens.isInUrl(outside));
 });

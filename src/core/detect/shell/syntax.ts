@@ -15,7 +15,7 @@ export interface ShellWord {
   readonly is_quoted: boolean;
   /** True if all of it was in single quotes, where a `$` does not begin a variable. */
   readonly is_literal?: boolean;
-  /** True if it begins with a quoted or escaped tilde, which stands for no home folder. */
+  /** True if it begins with a quoted or escaped tilde, which is no home folder. */
   readonly is_name?: boolean;
   /** True if `*`, `?` or `[` was in it outside of quotes. */
   readonly has_glob?: boolean;

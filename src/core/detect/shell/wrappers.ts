@@ -192,7 +192,7 @@ const MANAGER_COMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** Programs that fetch a package and run its program, by the name of the package. */
 const PACKAGE_RUNNERS = /^(?:npx|bunx|pnpx|pnx|npm|pnpm|yarn|yarnpkg|bun|deno|corepack|uvx|uv|pipx)$/;
 
-/** Returns whether words after a package manager can be a program: they are no command of its own, and have arguments. */
+/** Returns whether words after a package manager can be a program: the manager has no such command, and there are arguments. */
 export function canBeProgram(manager: string, { path }: Wrapper, words: readonly string[]): boolean {
   const commands = MANAGER_COMMANDS.get(manager);
   if (commands === undefined || (path.length > 0 && !path[0]!.includes('run'))) return true;

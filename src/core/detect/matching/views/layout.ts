@@ -14,10 +14,10 @@ export interface WordReading {
   readonly source_ends: readonly number[];
 }
 
-/** The most units that stand for the text between two spans: phrases that far apart have nothing to do with each other. */
+/** The most units between two spans: phrases that far apart have nothing to do with each other. */
 const APART_UNITS = 512;
 
-/** Stands for a line break within a sentence: white space, but no end of a line to a pattern. */
+/** Replaces a line break within a sentence: white space, but no end of a line to a pattern. */
 const SOFT_BREAK = '\r';
 const HARD_BREAK = '\n';
 
@@ -168,7 +168,7 @@ const LINE_MARK = new RegExp(
 /** Letters of scripts that write no blanks between words. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
-/** Units after which a block ends its sentence, besides those of a line. */
+/** Further units after which a block ends its sentence. */
 const BLOCK_END = /["'\u201d]/;
 /** The last units of marks of a list's items. */
 const BULLET_ENDS = '-+\u2022\u2023\u25aa\u25cf\u25e6\u2013.)';
