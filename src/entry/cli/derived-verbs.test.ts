@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
+import { callOperation } from '../../operations/call.ts';
+import { interceptTool } from '../../operations/intercept.ts';
+import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { OPERATOR_PERMISSIONS } from '../../runtime/config/permissions.ts';
+import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { openLocalRuntime } from '../../server/local.ts';
 import { operations } from '../../server/operations.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 
@@ -44,4 +51,26 @@ test('a derived verb refuses a missing argument, an unknown option and a missing
       assert.equal(code, 2, args.join(' '));
       assert.match(stderr, sentence);
     }
+  }));
+
+test('an answer within an answer is indented below its name', () =>
+  withFolder(async (cwd) => {
+    writeFileSync(join(cwd, 'service.yaml'), 'audit: {log_argument_shapes: ["refund*"]}\n');
+    const read = await loadConfig({ path: null, env: {}, cwd, secrets: 'leave' });
+    assert.ok(read.ok);
+    const runtime = await openLocalRuntime(read.config);
+    const call = { agent_id: 'bot', tool: 'refund_order', arguments: { amount: 5 } };
+    try {
+      const context = { runtime, caller: buildOperatorCaller('cli:test'), request_id: 'test' };
+      await callOperation(interceptTool, call, context);
+    } finally {
+      await runtime.close();
+    }
+    const { code, stdout, stderr } = await runInProcess(['observe', 'contract', 'refund_order'], { cwd });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^arguments_from recorded_calls\n/m);
+    assert.match(
+      stdout,
+      /^arguments\n {2}type {8}object\n {2}required {4}amount\n {2}properties\n {4}amount\n {6}type {4}integer\n/m,
+    );
   }));

@@ -140,13 +140,18 @@ function formatOutput({ columns, line }: CliVerb, output: object): readonly stri
   return formatTable(Object.keys(columns.cells), cells);
 }
 
-/** Formats one line for each member. An object is replaced by the lines of its own members. */
-function formatMembers(members: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(members).flatMap(([name, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? formatMembers(value as Readonly<Record<string, unknown>>)
-      : [`${name.padEnd(14)}${escapeControls(formatCell(value) || '-')}`],
-  );
+/**
+ * Formats one line for each member. An object of the answer is replaced by the lines of its own members; one within it
+ * is a line with its name, and its members are indented.
+ */
+function formatMembers(members: Readonly<Record<string, unknown>>, indent: string | null = null): string[] {
+  return Object.entries(members).flatMap(([name, value]) => {
+    const label = `${indent ?? ''}${escapeControls(name)}`;
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return [`${label.padEnd(13)} ${escapeControls(formatCell(value) || '-')}`];
+    const inner = value as Readonly<Record<string, unknown>>;
+    return indent === null ? formatMembers(inner, '') : [label, ...formatMembers(inner, `${indent}  `)];
+  });
 }
 
 function formatCell(value: unknown): string {
