@@ -5,6 +5,7 @@ import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../runtime/audit/service-event.ts';
 import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
 import { countRevision } from '../runtime/managed-policy/revisions.ts';
+import { WEAKER_PLACES_SHOWN_MAX } from '../runtime/policies/reload-report.ts';
 import { type Context, Refusal } from './operation.ts';
 import { dropBlankName } from './subject.ts';
 
@@ -87,8 +88,6 @@ export async function applyManagedChange(change: ManagedChange, context: Context
   throw buildPolicyRefusal(report.problems);
 }
 
-const PLACES_SHOWN_MAX = 50;
-
 /** Returns the number of places at which the policy becomes less strict. @throws Refusal unless the caller confirms them */
 async function requireConfirmation(
   before: Policy,
@@ -101,7 +100,7 @@ async function requireConfirmation(
   throw new Refusal(
     'weaker_policy',
     'The policy would be less strict, so nothing was changed. The details list the places. To save it, set `confirm_weaker` and give the reason in `note`.',
-    places.slice(0, PLACES_SHOWN_MAX).map((message) => ({ path: '', message })),
+    places.slice(0, WEAKER_PLACES_SHOWN_MAX).map((message) => ({ path: '', message })),
   );
 }
 

@@ -7,7 +7,11 @@ import type { Journal } from '../runtime/audit/journal.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
-import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import {
+  type ReloadFailure,
+  type ReloadReport,
+  WEAKER_PLACES_SHOWN_MAX,
+} from '../runtime/policies/reload-report.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
 import { changeGeneration, type Generation } from './generations.ts';
 import type { Worker } from './workers.ts';
@@ -88,34 +92,33 @@ export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
 
 function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'> {
   let active: Generation = { generation: 1, hash: parts.first.hash };
+  let active_policy = parts.first;
   let in_use = parts.plugins;
 
   async function apply(policy: Policy, caller_id: string): Promise<string | null> {
     const next = { generation: active.generation + 1, hash: policy.hash };
     await parts.save(policy);
-    const change = await changeGeneration({
+    const exchange = changeGeneration({
       next,
       workers: parts.workers(),
       log: parts.log,
       settle: async () => {
-        await recordReload(parts, caller_id, next.hash, true, 'The policy was reloaded.');
+        await recordExchange(parts, caller_id, next.hash, (await comparison).length);
         active = next;
+        active_policy = policy;
         parts.use(policy);
       },
     });
-    return change.changed ? null : change.reason;
+    // The comparison takes its time while the workers load the policy, so that the reload takes no longer.
+    const comparison = comparePolicies(active_policy, policy, parts.log);
+    const change = await exchange;
+    if (!change.changed) return change.reason;
+    warnIfWeaker(await comparison, parts.log);
+    return null;
   }
 
-  async function refuse(caller_id: string, problems: FailedReload['problems']): Promise<ReloadReport> {
-    const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
-    await recordReload(parts, caller_id, active.hash, false, sentence).catch((fault) =>
-      parts.log.error('a refused reload could not be recorded', describeFault(fault)),
-    );
-    parts.log.warn('the reload failed; the previous policy is still active', {
-      problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
-    });
-    return { reloaded: false, policy_hash: active.hash, problems };
-  }
+  const refuse = (caller_id: string, problems: FailedReload['problems']): Promise<ReloadReport> =>
+    refuseReload(parts, caller_id, active.hash, problems);
 
   return {
     getActive: () => active,
@@ -147,6 +150,53 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
 
 type FailedReload = Extract<ReloadReport, { reloaded: false }>;
 
+async function refuseReload(
+  parts: ReloadingParts,
+  caller_id: string,
+  policy_hash: string,
+  problems: FailedReload['problems'],
+): Promise<ReloadReport> {
+  const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
+  await recordReload(parts, caller_id, policy_hash, false, sentence).catch((fault) =>
+    parts.log.error('a refused reload could not be recorded', describeFault(fault)),
+  );
+  parts.log.warn('the reload failed; the previous policy is still active', {
+    problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
+  });
+  return { reloaded: false, policy_hash, problems };
+}
+
+/** Lists the places that become less strict; none if the comparison fails, which must not stop a reload. */
+async function comparePolicies(before: Policy, after: Policy, log: Log): Promise<readonly string[]> {
+  try {
+    const { listWeakenings } = await import('../runtime/skills/weakenings.ts');
+    return listWeakenings(before, after);
+  } catch (fault) {
+    log.error('the reloaded policy could not be compared with the one before', describeFault(fault));
+    return [];
+  }
+}
+
+function warnIfWeaker(places: readonly string[], log: Log): void {
+  if (places.length === 0) return;
+  log.warn('the reloaded policy is less strict than before', {
+    weaker_places: places.length,
+    places: places.slice(0, WEAKER_PLACES_SHOWN_MAX),
+  });
+}
+
+async function recordExchange(
+  parts: ReloadingParts,
+  caller_id: string,
+  policy_hash: string,
+  weaker: number,
+): Promise<void> {
+  const done = 'The policy was reloaded.';
+  if (weaker === 0) return recordReload(parts, caller_id, policy_hash, true, done);
+  const reason = `${done} It is less strict than before at ${weaker} place${weaker === 1 ? '' : 's'}.`;
+  await recordReload(parts, caller_id, policy_hash, true, reason, { weaker_places: weaker });
+}
+
 async function recordUnchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
   await recordReload(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');
   return null;
@@ -158,6 +208,7 @@ async function recordReload(
   policy_hash: string,
   done: boolean,
   reason: string,
+  metadata: AuditEvent['metadata'] = {},
 ): Promise<void> {
   const at_ms = now_ms();
   const event: AuditEvent = buildServiceEvent({
@@ -168,7 +219,7 @@ async function recordReload(
     reason,
     caller_id,
     policy_hash,
-    metadata: {},
+    metadata,
   });
   await journal?.append(event);
 }

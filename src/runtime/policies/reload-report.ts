@@ -18,3 +18,6 @@ export type ReloadReport =
       readonly policy_hash: string;
       readonly problems: readonly { file: string; path: string; message: string }[];
     };
+
+/** The number of places shown at which a policy is less strict than the one before. */
+export const WEAKER_PLACES_SHOWN_MAX = 50;
