@@ -16,18 +16,18 @@ const unrecorded: { readonly at_ms: number; readonly tokens: number }[] = [];
 
 /**
  * Checks the budget against the recorded calls of all processes.
- * @throws Refusal `too_many_requests`
+ * @throws Refusal `budget_exceeded`
  */
 export async function requireBudget({ budget }: IntelligenceSettings, { runtime }: Context): Promise<void> {
   const { calls, tokens } = await countCalls(runtime);
   if (calls >= budget.calls_per_day)
     throw new Refusal(
-      'too_many_requests',
+      'budget_exceeded',
       `The advisors were called ${calls} times within 24 hours, which is the limit (\`intelligence.budget.calls_per_day\`).`,
     );
   if (tokens >= budget.tokens_per_day)
     throw new Refusal(
-      'too_many_requests',
+      'budget_exceeded',
       `The advisors used ${tokens} tokens within 24 hours; the limit is ${budget.tokens_per_day} (\`intelligence.budget.tokens_per_day\`).`,
     );
 }

@@ -107,7 +107,12 @@ const shared = {
   answer: null,
 } as const satisfies { readonly output: TSchema; readonly needs: 'journal'; readonly answer: null };
 
-const REFUSALS: readonly RefusalCode[] = ['not_configured', 'too_many_requests', 'upstream_failed'];
+const REFUSALS: readonly RefusalCode[] = [
+  'not_configured',
+  'budget_exceeded',
+  'too_many_requests',
+  'upstream_failed',
+];
 const EXPLAIN = 'Sends the metadata of one event, and of up to five around it, to the configured model.';
 const AFTER =
   'Answers 502 with the status `error` if the model fails, and 503 while the layer is not configured.';

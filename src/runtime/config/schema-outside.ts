@@ -102,7 +102,7 @@ export const intelligenceSchema = {
     budget: {
       type: 'object',
       description:
-        'Limits of calls to the model, over all processes. A call above a limit is refused with 429.',
+        'Limits of calls to the model, over all processes. A call above a limit is refused with 400 `budget_exceeded`.',
       additionalProperties: false,
       default: {},
       properties: {
