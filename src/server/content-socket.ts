@@ -56,9 +56,10 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
   const contextOf = (caller: Caller) => ({ runtime, caller, request_id: `content-${++last}` });
   const judge: LocalRoute = {
     method: 'POST',
-    answer: ({ headers, body }) => {
+    answer: async ({ headers, body }) => {
       daemon?.onRequest();
       refuseStranger(headers, options);
+      await refuseOutdatedPolicy(options);
       const caller = buildAgentCaller(`hook:${readUser(headers)}`, ['check', 'approvals:own'], '*', '*');
       return dispatch.judgeHook(body, contextOf(caller));
     },
@@ -83,6 +84,15 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
     ['/dialects', dialects],
     ...CONTENT_OPERATIONS.map((name) => [`/operations/${name}`, call(name)] as const),
   ]);
+}
+
+/**
+ * Refuses hooks of a daemon whose documents became invalid. The hook then loads them itself, and denies with their first
+ * problem. A service keeps its previous policy, which its health reports.
+ */
+async function refuseOutdatedPolicy({ runtime, daemon }: ContentSocketOptions): Promise<void> {
+  if (daemon === null || (await runtime.reloadFailure()) !== 'policy_invalid') return;
+  throw new SocketFailure(OTHER_SERVICE, 'The policy on disk is not valid, so the daemon decides nothing.');
 }
 
 /** Refuses a hook that belongs to another configuration or program version. */

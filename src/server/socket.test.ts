@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Runtime } from '../operations/runtime.ts';
+import { createTestRuntime } from '../operations/testing/runtime.ts';
 import { openLog } from '../platform/log.ts';
 import { createApiKey, ensureToken, rotateToken } from '../runtime/access/tokens.ts';
 import type { Caller } from '../runtime/access/types.ts';
@@ -354,6 +355,27 @@ describe('the content socket', () => {
       200,
     );
   });
+});
+
+test('a daemon with an invalid policy leaves hooks to decide', async () => {
+  const rows = [
+    { is_daemon: true, failure: 'policy_invalid', status: 421 },
+    { is_daemon: true, failure: 'reload_failed', status: 200 },
+    { is_daemon: true, failure: null, status: 200 },
+    { is_daemon: false, failure: 'policy_invalid', status: 200 },
+  ] as const;
+  for (const { is_daemon, failure, status: expected } of rows) {
+    const { runtime } = createTestRuntime({ instead: { reloadFailure: async () => failure } });
+    const path = join(state_dir, 'other.sock');
+    const server = await openContentSocket({
+      ...{ path, runtime, dispatch, config_file: '/etc/service.yaml', status: () => status },
+      daemon: is_daemon ? { onRequest: () => {}, onLeave: () => assert.fail('it must stay') } : null,
+      log: openLog({ level: 'silent', name: 'test' }),
+    });
+    const answer = await send(path, { url: '/hook', headers: HOOK, body: '{}' });
+    await server.close();
+    assert.equal(answer.status, expected, failure ?? 'none');
+  }
 });
 
 test('both sockets refuse a body that is no JSON, and one that is too long', async () => {

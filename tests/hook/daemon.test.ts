@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -177,6 +177,29 @@ test('a daemon decides a payload over several lines', async (t) => {
     ran += 1;
   }
   assert.equal(ran, 2);
+});
+
+test('a broken policy document denies while a daemon runs', async (t) => {
+  const dir = getFolder(t);
+  writeFileSync(join(dir, 'service.yaml'), 'paths: { policy_files: [rules.yaml] }');
+  const rule = { name: 'mail', boundary: 'input', data_tags: ['personal'], action: 'flag' };
+  const write = (...policies: readonly object[]): void =>
+    writeFileSync(join(dir, 'rules.yaml'), JSON.stringify({ version: 'v1alpha1', policies }));
+  write(rule);
+  await decided(dir, HARMLESS, ALONE);
+  const daemon = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
+  write({ ...rule, action: 'flagg' });
+  daemon.kill('SIGHUP');
+  let reason = '';
+  await until(async () => {
+    const { stdout } = await hook(dir, HARMLESS, [], ALONE);
+    ({ reason = '' } = JSON.parse(stdout) as { reason?: string });
+    return reason !== '' && /rules\.yaml/.test(reason);
+  }, 'the daemon sees the change');
+  assert.match(reason, /rules\.yaml.*everything is refused\. `service validate` shows every problem\./);
+  write(rule);
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
 });
 
 test('a full disk denies, in the hook and in a daemon, and neither crashes', async (t) => {

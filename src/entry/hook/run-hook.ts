@@ -390,9 +390,11 @@ function formatFailure(failure: unknown): string {
     return `The coding agent sent an event that cannot be evaluated: ${failure.message}. It is refused.`;
   if (failure instanceof UsageFailure || failure instanceof HookTimeout || failure instanceof OwnerFailure)
     return failure.message;
-  const { name, message } = failure as Error;
-  if (name === 'StartFailure' || name === 'StoreFailure')
-    return `${message}${formatFirstProblem(failure as StartFailure)} Until this is fixed, everything is refused.`;
+  const { name, message, code } = failure as Error & { readonly code?: string };
+  if (name === 'StartFailure' || name === 'StoreFailure') {
+    const command = code === 'config_invalid' ? ' `service validate` shows every problem.' : '';
+    return `${message}${formatFirstProblem(failure as StartFailure)} Until this is fixed, everything is refused.${command}`;
+  }
   return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
 }
 
