@@ -159,7 +159,8 @@ export const guardRules: readonly CommandRule[] = [
     tag: 'dangerous.guard',
     severity: 'critical',
     programs: '*',
-    description: 'Starts a coding agent without its hooks or questions, or with settings from elsewhere.',
+    description:
+      'Starts a coding agent without its hooks or questions, names other settings for it or this service, or disables the hooks of git.',
     safer: 'claude --version',
     saw: switchesGuardOff,
     hits: [
@@ -169,8 +170,29 @@ export const guardRules: readonly CommandRule[] = [
       'CODEX_HOME=/tmp/x codex exec y',
       'gemini --yolo',
       'npx @anthropic-ai/claude-code --dangerously-skip-permissions',
+      'export SERVICE_CONFIG=/tmp/x.yaml',
+      'SERVICE_CONFIG=/tmp/x.yaml; export SERVICE_CONFIG',
+      'fish -c "set -gx SERVICE_CONFIG /tmp/x.yaml"',
+      'launchctl setenv SERVICE_CONFIG /tmp/x.yaml',
+      'systemctl --user set-environment SERVICE_HOOK_DAEMON=off',
+      '$env:SERVICE_CONFIG = "C:/x.yaml"',
+      'git config core.hooksPath /dev/null',
+      'git config --global core.hookspath ""',
     ],
-    misses: ['claude -p "explain this"', 'codex --version', 'gemini -p x', 'git log --yolo'],
+    misses: [
+      'claude -p "explain this"',
+      'codex --version',
+      'gemini -p x',
+      'git log --yolo',
+      'SERVICE_CONFIG=./service.yaml service validate',
+      'export MY_SERVICE_CONFIG=/tmp/x.yaml',
+      'declare -p SERVICE_CONFIG',
+      'launchctl getenv SERVICE_CONFIG',
+      '$env:SERVICE_CONFIG',
+      'git config core.hooksPath .githooks',
+      'git config --get core.hooksPath',
+      'git config --unset core.hooksPath',
+    ],
   },
   {
     id: 'guard.stop',
@@ -263,12 +285,34 @@ const AGENT_HOME = new RegExp(
   `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON'].join('|')})$`,
 );
 
+/** Programs whose variables later commands see. */
+const SETS_VARIABLES = /^(?:export|declare|typeset|set|setx|setenv|launchctl|systemctl)$/;
+
+function setsHome({ name, words }: Command): boolean {
+  if (words.some(({ text }) => /^-(?:n|p|np|pn)$/.test(text))) return false;
+  return words.some(({ text }, at) => {
+    const [variable, value] = text.split('=', 2);
+    if (!AGENT_HOME.test(variable!)) return false;
+    return value !== undefined || name === 'export' || at + 1 < words.length;
+  });
+}
+
+/** Returns whether git stores a hooks folder that has no hooks. */
+function disablesGitHooks(words: Command['words']): boolean {
+  const at = words.findIndex(({ text }) => /^core\.hookspath$/i.test(text));
+  const value = at < 0 ? undefined : words[at + 1]?.text;
+  return value !== undefined && /^(?:\/dev\/null|nul|)$/i.test(value);
+}
+
 function switchesGuardOff(command: Command): boolean {
   const { name, words, assignments, within } = command;
   const is_agent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
+  if (SETS_VARIABLES.test(name)) return setsHome(command);
+  if (name === 'git') return disablesGitHooks(words);
+  const powershell = /^\$env:(\w{1,64})(=?)/.exec(name);
+  if (powershell !== null && (powershell[2] === '=' || words[0]?.text === '='))
+    return AGENT_HOME.test(powershell[1]!.toUpperCase());
   const sets_home = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
-  if (name === 'export' || name === 'declare')
-    return words.some(({ text }) => sets_home(text) && !text.startsWith('SERVICE_CONFIG'));
   if (name === 'env' || within.includes('env')) {
     const sets = words.some(({ text }) => sets_home(text));
     if (name === 'env' && sets && words.some(({ text }) => AGENT.test(text))) return true;
