@@ -148,8 +148,13 @@ function isOthers({ groups }: AlertRule, values: Readonly<Record<string, string>
 }
 
 function moveToOthers(each: KeyedSignal): KeyedSignal {
-  const values = Object.fromEntries(each.rule.groups.map((field) => [field, OTHER_GROUPS]));
-  return { ...each, values, key: buildGroupKey(each.rule.rule_id, values) };
+  return { ...each, ...buildOtherGroup(each.rule) };
+}
+
+/** Returns the group that counts the values over the limit of groups. */
+export function buildOtherGroup({ rule_id, groups }: AlertRule): Pick<KeyedSignal, 'key' | 'values'> {
+  const values = Object.fromEntries(groups.map((field) => [field, OTHER_GROUPS]));
+  return { values, key: buildGroupKey(rule_id, values) };
 }
 
 /** Returns how long a group without signals is kept, in milliseconds. */

@@ -39,6 +39,30 @@ async function pinTool(store: Store, tool: string, first_seen_ms: number, pinned
     .execute();
 }
 
+function buildWaitingRequest(
+  request_id: string,
+  requested_ms: number,
+  fields: { readonly agent_id: string; readonly tenant_id?: string },
+) {
+  return {
+    ...{ request_id, requested_ms, status: 'pending' as const, tenant_id: 'default', tool_name: 'pay' },
+    ...{
+      boundary: 'action' as const,
+      arguments_hash: 'sha256:1',
+      arguments_masked: '{}',
+      arguments_bytes: 2,
+    },
+    ...{ rule: 'ask', rules: '[]', reason: 'Approval is needed.', data_tags: '[]', policy_hash: 'sha256:1' },
+    ...{
+      require_second_factor: 0,
+      min_approvals: 1,
+      requested_by: 'loopback',
+      expires_ms: START_MS + DAY_MS,
+      ...fields,
+    },
+  };
+}
+
 withStores('conditions of alerts', (law) => {
   law('a broken audit chain fires once, and resolves when it is whole', async ({ store }, t) => {
     const at = await openTestAlerts(t, store, [buildRule('chain_breaks'), buildRule('hooks_silent')]);
@@ -109,6 +133,46 @@ withStores('conditions of alerts', (law) => {
       );
     },
   );
+
+  law('a flood of approvals hides no declared agent or other tenant', async ({ store }, t) => {
+    const rule = buildRule('approvals_waiting', { after: '1m', channels: [] });
+    const at = await openTestAlerts(t, store, [rule], { declared: ['payments'] });
+    const flood = Array.from({ length: 1_050 }, (_none, index) =>
+      buildWaitingRequest(`flood-${index}`, START_MS, { agent_id: `a-${index}` }),
+    );
+    const victims = [
+      buildWaitingRequest('declared', START_MS + 1, { agent_id: 'Payments' }),
+      buildWaitingRequest('elsewhere', START_MS + 1, { tenant_id: 'acme', agent_id: 'bot' }),
+    ];
+    const requests = [...flood, ...victims];
+    for (let from = 0; from < requests.length; from += 500)
+      await store.db
+        .insertInto('approval_requests')
+        .values(requests.slice(from, from + 500))
+        .execute();
+    at.clock.now_ms = START_MS + 10 * PAUSE_MS;
+    await at.evaluate();
+    const firing = async () => {
+      const alerts = (await at.alerts()).filter(({ status }) => status === 'firing');
+      return alerts.map(({ group_values }) => JSON.parse(group_values).request as string);
+    };
+    const first = await firing();
+    assert.equal(first.length, 1_000);
+    for (const { request_id } of victims) assert.ok(first.includes(request_id), request_id);
+    at.clock.now_ms += PAUSE_MS;
+    await at.evaluate();
+    const all = await at.alerts();
+    assert.equal(
+      all.reduce((sum, { event_count }) => sum + event_count, 0),
+      requests.length,
+      'each request counts once',
+    );
+    assert.ok((await firing()).includes('(other)'));
+    await store.db.updateTable('approval_requests').set({ status: 'denied' }).execute();
+    at.clock.now_ms += PAUSE_MS;
+    await at.evaluate();
+    assert.deepEqual(await firing(), []);
+  });
 
   law('a new tool fires when it is pinned, and an old or unpinned one does not', async ({ store }, t) => {
     const at = await openTestAlerts(t, store, [buildRule('tools_changed', { group_by: ['tool'] })]);

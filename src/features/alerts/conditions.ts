@@ -5,7 +5,7 @@ import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import type { ShortenedChain } from '../../runtime/audit/shortened-chains.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
-import { type ActiveRule, applySignals, buildGroupKey, SERVICE_ACTOR } from './batch.ts';
+import { type ActiveRule, applySignals, buildGroupKey, buildOtherGroup, SERVICE_ACTOR } from './batch.ts';
 import { endAlert } from './lifecycle.ts';
 import { findQuietEnd } from './quiet-hours.ts';
 import type { AlertRule } from './rule.ts';
@@ -41,8 +41,9 @@ export async function evaluateConditions(
   for (const { rule, matches } of rules) {
     const read = READERS[rule.source];
     if (read === undefined) continue;
-    const signals = (await read(store.db, rule, parts)).filter(matches);
-    const fresh = await listNew(store.db, rule, signals);
+    const found = await read(store.db, rule, parts);
+    const signals = found.filter(matches);
+    const fresh = takeUrgent(await listNew(store.db, rule, signals), parts.declared);
     const { is_condition } = rule;
     if (fresh.length === 0 && !(is_condition && (await hasOpenAlert(store.db, rule)))) continue;
     const severities = await parts.runLocked(store, async (trx) => {
@@ -51,7 +52,8 @@ export async function evaluateConditions(
       const { service, declared, now_ms } = parts;
       const matched = added.map((signal) => ({ rule, signal }));
       const result = await applySignals(trx, matched, { service, silences, declared, now_ms });
-      if (is_condition) await endOver(trx, rule, signals, parts);
+      // A list that is full may lack conditions that hold.
+      if (is_condition && found.length < getReadMax(rule)) await endOver(trx, rule, signals, parts);
       return result;
     });
     fired.push(...severities);
@@ -69,8 +71,30 @@ const READERS: Partial<Record<AlertSource, ReadConditions>> = {
   tools_changed: listNewTools,
 };
 
-/** The number of conditions of one rule that are read at a time. */
+/** The most conditions of one rule that count in one pass. */
 const CONDITIONS_MAX = 1_000;
+/** The most waiting approvals that are read in one pass: twice the default of `approvals.pending_max`. */
+const WAITING_MAX = 20_000;
+
+function getReadMax({ source }: AlertRule): number {
+  return source === 'approvals_waiting' ? WAITING_MAX : CONDITIONS_MAX;
+}
+
+/**
+ * Returns the conditions that count in this pass: declared agents first, then all tenants in turn, so that many requests
+ * of invented agents delay no other. The rest counts in the next passes.
+ */
+function takeUrgent(signals: readonly Signal[], declared: ReadonlySet<string>): readonly Signal[] {
+  if (signals.length <= CONDITIONS_MAX) return signals;
+  const by_tenant = new Map<string | null, number>();
+  const ranked = signals.map((signal) => {
+    const turn = (by_tenant.get(signal.tenant_id) ?? 0) + 1;
+    by_tenant.set(signal.tenant_id, turn);
+    return { signal, turn: declared.has(signal.agent_id?.toLowerCase() ?? '') ? 0 : turn };
+  });
+  const sorted = ranked.sort((one, other) => one.turn - other.turn);
+  return sorted.slice(0, CONDITIONS_MAX).map(({ signal }) => signal);
+}
 
 const EMPTY: Omit<Signal, 'id' | 'time_ms' | 'sources' | 'policy'> = {
   is_event: false,
@@ -87,7 +111,7 @@ const EMPTY: Omit<Signal, 'id' | 'time_ms' | 'sources' | 'policy'> = {
 
 async function listWaitingApprovals(
   db: Db,
-  { after_ms }: AlertRule,
+  rule: AlertRule,
   { now_ms }: ConditionParts,
 ): Promise<readonly Signal[]> {
   const rows = await db
@@ -104,9 +128,9 @@ async function listWaitingApprovals(
     ])
     .where('status', '=', 'pending')
     .where('expires_ms', '>', now_ms)
-    .where('requested_ms', '<=', now_ms - (after_ms ?? 0))
+    .where('requested_ms', '<=', now_ms - (rule.after_ms ?? 0))
     .orderBy('requested_ms')
-    .limit(CONDITIONS_MAX)
+    .limit(getReadMax(rule))
     .execute();
   return rows.map((row) => ({
     ...EMPTY,
@@ -205,12 +229,12 @@ function hashSignal({ rule_id }: AlertRule, { id }: Signal): string {
 async function listNew(db: Db, rule: AlertRule, signals: readonly Signal[]): Promise<readonly Signal[]> {
   if (signals.length === 0) return [];
   const ids = signals.map((signal) => hashSignal(rule, signal));
-  const rows = await db
-    .selectFrom('alert_signals')
-    .select('signal_id')
-    .where('signal_id', 'in', ids)
-    .execute();
-  const known = new Set(rows.map(({ signal_id }) => signal_id));
+  const known = new Set<string>();
+  for (let at = 0; at < ids.length; at += CONDITIONS_MAX) {
+    const some = ids.slice(at, at + CONDITIONS_MAX);
+    const rows = db.selectFrom('alert_signals').select('signal_id').where('signal_id', 'in', some);
+    for (const { signal_id } of await rows.execute()) known.add(signal_id);
+  }
   return signals.filter((_signal, at) => !known.has(ids[at]!));
 }
 
@@ -254,6 +278,9 @@ async function endOver(
     .where('status', 'in', OPEN_ALERT_STATUSES)
     .forUpdate()
     .execute();
+  const open = new Set(rows.map(({ group_key }) => group_key));
+  // Groups without an alert may count in the group of the others.
+  if ([...current].some((key) => !open.has(key))) current.add(buildOtherGroup(rule).key);
   const by = { caller_id: SERVICE_ACTOR, now_ms };
   for (const row of rows)
     if (!current.has(row.group_key))
