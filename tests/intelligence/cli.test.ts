@@ -149,9 +149,21 @@ test('a weakening proposal is marked, and needs --confirm-weaker', () =>
     assert.match(refused.stdout, /WEAKENS THE POLICY[\s\S]*input, secret[^\n]*block -> allow/);
     assert.match(refused.stderr, /weakens the policy, so nothing was applied/);
     assert.deepEqual(snapshot(cwd), before);
-    const forced = await run('intelligence', 'recommend', '--apply', '--confirm-weaker', '--json');
+    for (const words of [[], [' '], ['a\nb'], ['r'.repeat(501)]]) {
+      const blank = await run('intelligence', 'recommend', '--apply', '--confirm-weaker', ...words);
+      assert.equal(blank.code, 2, blank.stderr);
+      assert.deepEqual(snapshot(cwd), before);
+    }
+    const words = ['recommend', '--apply', '--confirm-weaker', 'asked for by Ada', '--json'];
+    const forced = await run('intelligence', ...words);
     assert.equal(forced.code, 0, forced.stderr);
     assert.deepEqual(JSON.parse(forced.stdout).applied, ['policies/recommended-secrets.yaml']);
+    const [backup] = readdirSync(join(cwd, '.service/advisor-backups'));
+    const manifest = join(cwd, '.service/advisor-backups', backup!, 'manifest.json');
+    assert.equal(JSON.parse(readFileSync(manifest, 'utf8')).note, 'asked for by Ada');
+    const logged = await run('logs', '--policy', 'service.advisor_apply', '--json');
+    assert.match(logged.stdout, /"weaker_places":[1-9]/);
+    assert.doesNotMatch(logged.stdout, /Ada/);
     assert.equal((await run('intelligence', 'undo', '--json')).code, 0);
     assert.deepEqual(snapshot(cwd), before);
   }));

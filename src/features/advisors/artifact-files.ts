@@ -90,6 +90,8 @@ export async function listArtifactChanges(
 /** The record of an applied change, `manifest.json` in its folder of the backups. */
 interface AppliedChange {
   readonly root: string;
+  /** The reason to weaken the policy; `null` if the change does not. */
+  readonly note: string | null;
   /** The folders that the change creates, below the root. */
   readonly folders: readonly string[];
   readonly files: readonly {
@@ -98,6 +100,12 @@ interface AppliedChange {
     readonly before: string | null;
     readonly after: string;
   }[];
+}
+
+interface ApplyOptions {
+  readonly state_dir: string;
+  readonly now_ms: number;
+  readonly note: AppliedChange['note'];
 }
 
 const BACKUPS = 'advisor-backups';
@@ -111,7 +119,7 @@ const BACKUPS_MAX = 20;
 export async function applyArtifacts(
   root: string,
   changes: readonly ArtifactChange[],
-  { state_dir, now_ms }: { readonly state_dir: string; readonly now_ms: number },
+  { state_dir, now_ms, note }: ApplyOptions,
 ): Promise<void> {
   const name = `${String(now_ms).padStart(15, '0')}-${randomBytes(4).toString('hex')}`;
   const backup = join(state_dir, BACKUPS, name);
@@ -123,7 +131,7 @@ export async function applyArtifacts(
     before: before === null ? null : hashText(before),
     after: hashText(after),
   }));
-  const applied: AppliedChange = { root, folders: await listMissingFolders(root, changes), files };
+  const applied: AppliedChange = { root, note, folders: await listMissingFolders(root, changes), files };
   await writeDurably(join(backup, MANIFEST), JSON.stringify(applied));
   await syncFolder(backup);
   try {

@@ -16,7 +16,7 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-import { type DeliveryOptions, deliverArtifacts, isSuccess } from './deliver-artifacts.ts';
+import { type DeliveryOptions, deliverArtifacts, isSuccess, parseReason } from './deliver-artifacts.ts';
 import { printAdvice } from './print-advice.ts';
 import { type AdvisorOptions, runAdvisorCommand } from './run-advisor-command.ts';
 
@@ -204,5 +204,15 @@ function addFileOptions(command: Command): Command {
       'show the changes, ask, and install them: the proposal that was staged last, or else a new one',
     )
     .option('-y, --yes', 'do not ask')
-    .option('--confirm-weaker', 'apply a proposal that weakens the policy');
+    .option(
+      '--confirm-weaker <reason>',
+      'apply a proposal that weakens the policy, and keep the reason',
+      requireReason,
+    );
+}
+
+function requireReason(text: string): string {
+  const reason = parseReason(text);
+  if (reason !== null) return reason;
+  throw new InvalidArgumentError('Give a reason of at most 500 printable characters.');
 }

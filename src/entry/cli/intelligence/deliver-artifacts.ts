@@ -12,19 +12,23 @@ import {
   dropProposal,
   keepProposal,
 } from '../../../features/advisors/shown-proposal.ts';
+import { PRINTABLE_TEXT } from '../../../operations/shapes.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
+import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
+import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { printDiff } from '../setup/diff-text.ts';
 import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
-import { isWeakening, printAdvice } from './print-advice.ts';
+import { isWeakening, printAdvice, readReview } from './print-advice.ts';
 
 /** The options of advisors that propose files. */
 export interface DeliveryOptions {
   readonly outputDir: string;
   readonly apply?: true;
   readonly yes?: true;
-  /** The consent to a proposal that weakens the policy. */
-  readonly confirmWeaker?: true;
+  /** The reason to apply a proposal that weakens the policy. */
+  readonly confirmWeaker?: string;
   readonly json?: true;
 }
 
@@ -79,12 +83,15 @@ async function applyConfirmedChanges(
     printLine(terminal, `\nChanges in ${escapeControls(root)}:`);
     for (const change of changes) printDiff(change, terminal);
   }
-  if (!(await confirmChanges(isWeakening(result), options, terminal))) {
+  const consent = await confirmChanges(isWeakening(result), options, terminal);
+  if (consent === null) {
     printNotice(terminal, 'Nothing was applied.');
     return false;
   }
+  if (consent.note !== null) await recordConfirmation(result, config);
+  const { state_dir } = config;
   await convertArtifactFailure(
-    applyArtifacts(root, changes, { state_dir: config.state_dir, now_ms: Date.now() }),
+    applyArtifacts(root, changes, { state_dir, now_ms: Date.now(), note: consent.note }),
   );
   if (options.json) return true;
   for (const { path, before } of changes)
@@ -93,32 +100,72 @@ async function applyConfirmedChanges(
   return true;
 }
 
+/** The consent to a change. */
+interface Consent {
+  /** The reason to weaken the policy; `null` if the change does not. */
+  readonly note: string | null;
+}
+
+/** Writes the audit event of a confirmed proposal. The reason stays in the record of the change, in the state folder. */
+async function recordConfirmation(result: AdvisorResult, config: Config): Promise<void> {
+  const { openLocalRuntime } = await import('../../../server/local.ts');
+  const { recordOperatorChange } = await import('../../../operations/managed-change.ts');
+  const runtime = await openLocalRuntime(config, getPackageVersion());
+  try {
+    const event = {
+      phase: 'advisor_apply',
+      reason: 'An operator confirmed a proposal that weakens the policy.',
+      metadata: {
+        advisor: result.advisor_name,
+        weaker_places: readReview(result)?.together?.lets_through.length ?? 0,
+      },
+    };
+    const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
+    await recordOperatorChange(event, { runtime, caller, request_id: 'cli' });
+  } finally {
+    await runtime.close();
+  }
+}
+
 /**
- * Without a terminal `--apply` is the consent. A proposal that weakens the policy needs `--confirm-weaker` as well.
+ * Returns the consent; `null` without it. Without a terminal `--apply` is the consent. A proposal that weakens the policy
+ * needs a reason as well.
  * @throws CommandFailure `confirmation_required`
  */
 async function confirmChanges(
   weakens: boolean,
   options: DeliveryOptions,
   terminal: Terminal,
-): Promise<boolean> {
+): Promise<Consent | null> {
   const is_asked = terminal.interactive && !options.json && !options.yes;
-  if (weakens && options.confirmWeaker) return true;
+  if (weakens && options.confirmWeaker !== undefined) return { note: options.confirmWeaker };
   if (!is_asked) {
-    if (!weakens) return true;
+    if (!weakens) return { note: null };
     throw new CommandFailure(
       EXIT.no,
       'confirmation_required',
       'The proposal weakens the policy, so nothing was applied.',
-      { hint: 'Read what it would allow. Use `--confirm-weaker` to apply it.' },
+      { hint: 'Read what it would allow. Use `--confirm-weaker <reason>` to apply it.' },
     );
   }
-  const { confirm } = await import('@clack/prompts');
-  const message = weakens ? 'This weakens the policy. Apply it?' : 'Apply these changes?';
-  const answer = await confirm({ message, initialValue: false });
+  const { confirm, text } = await import('@clack/prompts');
+  const answer = weakens
+    ? await text({ message: 'This weakens the policy. To apply it, give the reason:' })
+    : await confirm({ message: 'Apply these changes?', initialValue: false });
   if (typeof answer === 'symbol')
     throw new CommandFailure(EXIT.interrupted, 'interrupted', 'Stopped: nothing was applied.');
-  return answer;
+  if (typeof answer === 'boolean') return answer ? { note: null } : null;
+  const note = parseReason(answer);
+  return note === null ? null : { note };
+}
+
+const REASON_UNITS_MAX = 500;
+
+/** Returns a reason without blanks around it; `null` if it is empty, too long, or has other than printable characters. */
+export function parseReason(text: string): string | null {
+  const reason = text.trim();
+  const is_valid = reason.length <= REASON_UNITS_MAX && new RegExp(PRINTABLE_TEXT, 'u').test(reason);
+  return reason !== '' && is_valid ? reason : null;
 }
 
 /**
