@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { escapeLineEnds } from '../../core/json/line-json.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
+import { formatCsvField } from './format-csv.ts';
 import { openOperationSession } from './run-operation.ts';
 import { printNotice, type Terminal } from './terminal.ts';
 
@@ -74,7 +75,7 @@ function formatJsonLine(event: AuditEvent): string {
   return `${escapeLineEnds(JSON.stringify(event))}\n`;
 }
 
-/** Formats a line of CSV (RFC 4180). A value that a spreadsheet would run as a formula gets a leading quote. */
+/** Formats a line of CSV. */
 function formatCsvLine(event: AuditEvent): string {
   const cells = COLUMNS.map((column) => formatCsvCell(event[column]));
   return `${cells.join(',')}\r\n`;
@@ -87,8 +88,7 @@ function formatCsvCell(value: unknown): string {
     : typeof value === 'object'
       ? JSON.stringify(value)
       : String(value);
-  const harmless = /^(?:\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|[\t\r\n])/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return formatCsvField(text);
 }
 
 /** Writes text and waits for a slow reader, so that at most one page is in memory. */

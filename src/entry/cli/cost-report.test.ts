@@ -14,7 +14,18 @@ function buildCostLine(parts: Partial<CostLine>): CostLine {
 }
 
 test('names that callers chose stay names, in a spreadsheet and on a page', () => {
-  const agents = ['plain', '=HYPERLINK("x")', '+1', '-1', '@a', 'a,b', 'a|b<i>', 'a\nb\u001b[2J'];
+  const agents = [
+    'plain',
+    '=HYPERLINK("x")',
+    '+1',
+    '-1',
+    '@a',
+    ' =1',
+    '\uff1d1',
+    'a,b',
+    'a|b<i>',
+    'a\nb\u001b[2J',
+  ];
   const lines = agents.map((agent) => buildCostLine({ agent }));
   const figures = '2,10,5,3,0,0,1,1.500000';
   assert.deepEqual(formatCostCsv(['agent'], lines).slice(1), [
@@ -23,14 +34,16 @@ test('names that callers chose stay names, in a spreadsheet and on a page', () =
     `'+1,${figures}`,
     `'-1,${figures}`,
     `'@a,${figures}`,
+    `' =1,${figures}`,
+    `'\uff1d1,${figures}`,
     `"a,b",${figures}`,
     `a|b<i>,${figures}`,
     `a\\u000ab\\u001b[2J,${figures}`,
   ]);
   const pages = formatCostMarkdown(['agent'], lines);
-  assert.equal(pages[8], '| a\\|b\\<i> | 2 | 10 | 5 | 3 | 0 | 0 | 1 | 1.500000 |');
+  assert.equal(pages[10], '| a\\|b\\<i> | 2 | 10 | 5 | 3 | 0 | 0 | 1 | 1.500000 |');
   assert.ok(pages.every((row) => !row.includes('\n') && row.split(/(?<!\\)\|/).length === 11));
-  assert.equal(pages.length, 10);
+  assert.equal(pages.length, 12);
 });
 
 test('dollars', () => {

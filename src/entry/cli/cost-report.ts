@@ -1,4 +1,5 @@
 import type { Price, Rates } from '../../features/costs/types.ts';
+import { formatCsvField } from './format-csv.ts';
 import { formatTable } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
 import { escapeControls, type Terminal } from './terminal.ts';
@@ -92,16 +93,10 @@ function formatCells(words: readonly string[], lines: readonly CostLine[]): stri
   ]);
 }
 
-/**
- * Formats a report as comma-separated values (RFC 4180). Names that a spreadsheet would run as a formula get a leading
- * `'`.
- */
+/** Formats a report as comma-separated values. */
 export function formatCostCsv(words: readonly string[], lines: readonly CostLine[]): string[] {
-  const field = (text: string): string => {
-    const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
-    return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [listColumns(words), ...formatCells(words, lines)].map((cells) => cells.map(field).join(','));
+  const rows = [listColumns(words), ...formatCells(words, lines)];
+  return rows.map((cells) => cells.map(formatCsvField).join(','));
 }
 
 /** Formats a report as a Markdown table. */
