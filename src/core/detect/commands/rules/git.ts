@@ -190,10 +190,12 @@ export const gitRules: readonly CommandRule[] = [
     safer: 'git commit -m fix',
     saw: (command) => {
       const verb = getVerb(command);
-      return (verb === 'commit' || verb === 'push' || verb === 'merge') && hasFlag(command, '--no-verify');
+      if (verb !== 'commit' && verb !== 'push' && verb !== 'merge') return false;
+      const has_no_hooks = command.words.some(({ text }) => /^core\.hookspath=$/i.test(text));
+      return has_no_hooks || hasFlag(command, '--no-verify');
     },
-    hits: ['git commit --no-verify -m x', 'git push --no-verify'],
-    misses: ['git commit -m "use --no-verify"', 'git push'],
+    hits: ['git commit --no-verify -m x', 'git push --no-verify', 'git -c core.hooksPath= commit -m x'],
+    misses: ['git commit -m "use --no-verify"', 'git push', 'git -c core.hooksPath= status'],
   },
 ];
 
