@@ -1,3 +1,5 @@
+import { isProseFile } from './written-marker.ts';
+
 /** An operation of a patch on a file, in the format of `apply_patch` or `diff`. */
 export interface PatchOperation {
   readonly path: string;
@@ -12,6 +14,20 @@ const OPERATION =
 export function isPatch(text: string): boolean {
   return /^\s{0,20}(?:\*\*\* Begin Patch|diff --git |--- [^\n]{1,1024}\n\+\+\+ )/.test(text);
 }
+
+/** Returns the lines that a patch adds to files other than prose, with blanks in place of the other text. */
+export function blankUnaddedLines(text: string): string {
+  let is_prose = false;
+  return text.replace(/[^\n]+/g, (line) => {
+    const named = FILE_LINE.exec(line);
+    if (named !== null) is_prose = isProseFile(named[1]!.trim());
+    return named === null && line.startsWith('+') && !is_prose
+      ? ` ${line.slice(1)}`
+      : ' '.repeat(line.length);
+  });
+}
+
+const FILE_LINE = /^(?:\*\*\* (?:Add|Update|Delete) File:|\*\*\* Move to:|\+\+\+ )([^\t\r\n]{1,1024})/;
 
 /** Returns what a patch does with each file, without the files that it only reads. */
 export function listPatchOperations(text: string): readonly PatchOperation[] {

@@ -1,3 +1,4 @@
+import type { JsonLeaf } from '../../json/walk.ts';
 import { isStartupPath, isTakeoverPath } from '../facts/command-paths.ts';
 import { classifyPathKey, findPaths } from '../facts/paths.ts';
 import { DECIDING_ROUTE, SIGN_IN_LINK } from '../guard/deciding-commands.ts';
@@ -5,10 +6,11 @@ import { findPatchedFiles, type PathUse } from '../guard/path-access.ts';
 import type { GuardedGroup, GuardView } from '../guard/paths.ts';
 import { gradeDeletion, type Loss } from './deletion-loss.ts';
 import { createPayloadReader, type FoundCommands, type PayloadReader } from './in-payload.ts';
-import { isPatch, listPatchOperations } from './patch-files.ts';
+import { blankUnaddedLines, isPatch, listPatchOperations } from './patch-files.ts';
 import { findForbiddenGroup } from './rules/guard.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
+import { findMarkerAsValue, isProseFile } from './written-marker.ts';
 
 /** Keys that name locations, in addition to those that name paths in any tool. */
 const PLACE_KEY = /^(?:from|to|location|document|name|target|workdir|working_?dir(?:ectory)?)$/i;
@@ -45,6 +47,7 @@ export function createToolCallReader(
   const commands = createPayloadReader(give, view);
   if (tool === null) return commands;
   let key = '';
+  const written = createMarkerReader(give, tool);
   const visit: PayloadReader['visit'] = (leaf) => {
     // The lines of a patch are content. A tool of another name may run them, so that it is read as a script.
     const is_patch = leaf.kind === 'string' && PATCHES.test(tool) && isPatch(leaf.text);
@@ -58,9 +61,53 @@ export function createToolCallReader(
       const match = rule === null ? null : { rule, start: 0, end: text.length };
       if (match !== null)
         give({ matches: [match], index, last_index: index, path: leaf.path(), is_cut: false });
+      written.visit(leaf, key, is_patch);
     }
   };
-  return { visit, end: commands.end };
+  const end = () => {
+    commands.end();
+    written.end();
+  };
+  return { visit, end };
+}
+
+/** Keys of text that an edit replaces, or that is not written. */
+const NOT_WRITTEN =
+  /^(?:old|before|original|search|find|pattern|query|description|explanation|instructions?)/i;
+/** The most texts of one call that are reported. */
+const MARKED_MAX = 16;
+
+/** Finds redaction markers in the text that a tool writes to a file. The path can follow the text. */
+function createMarkerReader(give: (found: FoundCommands) => void, tool: string) {
+  const marked: FoundCommands[] = [];
+  let is_file = false;
+  let is_prose = false;
+  const rule = rules.get('redaction.written_back')!;
+  const visit = (leaf: Readonly<JsonLeaf>, key: string, is_patch: boolean): void => {
+    const { index, text } = leaf;
+    if (classifyPathKey(key, tool) === 'path') {
+      is_file = true;
+      is_prose ||= isProseFile(text);
+      return;
+    }
+    is_file ||= is_patch;
+    if (marked.length >= MARKED_MAX || NOT_WRITTEN.test(key)) return;
+    const place = findMarkerAsValue(is_patch ? blankUnaddedLines(text) : text);
+    if (place === null) return;
+    // The text was not read as a command, so that commands which were found in it stay.
+    const last_index = index - 1;
+    marked.push({ matches: [{ rule, ...place }], index, last_index, path: leaf.path(), is_cut: false });
+  };
+  const end = (): void => {
+    if (is_file && !is_prose) for (const found of marked) give(found);
+  };
+  return isWriter(tool) ? { visit, end } : { visit: () => {}, end: () => {} };
+}
+
+/** Returns whether a tool changes files, by its name. */
+function isWriter(tool: string): boolean {
+  const name = tool.replace(/^mcp__.*__/, '');
+  return WRITES.test(name) && !READS.test(name);
 }
 
 /**
@@ -111,8 +158,8 @@ function findFileRule(
   { key, text }: { readonly key: string; readonly text: string },
   tool: string,
 ): CommandRule | null {
+  if (!isWriter(tool) || classifyPathKey(key, tool) !== 'path') return null;
   const name = tool.replace(/^mcp__.*__/, '');
-  if (!WRITES.test(name) || READS.test(name) || classifyPathKey(key, tool) !== 'path') return null;
   for (const path of findPaths(text)) {
     const rule = DELETES.test(name)
       ? findDeletionRule(path, DELETES_FOLDERS.test(name))

@@ -13,6 +13,7 @@ import { networkRules } from './network.ts';
 import { persistenceRules } from './persistence.ts';
 import { powershellRules } from './powershell.ts';
 import { privilegeRules } from './privilege.ts';
+import { redactionRules } from './redaction.ts';
 import type { CommandRule } from './rule.ts';
 import { settingsRules } from './settings.ts';
 import { signedProgramRules } from './signed-programs.ts';
@@ -37,6 +38,7 @@ export const commandRules: readonly CommandRule[] = [
   ...persistenceRules,
   ...powershellRules,
   ...privilegeRules,
+  ...redactionRules,
   ...settingsRules,
   ...signedProgramRules,
   ...supplyChainRules,
