@@ -177,7 +177,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
 function createPayloadReader(search: Search): PayloadReader {
   const { call, detection } = search;
   const give = (found: FoundCommands) => addCommands(search, found);
-  return createPayloadReaderOnDemand(give, detection.guarded_paths, call);
+  return createPayloadReaderOnDemand(give, detection, call);
 }
 
 /** Steps to reach a leaf. */

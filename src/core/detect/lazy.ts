@@ -5,8 +5,7 @@
  */
 
 import type { ToolCall } from '../types/crossing.ts';
-import type { Crossing, CustomPattern, ScanLimits, Tag } from '../types/index.ts';
-import type { GuardedPaths } from '../types/policy.ts';
+import type { Crossing, CustomPattern, Detection, ScanLimits, Tag } from '../types/index.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { commandTextDetectors, findSevereRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
@@ -19,10 +18,12 @@ import type { Detector } from './matching/detector.ts';
 /** Calls `createToolCallReader` (commands/tool-call.ts). */
 export function createPayloadReaderOnDemand(
   give: (found: FoundCommands) => void,
-  paths: GuardedPaths | undefined,
+  { guarded_paths, command_wrappers }: Pick<Detection, 'guarded_paths' | 'command_wrappers'>,
   call: ToolCall | null,
 ): PayloadReader {
-  return createToolCallReader(give, buildGuardView(paths, call?.working_dir), call?.tool ?? null);
+  const view = buildGuardView(guarded_paths, call?.working_dir);
+  const guard = command_wrappers === undefined ? view : { ...view, wrappers: command_wrappers };
+  return createToolCallReader(give, guard, call?.tool ?? null);
 }
 
 /** See commands/in-text.ts. */

@@ -137,6 +137,8 @@ export interface Detection {
   readonly pii_protection: boolean;
   readonly injection_detection: boolean;
   readonly command_detection: boolean;
+  /** Programs that run the rest of their line, in addition to those that are known; absent if there are none. */
+  readonly command_wrappers?: readonly string[];
   /** Mode for documented example secrets: flag them, treat them as real secrets, or ignore them. */
   readonly example_values: ExampleValueMode;
   /** Sums of phrase weights from which text is a finding, and from which the finding is severe. */

@@ -41,7 +41,7 @@ const full = {
   secret_detection: { enabled: true },
   pii_protection: { enabled: true, action: 'redact' },
   injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
-  command_detection: { enabled: true },
+  command_detection: { enabled: true, wrappers: ['rtk'] },
   classifiers: [
     {
       name: 'scorer',

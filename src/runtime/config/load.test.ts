@@ -392,7 +392,7 @@ test('without a file the defaults hold', async () => {
     secret_detection: { enabled: true },
     pii_protection: { enabled: true, action: 'redact' },
     injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
-    command_detection: { enabled: true },
+    command_detection: { enabled: true, wrappers: [] },
     detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     classifiers: [],
     plugins: { files: [], packages: [], timeout_ms: 5_000 },

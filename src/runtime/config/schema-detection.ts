@@ -223,5 +223,17 @@ export const commandDetectionSchema = {
   default: {},
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Enables the search for dangerous commands.' },
+    wrappers: {
+      type: 'array',
+      description:
+        'Names of programs of your own that run the rest of their line, as `sudo` does. The command behind them is judged too.',
+      default: [],
+      maxItems: 100,
+      items: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$',
+        'x-expects': 'must be the name of a program without a folder: letters, digits and `_.+-`, at most 64',
+      },
+    },
   },
 } as const;

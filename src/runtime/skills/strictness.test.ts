@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { buildTestPolicy, type PolicyParts } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { compareStrictness } from './strictness.ts';
+import { listWeakenings } from './weakenings.ts';
 
 const contract = (terms: object = {}): PolicyParts => ({
   documents: [
@@ -104,4 +105,12 @@ test('a contract that replaces another one for a tenant, or in other letters, is
   for (const terms of [{ tenant_id: 'acme' }, { tool_name: 'Pay' }])
     assert.match(describeWeakening(pay, add(terms)), /no approval/, JSON.stringify(terms));
   assert.equal(describeWeakening(pay, add({ tool_name: 'refund' })), '', 'a contract of another tool');
+});
+
+test('a removed wrapper of commands weakens a policy', () => {
+  const [one, none] = [['rtk'], []].map((wrappers) =>
+    buildTestPolicy({ settings: { command_detection: { enabled: true, wrappers } } }),
+  );
+  assert.match(listWeakenings(one!, none!).join(), /no longer names `rtk`/);
+  assert.deepEqual(listWeakenings(none!, one!), []);
 });

@@ -18,7 +18,15 @@ export function listWeakenings(
 const GROUPS = ['secret_detection', 'pii_protection', 'injection_detection', 'command_detection'] as const;
 
 function listDisabledDetection(before: Detection, after: Detection): readonly string[] {
-  return GROUPS.filter((group) => before[group] && !after[group]).map(
-    (group) => `\`${group}\` is switched off: nothing of that kind is found any more`,
+  const removed = (before.command_wrappers ?? []).filter(
+    (name) => after.command_wrappers?.includes(name) !== true,
   );
+  return [
+    ...GROUPS.filter((group) => before[group] && !after[group]).map(
+      (group) => `\`${group}\` is switched off: nothing of that kind is found any more`,
+    ),
+    ...removed.map(
+      (name) => `\`command_detection.wrappers\` no longer names \`${name}\`: commands behind it may pass`,
+    ),
+  ];
 }

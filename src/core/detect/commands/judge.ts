@@ -56,7 +56,7 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
 function judgeCommands(text: string, offset: number, guard: GuardView): JudgedScript {
   const reading = getReadingWork(text);
   const readings = listDialects(text).map((dialect) =>
-    readCommands(text, { offset, dialect, work: reading }),
+    readCommands(text, { offset, dialect, work: reading, wrappers: guard.wrappers }),
   );
   const commands = readings.flatMap((each) => each.commands);
   const is_cut = readings.some((each) => each.is_cut);

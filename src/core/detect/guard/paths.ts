@@ -12,6 +12,8 @@ export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'start
 export interface GuardView {
   readonly paths: GuardedPaths;
   readonly folders: readonly string[] | null;
+  /** Names of programs that the configuration declares as wrappers. */
+  readonly wrappers?: readonly string[];
 }
 
 /** The guarded paths without a configuration: the files that `init` writes, relative to an unknown folder. */
@@ -152,12 +154,12 @@ function listAbsolutePaths(path: string, view: GuardView): readonly string[] {
 /** Returns the view after a `cd`; `null` is a folder that the script does not state literally. */
 export function enterFolder(view: GuardView, target: string | null): GuardView {
   const path = target === null ? null : toComparablePath(target);
-  if (path === null) return { paths: view.paths, folders: null };
+  if (path === null) return { ...view, folders: null };
   const { home, bases } = compiledPaths(view.paths);
   const rest = path.startsWith('~') && home !== null ? home + path.slice(1) : path;
-  if (/^(?:\/|[a-z]:|~)/.test(rest)) return { paths: view.paths, folders: [rest] };
+  if (/^(?:\/|[a-z]:|~)/.test(rest)) return { ...view, folders: [rest] };
   const folders = (view.folders ?? bases).map((folder) => normalizePath(`${folder}/${rest}`));
-  return { paths: view.paths, folders };
+  return { ...view, folders };
 }
 
 /**

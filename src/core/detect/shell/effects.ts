@@ -15,6 +15,8 @@ export interface ShellState {
   files: KnownFiles;
   folder: string | null;
   readonly work: WorkBudget;
+  /** Programs that are declared as wrappers. */
+  readonly wrappers: readonly string[];
   /** Returns what a script prints; `null` if unknown. */
   readonly evaluate: (script: string) => string | null;
 }

@@ -45,6 +45,8 @@ export interface ReadingOptions {
   readonly dialect?: ShellDialect;
   /** The work budget; by default derived from the length. */
   readonly work?: WorkBudget;
+  /** Programs that run the rest of their line, in addition to those of `wrappers.ts`. */
+  readonly wrappers?: readonly string[] | undefined;
 }
 
 /**
@@ -53,7 +55,7 @@ export interface ReadingOptions {
  */
 export function readCommands(
   text: string,
-  { offset = 0, dialect = 'posix', work = getReadingWork(text) }: ReadingOptions = {},
+  { offset = 0, dialect = 'posix', work = getReadingWork(text), wrappers = [] }: ReadingOptions = {},
 ): ReadCommands {
   const head = removeMarks(text.slice(0, SHELL_LIMITS.script_units_max));
   const script: ShellScript = {
@@ -65,7 +67,7 @@ export function readCommands(
     dialect,
   };
   const run: ReadingRun = {
-    shared: createShellState(work, (inner) => evaluateScript(inner, dialect, run)),
+    shared: createShellState(work, wrappers, (inner) => evaluateScript(inner, dialect, run)),
     is_cut: false,
     evaluations: 0,
   };
@@ -73,8 +75,13 @@ export function readCommands(
   return { commands, is_cut: run.is_cut || head.length < text.length || work.left < 0 };
 }
 
-function createShellState(work: WorkBudget, evaluate: ShellState['evaluate']): ShellState {
-  return { variables: new Map(), functions: new Map(), files: new Map(), folder: null, work, evaluate };
+function createShellState(
+  work: WorkBudget,
+  wrappers: readonly string[],
+  evaluate: ShellState['evaluate'],
+): ShellState {
+  const [variables, functions, files] = [new Map(), new Map(), new Map()];
+  return { variables, functions, files, folder: null, work, wrappers, evaluate };
 }
 
 /** Returns the commands of a script, first its own, then those of scripts inside it. */

@@ -50,9 +50,9 @@ const CALLS_MAX = 2;
 export function unwrapCommand(command: Command, shared: ShellState): WrappedCommands {
   const { work, functions } = shared;
   const parts = [
-    unwrapByName(command, work),
+    unwrapByName(command, shared),
     buildScripts(command, findTaskScripts(command), 'posix'),
-    unwrapUnknown(command),
+    shared.wrappers.includes(command.name) ? NO_COMMANDS : unwrapUnknown(command),
     unwrapVariables(command),
     unwrapFile(command),
     unwrapFunction(command, functions),
@@ -64,8 +64,9 @@ export function unwrapCommand(command: Command, shared: ShellState): WrappedComm
   return { commands, scripts };
 }
 
-function unwrapByName(command: Command, work: WorkBudget): WrappedCommands {
+function unwrapByName(command: Command, { work, wrappers }: ShellState): WrappedCommands {
   const { name } = command;
+  const is_declared = wrappers.includes(name);
   if (name === 'find' || name === 'fd') return unwrapFind(command);
   if (SHELLS.has(name)) return unwrapShell(command);
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk') return unwrapAwk(command);
@@ -74,7 +75,9 @@ function unwrapByName(command: Command, work: WorkBudget): WrappedCommands {
     return unwrapInterpreter(command);
   const found = [
     findInterpreterFlags(name) !== undefined ? unwrapInterpreter(command) : NO_COMMANDS,
-    WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name) ? unwrapWrapper(command, work) : NO_COMMANDS,
+    is_declared || WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name)
+      ? unwrapWrapper(command, work, is_declared)
+      : NO_COMMANDS,
     hasShellEscape(name) ? buildScripts(command, findEscapedScripts(command), 'posix') : NO_COMMANDS,
   ];
   const script = findScript(command);

@@ -14,6 +14,7 @@ import {
 export function unwrapWrapper(
   command: Command,
   work: WorkBudget,
+  is_declared: boolean,
 ): {
   readonly commands: readonly Command[];
   readonly scripts: readonly ShellScript[];
@@ -25,7 +26,7 @@ export function unwrapWrapper(
   const commands: Command[] = [];
   const texts: string[] = [...findOptionScripts(command), ...findRemoteScripts(command)];
   const seen = new Set<number>();
-  for (const form of WRAPPERS.get(name) ?? [])
+  for (const form of is_declared ? [...(WRAPPERS.get(name) ?? []), DECLARED] : (WRAPPERS.get(name) ?? []))
     for (const at of findCommandStarts(words, form)) {
       const rest = words.slice(at);
       if (
@@ -51,6 +52,15 @@ export function unwrapWrapper(
   }
   return { commands, scripts: texts.map((text) => buildInnerScript(command, text, 'posix')) };
 }
+
+/** A wrapper of the configuration: options, then a command. */
+const DECLARED: Wrapper = {
+  path: [],
+  takes_value: new Set(),
+  skips: 0,
+  has_assignments: true,
+  holds: 'command',
+};
 
 /** Returns the scripts in the words after a wrapper: joined, one per word, or one word with blanks. */
 function listScripts(rest: readonly ShellWord[], { holds }: Wrapper): readonly string[] {

@@ -70,6 +70,27 @@ test('each family has a switch', () => {
   assert.equal(off.length, 3);
 });
 
+test('a declared wrapper runs the rest of its line', () => {
+  const wrappers = ['Just-Run', 'say', 'acme'];
+  const declared = buildTestPolicy({ settings: { command_detection: { enabled: true, wrappers } } });
+  const none = buildTestPolicy();
+  const found = (command: string, policy: Policy) => listFamilies(policy, { command }).length > 0;
+  const commands = [
+    'just-run pvremove /dev/sdb',
+    '/opt/bin/just-run -v A=1 -- pvremove /dev/sdb',
+    'just-run --profile ci pvremove /dev/sdb',
+    'say rm -rf /',
+    'nice acme say pvremove /dev/sdb',
+    'cd /tmp && acme diskutil eraseDisk JHFS+ X disk2',
+  ];
+  for (const command of commands)
+    assert.deepEqual([found(command, declared), found(command, none)], [true, false], command);
+  for (const command of ['just-run build', 'say hello', 'acme grep rm -rf /', 'echo acme rm -rf /'])
+    assert.equal(found(command, declared), false, command);
+  assert.equal(declared.detection.command_wrappers?.join(), 'just-run,say,acme');
+  assert.ok(!('command_wrappers' in none.detection));
+});
+
 test('a detector is turned off and graded by id, family and tag, and the most exact name counts', () => {
   const ssn = 'us.ssn high';
   const key = 'generic.sk_key critical';

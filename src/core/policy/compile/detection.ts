@@ -20,7 +20,7 @@ export interface DetectionSettings {
     readonly flag_threshold: number;
     readonly block_threshold: number;
   };
-  readonly command_detection: { readonly enabled: boolean };
+  readonly command_detection: { readonly enabled: boolean; readonly wrappers?: readonly string[] };
   /** The `detection` section. */
   readonly detection: {
     readonly detectors: Readonly<Record<string, DetectorSettingInput>>;
@@ -83,6 +83,9 @@ export function parseDetection(
     pii_protection: pii_protection.enabled,
     injection_detection: enabled,
     command_detection: command_detection.enabled,
+    ...(command_detection.wrappers?.length && {
+      command_wrappers: command_detection.wrappers.map((name) => name.toLowerCase()),
+    }),
     example_values: detection.example_values,
     injection_thresholds: { flag_threshold, block_threshold },
     ...named,
