@@ -48,6 +48,14 @@ test('a marker written back to a file is flagged', () => {
   assert.equal(CALLS.length, 14);
 });
 
+test('the decision says how to keep the value', () => {
+  const content = { kind: 'json', value: { file_path: '.env', content: 'KEY=[REDACTED]' } } as const;
+  const crossing = buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'Write', content });
+  const { action, rule, reason } = judge(crossing, policies[0]!);
+  assert.deepEqual([action, rule], ['flag', 'builtin.dangerous.action.redaction']);
+  assert.match(reason, /Keep the line as it is in the file, or restore it/);
+});
+
 test('a marker does not hide a command in the same text', () => {
   const content = `os.system("rm -rf /")\n${LINE}`;
   const value = { file_path: 'a.py', content } as const;

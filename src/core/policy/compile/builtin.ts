@@ -41,9 +41,23 @@ interface Row {
  * Tags that are only declared have no severity and count as the worst.
  */
 export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
-  return listRows(pii_action).flatMap((row) =>
+  const rules = listRows(pii_action).flatMap((row) =>
     (Object.keys(PLACES) as Where[]).flatMap((where) => getRules(row, where)),
   );
+  return rules.flatMap((rule) =>
+    rule.name === 'builtin.dangerous.action' ? [buildMarkerRule(rule), rule] : rule,
+  );
+}
+
+/** Builds the rule whose reason says how to keep the value that a written marker replaces. */
+function buildMarkerRule(rule: Rule): Rule {
+  return {
+    ...rule,
+    name: `${rule.name}.redaction`,
+    data_tags: ['dangerous.redaction'],
+    reason:
+      'A redaction marker was written in the place of a value, which is then lost. Keep the line as it is in the file, or restore it from version control.',
+  };
 }
 
 function listRows(pii: Action): readonly Row[] {
