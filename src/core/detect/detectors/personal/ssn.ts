@@ -18,7 +18,7 @@ const CUE =
   '(?<![a-z])(?:ssns?|ss ?(?:#|no|num|number)|social[ _-]?sec(?:urity)?|tax(?:[ _-]?payer)?[ _-]?(?:id|ident\\w{1,12})|tin)(?![a-z])';
 /** The spaced form has 11 units; before it and after it the cue can be some words away. */
 const NEAR_CUE = new RegExp(
-  `${SPACED}(?![\\w-]|[ .]\\d)(?:(?<=${CUE}[^]{0,48}[\\d ]{11})|(?=[^]{0,24}${CUE}))`,
+  `${SPACED}(?![\\w-]|[ .]\\d)(?:(?<=${CUE}[^]{0,40}[\\d ]{11})|(?=[^]{0,16}${CUE}))`,
   'i',
 );
 
@@ -63,6 +63,7 @@ export const ssn: readonly Detector[] = [
       'US social security numbers with spaces, near a word such as `SSN`, `social security` or `tax ID`.',
     anchors: ['(?<![\\w.-])\\d{3} \\d{2} \\d'],
     pattern: NEAR_CUE,
+    try_work: 30,
     member: {
       key: /^(?:tax|taxpayer)[ _-]?id(?:entification)?(?:[ _-]?(?:number|num|no))?$|^tin$/i,
       validate: (value) => WHOLE_SPACED.test(value),
