@@ -12,7 +12,7 @@ here-documents, substitutions, variables with known values). It ignores text tha
 The parser follows:
 
 - programs that run other programs: package runners, version managers, multiplexers, containers, remote shells, \`git\` with \`--exec\` or \`foreach\`,
-  editors and consoles with \`!\`, code that calls a shell;
+  editors and consoles with \`!\`, code that calls a shell, and programs of your own under \`command_detection.wrappers\`;
 - variables that a program runs (\`PAGER\`, \`GIT_SSH_COMMAND\`), functions with their arguments, loops, lists, braces and expansions of known values;
 - files that the same script wrote, and the output of \`echo\`, \`printf\`, \`base64 -d\` and similar programs;
 - arguments of a tool in any form: program and arguments in any order of members, lists of lines or of words, JSON in strings, and the working folder of
