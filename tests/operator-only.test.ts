@@ -53,6 +53,7 @@ const DECIDING = [
   'setup claude-code --uninstall --yes',
   'skills remove coding-agent --yes',
   'sessions reset s1',
+  'plugins trust --yes',
   'intelligence recommend --apply --yes',
   'intelligence undo',
 ];
@@ -67,7 +68,7 @@ test('below a coding agent no decision can be made by the command line', async (
   }
   const listed = await shell(claude, `${SERVICE} policy lint; exit $?`);
   assert.doesNotMatch(listed.stderr, /for an operator/);
-  assert.equal(DECIDING.length, 9);
+  assert.equal(DECIDING.length, 10);
 });
 
 test('a variable of an agent, a terminal that an agent opened and a process cut loose are no operator', async () => {

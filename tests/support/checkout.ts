@@ -64,9 +64,12 @@ export function userEnvironment(more: Readonly<Record<string, string>> = {}): No
   return { ...own, PATH: folders.join(delimiter), ...more };
 }
 
+/** Trusts the plug-ins that tests write to the temporary folder. */
+export const TRUSTS_TEST_PLUGINS = { SERVICE_TRUSTED_PLUGINS: tmpdir() };
+
 /** Returns the same environment with the Node of this test first in PATH. */
 export function ownNodeEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const env = userEnvironment(more);
+  const env = userEnvironment({ ...TRUSTS_TEST_PLUGINS, ...more });
   return { ...env, PATH: `${resolve(process.execPath, '..')}${delimiter}${env.PATH}` };
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
+import { TRUSTS_TEST_PLUGINS } from './checkout.ts';
 
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
@@ -141,7 +142,7 @@ function environment(given: Readonly<Record<string, string>> | undefined): NodeJ
   const own = Object.fromEntries(
     kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
-  return { ...own, ...given };
+  return { ...own, ...TRUSTS_TEST_PLUGINS, ...given };
 }
 
 function handle(child: ChildProcess, dir: string, port: number, options: TestServiceOptions): TestService {

@@ -79,6 +79,7 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     'service setup claude-code --uninstall --yes',
     'service skills remove coding-agent --yes --force',
     'service sessions reset s1',
+    'service plugins trust --yes',
     'service capabilities issue --agent a',
     'service mcp pins approve files',
     'service policy reload',
@@ -210,6 +211,7 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     buildBashCall('rm ~/.codex/hooks.json'),
     buildBashCall('mv .cursor /tmp/x'),
     buildBashCall('rm -rf node_modules/agent-safety'),
+    buildBashCall('cp a.json ~/.config/agent-safety/trusted-plugins/a.json'),
     { tool: 'Write', value: { file_path: `${APP}/.claude/settings.json`, content: '{}' } },
     { tool: 'Edit', value: { file_path: '/home/ada/.codex/config.toml' } },
     { tool: 'Write', value: { file_path: '.github/hooks/other.json' } },
@@ -245,7 +247,7 @@ test('an agent may not decide about itself, nor change what guards it', () => {
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
   }
-  assert.equal(REFUSED.length, 161);
+  assert.equal(REFUSED.length, 163);
 });
 
 const ORDINARY: readonly Call[] = [

@@ -56,6 +56,7 @@ test('a less strict policy needs more than --yes', async () => {
 
 test('what brings code needs more than --yes', async () => {
   await withFolder(async (cwd) => {
+    process.env.XDG_CONFIG_HOME = join(cwd, 'coded');
     await mkdir(join(cwd, 'coded/plugins'), { recursive: true });
     await writeFile(join(cwd, 'service.yaml'), 'plugins: {files: ["plugins/*.mjs"]}\n');
     await writeFile(

@@ -2,6 +2,7 @@ import { SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { Config } from '../config/schema.ts';
 import { findPlugins } from './find.ts';
 import { readLockedFiles } from './locked-files.ts';
+import { findMissingTrust } from './trusted-files.ts';
 import type { PluginReport } from './types.ts';
 import { vetPlugin } from './vet-plugin.ts';
 
@@ -26,6 +27,8 @@ export async function findDriver(
     throw buildSetupFailure(
       `is of the plug-in \`${from}\`, which \`plugins\` does not list or which is missing`,
     );
+  const untrusted = await findMissingTrust(source, config.origin);
+  if (untrusted !== null) throw buildSetupFailure(`is of the plug-in \`${from}\`, which ${untrusted}`);
   const vetted = await vetPlugin(source, await readLockedFiles(config.origin.base_dir));
   if (!vetted.ok) throw buildSetupFailure(`is of the plug-in \`${from}\`, which ${vetted.why}`);
   return { path: source.path, sha256: vetted.sha256 };

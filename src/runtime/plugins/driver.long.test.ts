@@ -12,6 +12,7 @@ import { openDriver } from './driver.ts';
 import { assertAdmitted, findDriver } from './driver-file.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'drivers-')));
+process.env.SERVICE_TRUSTED_PLUGINS = root;
 after(() => rmSync(root, { recursive: true, force: true }));
 
 const PATIENT_MS = 30_000;

@@ -1,3 +1,4 @@
-export { findPlugin } from './find.ts';
-export { type LoadedPlugins, loadPlugin, loadPlugins } from './load.ts';
-export type { LockedFiles } from './locked-files.ts';
+export { findPlugin, findPlugins } from './find.ts';
+export { type LoadedPlugins, loadPlugin, loadPlugins, type PluginConsent } from './load.ts';
+export { hashPluginFiles } from './plugin-files.ts';
+export { getTrustStatus, readTrustedHashes, writeTrustedFiles } from './trusted-files.ts';

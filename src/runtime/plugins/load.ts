@@ -8,6 +8,7 @@ import { admitPlugin, collectTakenNames, type TakenNames } from './admit-plugin.
 import { type FoundPlugins, findPlugins } from './find.ts';
 import { type LockedFiles, readLockedFiles } from './locked-files.ts';
 import { type PluginRunResult, runPlugin } from './run.ts';
+import { assertTrusted } from './trusted-files.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
 import { vetPlugin } from './vet-plugin.ts';
 
@@ -17,19 +18,30 @@ export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled'
   readonly patterns: readonly PatternSettings[];
 }
 
+/** The hashes that files of plug-ins may or must have, apart from those that the user trusts. */
+export interface PluginConsent {
+  /** The hashes that files of skills must have; defaults to those of the lock file. */
+  readonly locked?: LockedFiles;
+  /** SHA-256 hashes of files to which the operator has agreed just now. */
+  readonly reviewed?: ReadonlySet<string>;
+}
+
 /** The limit for all plug-ins together, as a multiple of the limit for one. */
 const TIMES_MAX = 4;
 
 /**
- * Loads the plug-ins that `plugins` names. Never throws because of a plug-in. A plug-in that throws, hangs, has
- * an invalid export or uses a taken name is excluded, and its report gives the reason.
+ * Loads the plug-ins that `plugins` names. Runs none unless the user trusts the code of all. A plug-in that throws,
+ * hangs, has an invalid export or uses a taken name is excluded, and its report gives the reason.
+ *
+ * @throws StartFailure `config_invalid` if the user has not trusted one
  */
 export async function loadPlugins(
   config: Config,
   settings: PolicySettings,
-  locked?: LockedFiles,
+  { locked, reviewed }: PluginConsent = {},
 ): Promise<LoadedPlugins> {
   const found = await findPlugins(config);
+  await assertTrusted(found.sources, config.origin, reviewed);
   const own = locked ?? (await readLockedFiles(config.origin.base_dir));
   const runs = await runAll(found.sources, config.plugins.timeout_ms, own);
   const taken = collectTakenNames(settings.detection.patterns);

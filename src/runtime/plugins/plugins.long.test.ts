@@ -12,6 +12,7 @@ import { findBrokenPlugins } from './excluded-plugins.ts';
 import { NO_PLUGINS } from './types.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')));
+process.env.SERVICE_TRUSTED_PLUGINS = root;
 after(() => rmSync(root, { recursive: true, force: true }));
 
 type Files = Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@ import type { CompileInput, CompileResult, PolicySettings } from '../../core/pol
 import { suggestName } from '../../core/policy/compile/problems.ts';
 import type { AllowedFingerprint, DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { GuardedPaths } from '../../core/types/policy.ts';
+import { StartFailure } from '../../platform/failure.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type PathStep, parsePath } from '../config/problem-path.ts';
@@ -14,7 +15,7 @@ import {
   readManagedPolicy,
 } from '../managed-policy/managed-policy.ts';
 import { hasPlugins, listExcludedProblems } from '../plugins/excluded-plugins.ts';
-import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
+import type { LoadedPlugins, PluginConsent } from '../plugins/index.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { listGuardedPaths } from './guarded-paths.ts';
 import { addManagedPolicy, readAllDocuments } from './managed-input.ts';
@@ -74,7 +75,8 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
   const { compilePolicy, usesConditions, usesNamedDetectors } = await import(
     '../../core/policy/compile/index.ts'
   );
-  const plugins = supposed.plugins ?? (await loadConfiguredPlugins(config));
+  const plugins = supposed.plugins ?? (await loadConfiguredPlugins(config).catch(buildRefusal));
+  if ('ok' in plugins) return plugins;
   const request = addManagedPolicy(compileInput(config, read.documents, plugins), managed);
   const { guarded_paths = request.settings.guarded_paths } = supposed;
   const written = { ...request, settings: { ...request.settings, ...(guarded_paths && { guarded_paths }) } };
@@ -124,6 +126,13 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
   };
 }
 
+/** Converts the failure of plug-ins that are not trusted. */
+function buildRefusal(error: unknown): PolicyResult & { readonly ok: false } {
+  if (!(error instanceof StartFailure)) throw error;
+  const problems = error.problems.map((problem) => ({ ...problem, level: 'error' }) as const);
+  return { ok: false, problems, warnings: [] };
+}
+
 /** A damaged copy must not remove rules, so the policy is refused as a whole. */
 const UNREADABLE: DocumentProblem = {
   file: MANAGED_POLICY_FILE,
@@ -141,12 +150,12 @@ const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [],
 /**
  * Loads the plug-ins that a configuration names. Imports nothing if it names none.
  *
- * @param locked - the hashes that files of skills must have; defaults to those of the lock file
+ * @throws StartFailure `config_invalid` if the user has not trusted one
  */
-export async function loadConfiguredPlugins(config: Config, locked?: LockedFiles): Promise<LoadedPlugins> {
+export async function loadConfiguredPlugins(config: Config, consent?: PluginConsent): Promise<LoadedPlugins> {
   if (!hasPlugins(config)) return NOTHING_LOADED;
   const { loadPlugins } = await import('../plugins/index.ts');
-  return loadPlugins(config, buildPolicySettings(config), locked);
+  return loadPlugins(config, buildPolicySettings(config), consent);
 }
 
 function compileInput(

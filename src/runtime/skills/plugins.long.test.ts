@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SkillFailure } from '../packages/failure.ts';
@@ -18,6 +19,8 @@ import {
   writeManifest,
   writePolicy,
 } from './testing/projects.ts';
+
+process.env.SERVICE_TRUSTED_PLUGINS = tmpdir();
 
 const AGREED = { plugins: true };
 const PROJECT: Files = { 'service.yaml': 'plugins: {files: ["plugins/*.mjs"], timeout_ms: 2000}\n' };

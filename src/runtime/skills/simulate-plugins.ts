@@ -32,7 +32,10 @@ export async function loadPluginsAfter(
 ): Promise<PluginsAfter> {
   const changed = new Set(changes.filter(({ path }) => isCode(path)).map(({ path }) => path));
   const { files, seen, emptied } = await listFilesAfter(config, base_dir, changed);
-  const loaded = await loadConfiguredPlugins({ ...config, plugins: { ...config.plugins, files } });
+  const loaded = await loadConfiguredPlugins(
+    { ...config, plugins: { ...config.plugins, files } },
+    { reviewed: listCodeHashes(changes) },
+  );
   const named = loaded.plugins.map((report) => ({
     ...report,
     from: getInstalledPath(report.from, base_dir),
@@ -42,6 +45,11 @@ export async function loadPluginsAfter(
     report.problems.map((problem) => ({ ...problem, file: report.from })),
   );
   return { loaded: { ...loaded, plugins: named }, brought, problems, seen, emptied };
+}
+
+/** Returns the hashes of the code in a change, to which the operator has agreed. */
+export function listCodeHashes(changes: readonly FileChange[]): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ path, after }) => (after !== null && isCode(path) ? [after] : [])));
 }
 
 const isCode = (path: string): boolean => findFileKind(path)?.holds === 'code';

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
+import { resolveRealPath } from '../config/real-file.ts';
 import { SkillFailure } from '../packages/failure.ts';
 import { findFileKind } from '../packages/kinds.ts';
 import { type LockedSkill, readLock } from '../packages/lock-file.ts';
@@ -8,6 +10,7 @@ import { LOCK_FILE } from '../packages/lock-name.ts';
 import { compareVersions } from '../packages/manifest.ts';
 import type { Skill } from '../packages/package.ts';
 import { resolveLockedFiles } from '../plugins/locked-files.ts';
+import { addTrustedFiles } from '../plugins/trusted-files.ts';
 import type { PluginReport } from '../plugins/types.ts';
 import { loadConfiguredPlugins, loadPolicy } from '../policies/index.ts';
 import type { CaseResult } from '../policies/test-policy.ts';
@@ -22,11 +25,13 @@ import {
   buildAddition,
   buildRemoval,
   compareSkillFiles,
+  type FileChange,
   type SkillChange,
   type SkillState,
 } from './change.ts';
 import { comparePolicies, type PolicyEffect } from './policy-effect.ts';
 import { simulateChange } from './simulate-change.ts';
+import { listCodeHashes } from './simulate-plugins.ts';
 
 /** The effect of adding or removing a skill, computed before any change. */
 export interface SkillPlan {
@@ -191,7 +196,11 @@ async function planInTurn(
   try {
     const plan = await make(base_dir, turn.recovered);
     const check = () => checkInPlace(config, plan);
-    const carryOut = () => applyChange(base_dir, plan.files.changes, plan.files.lock, check);
+    const carryOut = async () => {
+      const applied = await applyChange(base_dir, plan.files.changes, plan.files.lock, check);
+      await trustInstalledCode(base_dir, plan.files.changes);
+      return applied;
+    };
     return { plan, carryOut, close: turn.release };
   } catch (error) {
     await turn.release();
@@ -199,14 +208,24 @@ async function planInTurn(
   }
 }
 
+/** Records the trust of this user in the installed code, to which the operator has agreed. */
+async function trustInstalledCode(base_dir: string, changes: readonly FileChange[]): Promise<void> {
+  const agreed = listCodeHashes(changes);
+  const root = resolveRealPath(base_dir);
+  const files = changes.flatMap(({ path, after: sha256 }) =>
+    sha256 !== null && agreed.has(sha256) ? [{ path: join(root, path), sha256 }] : [],
+  );
+  await addTrustedFiles(base_dir, files);
+}
+
 /** Verifies that the result equals the plan, because another file may have been edited in the meantime. */
 async function checkInPlace(config: Config, { effect, files }: SkillPlan): Promise<void> {
   if (effect === null) return;
   // The lock file is written last, and the plug-ins are already installed.
-  const plugins = await loadConfiguredPlugins(
-    config,
-    await resolveLockedFiles(files.lock, config.origin.base_dir),
-  );
+  const plugins = await loadConfiguredPlugins(config, {
+    locked: await resolveLockedFiles(files.lock, config.origin.base_dir),
+    reviewed: listCodeHashes(files.changes),
+  });
   const made = await loadPolicy(config, { plugins });
   if (made.ok && made.policy.hash === effect.policy_hash) return;
   throw new SkillFailure(

@@ -31,6 +31,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     verbs: ['list', 'add', 'role', 'enable', 'disable', 'reset', 'sign-out', 'unlock'],
     needs_operator: true,
   },
+  { command: 'plugins', verbs: ['trust'], needs_operator: true },
   { command: 'init', verbs: [], flags: ['--force'], needs_operator: false },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
   { command: 'policy', verbs: ['rollback'], needs_operator: true },

@@ -264,8 +264,13 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /** Settings of coding agents that hold hooks, or switches that turn hooks or questions off; and the installed program. */
-const AGENT_SETTINGS = compileAlternatives([...AGENT_TRACES.guarded_files, 'node_modules/agent-safety/**']);
-const SETTINGS_FOLDER = compileAlternatives([...AGENT_TRACES.guarded_folders, 'node_modules/agent-safety']);
+/** The program, the configuration of a user, and the plug-ins that the user trusts. */
+const OWN_FOLDERS = ['node_modules/agent-safety', '.config/agent-safety', 'agent-safety/trusted-plugins'];
+const AGENT_SETTINGS = compileAlternatives([
+  ...AGENT_TRACES.guarded_files,
+  ...OWN_FOLDERS.map((folder) => `${folder}/**`),
+]);
+const SETTINGS_FOLDER = compileAlternatives([...AGENT_TRACES.guarded_folders, ...OWN_FOLDERS]);
 
 /** Compiles the notation of `AgentTraces.guarded_files` into one expression. */
 function compileAlternatives(paths: readonly string[]): RegExp {

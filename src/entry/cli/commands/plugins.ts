@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount, formatTable } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
+import { askConsent, type Consent } from '../skills/consent.ts';
 import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface PluginList {
@@ -20,6 +21,10 @@ interface PluginList {
     readonly adapters: readonly string[];
     readonly problems: readonly string[];
   }[];
+}
+
+interface TrustOptions extends Consent {
+  readonly config?: string;
 }
 
 interface Options {
@@ -61,9 +66,25 @@ export function definePlugins(command: Command, terminal: Terminal): void {
     ['service plugins check plugins/acme.mjs', ''],
     ['service plugins check . --json', 'in the folder of a package'],
   ]);
+  const trust = command
+    .command('trust')
+    .summary('trust the plug-ins of the configuration')
+    .description(
+      'List the files of the plug-ins that the configuration names, with their SHA-256 hashes, and let this user run them. Until then, and after a change of a file, every command and the service refuse the configuration. Runs no plug-in.',
+    )
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .addOption(new Option('-y, --yes', 'do not ask'))
+    .addOption(new Option('--dry-run', 'list the files, and trust nothing'))
+    .action((options: TrustOptions) => trustPlugins(options, terminal));
+  addExamples(trust, [
+    ['service plugins trust', ''],
+    ['service plugins trust --yes --json', 'in a script that an operator starts'],
+  ]);
   addExamples(command, [
     ['service plugins list', ''],
     ['service plugins check plugins/acme.mjs', ''],
+    ['service plugins trust', 'after reading them'],
   ]);
 }
 
@@ -90,6 +111,31 @@ function printPlugins({ plugins }: PluginList, terminal: Terminal): void {
   for (const { path, problems } of plugins)
     for (const problem of problems)
       printNotice(terminal, `${escapeControls(path)}: ${escapeControls(problem)}`);
+}
+
+async function trustPlugins(options: TrustOptions, terminal: Terminal): Promise<void> {
+  const { findPlugins, getTrustStatus, hashPluginFiles, readTrustedHashes, writeTrustedFiles } = await import(
+    '../../../runtime/plugins/index.ts'
+  );
+  const { origin, ...config } = await loadCliConfig(terminal, options.config, 'leave');
+  const { sources, missing } = await findPlugins({ ...config, origin });
+  for (const { problem } of missing) printNotice(terminal, escapeControls(problem.message));
+  const hashed = await Promise.all(sources.map(({ path }) => hashPluginFiles(path)));
+  const files = [...new Map(hashed.flat().map((file) => [file.path, file])).values()];
+  const trusted = await readTrustedHashes(origin.base_dir);
+  const rows = files.map((file) => ({ ...file, status: getTrustStatus(file, trusted) }));
+  if (!options.json) {
+    if (rows.length === 0) printLine(terminal, 'There are no plug-ins.');
+    for (const { path, sha256, status } of rows)
+      printLine(terminal, `${status.padEnd(8)} ${sha256}  ${escapeControls(path)}`);
+  }
+  const is_open = rows.some(({ status }) => status !== 'trusted');
+  const done =
+    is_open && (await askConsent('Run this code in the service and its commands?', options, terminal));
+  if (done) writeTrustedFiles(origin.base_dir, files);
+  if (options.json) printJson(terminal, { folder: origin.base_dir, files: rows, done });
+  else if (done) printLine(terminal, 'Trusted. A running service loads them after `service policy reload`.');
+  else if (is_open) printLine(terminal, 'Nothing was changed.');
 }
 
 async function checkOne(name: string, options: Options, terminal: Terminal): Promise<void> {

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
+import { getUserConfigFolder } from '../../../platform/files/user-folder.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
@@ -38,7 +39,7 @@ export async function planConfiguration(
 
 function getNewFilePath(scope: SettingsScope, { project, home, env }: Machine): string {
   if (scope !== 'user') return join(project, 'service.yaml');
-  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'agent-safety', 'service.yaml');
+  return join(getUserConfigFolder(env, home), 'service.yaml');
 }
 
 async function checkConfiguration(

@@ -16,11 +16,13 @@ export async function withProject<Result>(
   use: (dir: string) => Promise<Result>,
 ): Promise<Result> {
   const dir = await mkdtemp(join(tmpdir(), 'skills-'));
+  // Installed code is trusted there.
+  process.env.XDG_CONFIG_HOME = `${dir}-config`;
   try {
     await writeFiles(dir, files);
     return await use(dir);
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    for (const folder of [dir, `${dir}-config`]) await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -176,6 +176,8 @@ export const guardRules: readonly CommandRule[] = [
       'launchctl setenv SERVICE_CONFIG /tmp/x.yaml',
       'systemctl --user set-environment SERVICE_HOOK_DAEMON=off',
       '$env:SERVICE_CONFIG = "C:/x.yaml"',
+      'SERVICE_TRUSTED_PLUGINS=/tmp service doctor',
+      'env SERVICE_TRUSTED_PLUGINS=/tmp service doctor',
       'git config core.hooksPath /dev/null',
       'git config --global core.hookspath ""',
     ],
@@ -281,8 +283,10 @@ const SWITCH =
   /^(?:--dangerously[\w-]*|--allow-dangerously[\w-]*|--yolo|--no-hooks|--disable-hooks|--allow-all(?:-tools|-paths)?|--yes-always|--permission-mode=bypassPermissions|--approval-mode=yolo|--setting-sources(?:=.*)?|--bare|--skip-hooks)$/i;
 const SWITCH_PAIR =
   / (?:--permission-mode bypassPermissions|--approval-mode yolo|(?:-c|--config) (?:features\.)?(?:hooks|codex_hooks)=false|--disable (?:hooks|codex_hooks)|--settings .{0,500}hooks)/i;
+/** With this variable any command of this program would run the plug-ins of a project. */
+const TRUST_VARIABLE = 'SERVICE_TRUSTED_PLUGINS';
 const AGENT_HOME = new RegExp(
-  `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON'].join('|')})$`,
+  `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON', TRUST_VARIABLE].join('|')})$`,
 );
 
 /** Programs whose variables later commands see. */
@@ -315,8 +319,10 @@ function switchesGuardOff(command: Command): boolean {
   const sets_home = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
   if (name === 'env' || within.includes('env')) {
     const sets = words.some(({ text }) => sets_home(text));
+    if (words.some(({ text }) => text.startsWith(`${TRUST_VARIABLE}=`))) return true;
     if (name === 'env' && sets && words.some(({ text }) => AGENT.test(text))) return true;
   }
+  if (assignments.some((pair) => pair.name === TRUST_VARIABLE)) return true;
   if (!is_agent) return false;
   if (assignments.some((pair) => AGENT_HOME.test(pair.name))) return true;
   return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(joinWords(command));
