@@ -157,7 +157,8 @@ function gradeFiles(folder: string): Loss | null {
   return /^(?:\.\/)?[\w@+]/.test(folder) ? 'part' : 'tree';
 }
 
-function isOutside(path: string): boolean {
+/** Returns whether a path is outside of the working folder, and neither temporary nor made by tools. */
+export function isOutside(path: string): boolean {
   return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalizePath(path)) && !isTemporary(path) && !isRegenerable(path);
 }
 

@@ -3,6 +3,7 @@
  * runs or a request that leaves the machine. Statements are read one by one; each variable has the origins of its value.
  */
 import { isCredentialPath } from '../facts/credential-files.ts';
+import { isOutside, isPrecious } from './deletion-loss.ts';
 import { findAddresses } from './grade-command.ts';
 
 /** The end of a flow: what is done with which value. UTF-16 offsets, end exclusive. */
@@ -13,7 +14,8 @@ export interface PowerShellFlow {
     | 'sends_private'
     | 'sends_file'
     | 'hides_name'
-    | 'deletes_traces';
+    | 'deletes_traces'
+    | 'deletes_file';
   /** True for code from an address that is not HTTPS at a named host. */
   readonly is_unnamed: boolean;
   readonly start: number;
@@ -37,7 +39,7 @@ const VARIABLES_MAX = 64;
 
 /** Words that only PowerShell has; without one of them there is nothing to follow. */
 const POWERSHELL =
-  /\$\w{1,40}\s{0,4}=|\s-f\s|\[char|&\s{0,2}\(\s{0,2}['"]|historysavepath|Invoke-(?:WebRequest|RestMethod|Expression)|\b(?:iex|irm|iwr)\b|Net\.(?:WebClient|Http)|Get-Content/i;
+  /\$\w{1,40}\s{0,4}=|\s-f\s|\[char|&\s{0,2}\(\s{0,2}['"]|historysavepath|Invoke-(?:WebRequest|RestMethod|Expression)|\b(?:iex|irm|iwr)\b|Net\.(?:WebClient|Http)|Get-(?:Content|Item)\b|IO\.File/i;
 const FETCH = /\.(?:download(?:string|data)|get(?:string|bytearray)async)\s{0,2}\(/i;
 const WEB = /\b(?:irm|iwr|invoke-restmethod|invoke-webrequest)\b/i;
 const WEB_BODY =
@@ -65,6 +67,10 @@ const LOOP = /\bforeach\s{0,4}\(\s{0,4}\$(\w{1,40})\s{1,4}in\b/i;
 const VARIABLE = /\$(?:\w{1,10}:)?(\w{1,40})/g;
 /** Paths as they are written in scripts, with the home folder as a variable or not. */
 const PATH = /[~\w.$:%{}-]{0,60}(?:[\\/][\w.$*{}% -]{1,60}){1,12}|\.env\b|\bid_(?:rsa|ed25519)\b/g;
+
+/** A file that a method of .NET deletes: its class and a path, or an object of the file. */
+const FILE_DELETED =
+  /\[(?:system\.)?io\.file\]::delete\s{0,2}\(\s{0,2}["']([^"'\n]{1,300})["']|(?:new-object\s{1,4}(?:system\.)?io\.fileinfo|\bget-item|\bgi)\s{1,4}\(?["']?([^"'\s)]{1,300})["']?\s{0,2}\){1,2}\.delete\(\)/i;
 
 /** Returns the flows of a text that can be PowerShell, in the order of their ends. */
 export function followPowerShell(text: string): readonly PowerShellFlow[] {
@@ -138,7 +144,10 @@ function findEffect(
 
 function findConcealment(statement: string): PowerShellFlow['effect'] | null {
   if (HIDDEN_NAME.test(statement)) return 'hides_name';
-  return TRACES_DELETED.test(statement) ? 'deletes_traces' : null;
+  if (TRACES_DELETED.test(statement)) return 'deletes_traces';
+  const [, named, held] = FILE_DELETED.exec(statement) ?? [];
+  const path = (named ?? held ?? '').replaceAll('\\', '/');
+  return path !== '' && (isPrecious(path) || isOutside(path)) ? 'deletes_file' : null;
 }
 
 /** Notes the origins of the variable that a statement assigns, or into which it writes. */

@@ -58,6 +58,15 @@ const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [
     'path.home',
     'path.outside_workspace',
   ],
+  [{ command: 'vault kv get -format=json prod' }, 'path.secret_store'],
+  [{ command: 'vault read -field=password db' }, 'path.secret_store'],
+  [{ command: 'op item get AWS --fields password' }, 'path.secret_store'],
+  [{ command: 'aws secretsmanager get-secret-value --secret-id prod' }, 'path.secret_store'],
+  [{ command: 'doppler secrets download --no-file --format env' }, 'path.secret_store'],
+  [{ command: 'sops -d a' }, 'path.secret_store'],
+  [{ command: 'terraform output -raw db_password' }, 'path.secret_store'],
+  [{ command: 'vault status; vault kv list prod; vault read --help; op item list; op run -- npm start' }],
+  [{ command: 'doppler secrets --only-names; sops exec-env a b; terraform output -raw endpoint' }],
   [{ command: 'echo a > /tmp/b' }, 'path.absolute', 'path.outside_workspace', 'path.temporary'],
   [{ path: '/var/log/syslog' }, 'path.absolute', 'path.log', 'path.outside_workspace', 'path.system'],
   [{ query: 'SELECT name FROM users WHERE id = 7' }, 'sql.select'],
@@ -75,7 +84,7 @@ const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [
 
 test('addresses, paths and statements in arguments are facts', () => {
   for (const [value, ...tags] of CASES) assert.deepEqual(collectFacts(value), tags, JSON.stringify(value));
-  assert.equal(CASES.length, 34);
+  assert.equal(CASES.length, 43);
 });
 
 test('a host is a fact only if a rule names it or one of its parent domains', () => {

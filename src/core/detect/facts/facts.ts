@@ -7,6 +7,7 @@ import type { Command, ShellWord } from '../shell/syntax.ts';
 import { buildAddressTags, buildHostTag, findUrls, isIpAddress, parseHost } from './hosts.ts';
 import { holdsCommands } from './keys.ts';
 import { buildPathTags, classifyPathKey, findPaths, isSinglePath } from './paths.ts';
+import { showsManagedSecret } from './secret-stores.ts';
 import { findSqlTags } from './sql.ts';
 
 const HOST_KEY =
@@ -91,7 +92,9 @@ function addText(found: FoundFacts, text: string, key: string): void {
 /** Steps to inspect a word of a command. */
 const WORD_STEPS = 100;
 
-function addCommand(found: FoundFacts, { name, words, redirections, code }: Command): void {
+function addCommand(found: FoundFacts, command: Command): void {
+  const { name, words, redirections, code } = command;
+  if (showsManagedSecret(command)) found.tags.add('path.secret_store');
   for (const [at, { text }] of words.entries()) {
     countSteps(WORD_STEPS + text.length * UNIT_STEPS);
     const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');

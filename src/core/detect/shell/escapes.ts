@@ -7,9 +7,9 @@ import { findRecipes } from './task-files.ts';
 
 const CONSOLES =
   /^(?:ed|ex|vi|vim|nvim|view|rvim|less|more|most|man|ftp|sftp|gdb|lldb|sqlite3|psql|mysql|mariadb|irb|emacs|emacsclient|nano|nmap|mail|mutt|telnet|cscope|gnuplot|octave|bc|dc)$/;
-/** `:!rm`, `%!rm`, `\! rm`, `.shell rm`, `shell rm`, `r !rm` and similar forms, up to the end of the line. */
+/** `:!rm`, `%!rm`, `\! rm`, `.shell rm`, `.read |rm`, `shell rm`, `r !rm` and similar forms, up to the end of the line. */
 const SHELL_ESCAPE =
-  /(?:^|[\n|]|[+"'])[ \t]{0,8}(?::{0,2}[ \t]{0,4}(?:sil(?:ent)?!?[ \t]{1,4})?(?:[%.\d,$]{1,12}[ \t]{0,4})?(?:(?:r(?:ead)?|w(?:rite)?)[ \t]{1,4})?!|\\!|:{0,2}term(?:inal)?[ \t]|\.(?:shell|system)[ \t]|shell[ \t]|system[ \t])[ \t]{0,8}([^\n]{1,2000})/g;
+  /(?:^|[\n|]|[+"'])[ \t]{0,8}(?::{0,2}[ \t]{0,4}(?:sil(?:ent)?!?[ \t]{1,4})?(?:[%.\d,$]{1,12}[ \t]{0,4})?(?:(?:r(?:ead)?|w(?:rite)?)[ \t]{1,4})?!|\\!|:{0,2}term(?:inal)?[ \t]|\.(?:shell|system)[ \t]|\.(?:read|import|output|once)[ \t]{1,4}["']?\||shell[ \t]|system[ \t])[ \t]{0,8}([^\n]{1,2000})/g;
 const WAYS_MAX = 20;
 
 /** Returns whether a program can start a shell from its own language. */

@@ -26,11 +26,10 @@ export function buildInnerCommand(
   };
 }
 
-/** Derives a command at the position of another one, one level deeper. */
+/** Derives a command at the position of another one, one level deeper and in its environment. */
 export function deriveInner(around: Command, wrapper: string): Command {
   return {
     ...around,
-    assignments: [],
     depth: around.depth + 1,
     within: [...around.within, wrapper],
     code: null,

@@ -72,10 +72,15 @@ export function listOperands(command: Command): readonly string[] {
   return parseArguments(command).operands;
 }
 
+/** A value that turns a switch off: `--dry-run=none`. */
+const IS_OFF = /^(?:none|false|no|off|0)$/i;
+
 /** Returns whether a command only prints help or a version, or is a dry run. */
 export function isHarmlessCall(command: Command): boolean {
-  const { flags } = parseArguments(command);
-  return ['--help', '--version', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some((flag) =>
-    flags.has(flag),
+  const { flags, values } = parseArguments(command);
+  // `gem yank x --version 1.0.0` names a version, and does not print one.
+  if (flags.has('--version') && (values.get('--version') ?? '-').startsWith('-')) return true;
+  return ['--help', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some(
+    (flag) => flags.has(flag) && !IS_OFF.test(values.get(flag) ?? ''),
   );
 }

@@ -78,6 +78,18 @@ export const codingAgent: PolicyPack = {
         condition: { tools: READERS, phase: 'request' },
       },
       {
+        name: 'coding-approve-secret-stores',
+        description:
+          'A program can get its secrets without showing them: `op run`, `vault agent`, `sops exec-env`.',
+        boundary: 'action',
+        data_tags: ['path.secret_store'],
+        action: 'require_approval',
+        priority: 10,
+        reason: 'The command shows a secret to the agent, so an operator approves it first.',
+        approval: { ttl: '15m', min_approvals: 1 },
+        condition: { phase: 'request' },
+      },
+      {
         name: 'coding-block-critical-commands',
         boundary: 'action',
         data_tags: ['dangerous'],

@@ -1,7 +1,8 @@
 import { isAccountPath } from '../../facts/command-paths.ts';
 import { isCredentialPath } from '../../facts/credential-files.ts';
 import { namesMetadataService } from '../../facts/hosts.ts';
-import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
+import { CREDENTIAL_STORES, showsCredential } from '../../facts/secret-stores.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command, ShellWord } from '../../shell/syntax.ts';
 import { gradeShownSecret } from '../grade-routine.ts';
 import type { CommandRule } from './rule.ts';
@@ -140,11 +141,10 @@ export const credentialRules: readonly CommandRule[] = [
     id: 'credentials.store',
     tag: 'dangerous.credentials',
     severity: 'high',
-    programs:
-      'getent npm security gcloud aws az kubectl oc vault op pass bw lpass keyring secret-tool doppler gh gpg cmdkey vaultcmd heroku consul chamber sops docker git dscl ssh-add klist ticketer export-pfxcertificate export-certificate',
+    programs: CREDENTIAL_STORES,
     description: 'Takes secrets out of a store.',
     safer: 'gcloud secrets list',
-    saw: takesFromStore,
+    saw: showsCredential,
     hits: [
       'gcloud secrets versions access latest --secret=db',
       'kubectl get secret db -o yaml',
@@ -152,6 +152,10 @@ export const credentialRules: readonly CommandRule[] = [
       'gh auth token',
       'gpg --export-secret-keys',
       'Export-PfxCertificate -Cert $c -FilePath a.pfx -Password $p',
+      'keyring get system root',
+      'oc whoami -t',
+      'pass mail/work',
+      'vault operator generate-root',
     ],
     misses: [
       'kubectl get pods',
@@ -159,6 +163,9 @@ export const credentialRules: readonly CommandRule[] = [
       'gh pr list',
       'gpg --verify a.sig',
       'security --version',
+      'op item list',
+      'oc whoami',
+      'vault status',
     ],
   },
   {
@@ -197,7 +204,7 @@ export const credentialRules: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Runs a tool that takes credentials out of memory, or guesses passwords.',
-    safer: 'vault kv get secret/app',
+    safer: 'john --list=formats',
     saw: (command) =>
       ((TOOLS.test(command.name) || isUsedTool(command)) && !isListingCall(command.name, command.words)) ||
       (/^python\d?$/.test(command.name) && command.words.some(({ text }) => TOOLS_PATH.test(text))) ||
@@ -389,43 +396,4 @@ function searchesSecrets(command: Command): boolean {
     .some((text) =>
       /^(?:\/|~|\/\*|\/(?:etc|home|var|root|opt|Users)\b.*|c:\\.*|\\\\.*sysvol.*|\$HOME)$/i.test(text),
     );
-}
-
-function takesFromStore(command: Command): boolean {
-  const { name } = command;
-  const text = joinWords(command);
-  if (isHarmlessCall(command)) return false;
-  if (name === 'export-pfxcertificate') return true;
-  if (name === 'export-certificate') return /cert:\\/i.test(text);
-  if (name === 'security')
-    return / (?:find-(?:generic|internet)-password|dump-keychain|export|find-certificate|find-identity) /.test(
-      text,
-    );
-  if (name === 'kubectl' || name === 'oc')
-    return / (?:get|describe) .{0,60}secrets?(?: |\/)/.test(text) || / config view .*--raw/.test(text);
-  if (name === 'gcloud')
-    return / secrets versions access | auth (?:application-default )?print-(?:access|identity)-token | iam service-accounts keys (?:create|list) /.test(
-      text,
-    );
-  if (name === 'aws')
-    return / (?:iam (?:create-access-key|get-credential-report)|sts (?:get-session-token|assume-role\S*|get-federation-token)|ssm get-parameters?\S* .*--with-decryption|configure (?:get|export-credentials)\S*|ecr get-login-password|codeartifact get-authorization-token) /.test(
-      text,
-    );
-  if (name === 'az')
-    return / (?:account get-access-token|keyvault secret (?:show|download)|storage account keys list|ad sp create-for-rbac|acr credential show) /.test(
-      text,
-    );
-  if (name === 'gh') return /^ auth token /.test(text);
-  if (name === 'gpg') return hasFlag(command, '--export-secret-keys', '--export-secret-subkeys');
-  if (name === 'git') return / credential (?:fill|get) | config .*extraheader/i.test(text);
-  if (name === 'getent') return / g?shadow /.test(text);
-  if (name === 'docker') return / (?:config|secret) inspect /.test(text) || / inspect .*\.Env\b/.test(text);
-  if (name === 'npm') return / token create | config (?:get|list|ls) .*(?:_auth|token|-l )/i.test(text);
-  if (name === 'cmdkey' || name === 'vaultcmd') return /\/list/i.test(text);
-  if (name === 'ssh-add') return hasFlag(command, '-d', '-D');
-  if (name === 'dscl') return / (?:-passwd|ShadowHash\w*|-authonly) /.test(text);
-  if (name === 'pass' || name === 'bw' || name === 'lpass' || name === 'secret-tool')
-    return / (?:show|get|lookup|export|ls) /.test(text) && listOperands(command).length > 1;
-  if (name === 'heroku') return / config(?::get)? /.test(text) && parseArguments(command).operands.length < 4;
-  return false;
 }

@@ -1,3 +1,4 @@
+import type { Severity } from '../../../types/index.ts';
 import { isTemporary } from '../../facts/command-paths.ts';
 import { listCodeDeletions } from '../../shell/code.ts';
 import { findKnownFile } from '../../shell/files.ts';
@@ -124,6 +125,7 @@ export const executionRules: readonly CommandRule[] = [
     id: 'execution.shell_from_code',
     tag: 'dangerous.execution',
     severity: 'medium',
+    grade: gradeAwkCalls,
     programs: `${INTERPRETER_NAMES} awk gawk mawk nawk`,
     description: 'Runs a shell command from the code of another language, where it is easily missed.',
     safer: "awk '{print $1}' a.txt",
@@ -235,13 +237,24 @@ export const executionRules: readonly CommandRule[] = [
     hits: [
       'tar -cf /dev/null x --checkpoint=1 --checkpoint-action=exec=/bin/sh',
       'make -f /tmp/evil.mk',
+      "sqlite3 a.db '.load ./x'",
+      "sqlite3 a.db '.read /tmp/x.sql'",
+      "sqlite3 a.db '.read |id'",
       "less /etc/hosts -e '!id'",
       'ansible localhost -m shell -a id',
       'vim -c ":!sh"',
       "sed -n '1e exec sh 1>&0' a",
       "psql -c '\\\\! /bin/sh'",
     ],
-    misses: ['tar czf out.tgz dist', 'make -j4', 'less README.md', 'vim a.txt', 'rsync -a a b'],
+    misses: [
+      'tar czf out.tgz dist',
+      'make -j4',
+      'less README.md',
+      'vim a.txt',
+      'rsync -a a b',
+      "sqlite3 a.db '.read schema.sql'",
+      "sqlite3 a.db '.schema'",
+    ],
   },
   {
     id: 'execution.temporary_program',
@@ -292,6 +305,26 @@ export const executionRules: readonly CommandRule[] = [
         .some((path) => isTemporary(path) || /^\/usr\/local\/s?bin\/|\/\.[\w.]+$/.test(path)),
     hits: ['chmod +x /tmp/a', 'chmod 755 /usr/local/bin/p'],
     misses: ['chmod +x scripts/run.sh', 'chmod 644 a.txt'],
+  },
+  {
+    id: 'execution.replaced_program',
+    tag: 'dangerous.execution',
+    severity: 'high',
+    programs: 'cp gcp mv install ln rsync',
+    description: 'Puts a file from a folder that anyone may write in place of a program of the system.',
+    safer: 'install -m755 bin/tool ~/.local/bin/tool',
+    saw: replacesProgram,
+    hits: [
+      'ln -sfn /tmp/evil /usr/local/bin/python3',
+      'cp /tmp/ls /bin/',
+      'install -m755 /dev/shm/a /usr/bin/x',
+    ],
+    misses: [
+      'mv /tmp/terraform /usr/local/bin/',
+      'ln -s /opt/node/bin/node /usr/local/bin/node',
+      'cp /usr/bin/git /tmp/git',
+      'install -m755 bin/tool ~/.local/bin/tool',
+    ],
   },
   {
     id: 'execution.desktop',
@@ -398,6 +431,40 @@ function escapesToShell(command: Command): boolean {
   if (name === 'cpan') return command.previous !== null;
   if (name === 'nmap') return /--script[= ]\/tmp|--interactive/.test(text);
   if (name === 'gdb') return /-ex ['"]?!|-ex .*(?:shell|call)|-p \d/.test(text);
+  if (name === 'sqlite3' && LOADS_CODE.test(text)) return true;
   if (name === 'mysql' || name === 'sqlite3' || name === 'psql') return /\\!|\.shell|system /.test(text);
   return /^(?:ansible|salt)$/.test(name) && / (?:-m ?(?:shell|command|raw|script)|cmd\.run) /.test(text);
+}
+
+/** Commands of `sqlite3` that load a library, or run the lines of a file that is not named as one of statements. */
+const LOADS_CODE =
+  / ["']?\.(?:load |(?:read|import|output|once) ["']?\||read (?!["']?(?!\/tmp\/|\/dev\/shm\/|\/var\/tmp\/)[^\s"']{0,300}\.(?:sql|ddl|dump)\b))/;
+
+const AWK_CALL = /\bsystem\s{0,4}\(/g;
+const AWK_CONSTANT_CALL = /\bsystem\s{0,4}\(\s{0,4}"(?:[^"\\]|\\.){0,400}"\s{0,4}\)/g;
+
+/** Grades shell commands in code: `low` if `awk` runs only what is written out, which is judged as well. */
+function gradeAwkCalls({ name, words }: Command): Severity {
+  const is_constant = words.every(
+    ({ text }) =>
+      (text.match(AWK_CALL)?.length ?? 0) === (text.match(AWK_CONSTANT_CALL)?.length ?? 0) &&
+      !/\|\s*"/.test(text),
+  );
+  return /awk$/.test(name) && is_constant ? 'low' : 'medium';
+}
+
+const PROGRAM_FOLDER = /^\/(?:usr\/)?(local\/)?s?bin(?:\/([\w.+-]{0,60}))?$/;
+/** Programs that scripts and people call without a path, and that the system brings. */
+const OF_SYSTEM =
+  /^(?:\[|[bdz]?a?sh|awk|cat|chmod|chown|cp|crontab|curl|dd|doas|env|find|git|grep|id|ip|less|ln|login|ls|make|mount|mv|node|passwd|perl|ping|ps|python(?:3(?:\.\d+)?)?|rm|scp|sed|ssh|su|sudo|systemctl|tar|wget|which)$/;
+
+/** Returns whether a file goes into a folder of programs: into one of packages, or under the name of one of the system. */
+function replacesProgram(command: Command): boolean {
+  const operands = listOperands(command);
+  const [, is_local, name] = PROGRAM_FOLDER.exec(operands.at(-1) ?? '') ?? [];
+  if (operands.length < 2 || !PROGRAM_FOLDER.test(operands.at(-1)!)) return false;
+  return operands.slice(0, -1).some((source) => {
+    const target = name === undefined || name === '' ? source.slice(source.lastIndexOf('/') + 1) : name;
+    return isTemporary(source) && (is_local === undefined || OF_SYSTEM.test(target));
+  });
 }

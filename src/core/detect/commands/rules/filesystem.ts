@@ -264,12 +264,14 @@ export const filesystemRules: readonly CommandRule[] = [
     tag: 'dangerous.filesystem',
     severity: 'high',
     programs:
-      'del erase rd rmdir remove-item ri rm [io.directory]::delete [system.io.directory]::delete .delete $_.delete',
-    description: 'Deletes folders or file patterns with all that is in them, without asking.',
+      'del erase rd rmdir remove-item ri rm clear-recyclebin trash-empty [io.directory]::delete [system.io.directory]::delete .delete $_.delete',
+    description:
+      'Deletes folders, file patterns or the recycle bin with all that is in them, without asking.',
     safer: 'Remove-Item notes.txt',
     saw: (command) => {
       const { name } = command;
       if (/^(?:\[|\.|\$_)/.test(name)) return true;
+      if (/^(?:clear-recyclebin|trash-empty)$/.test(name)) return !isHarmlessCall(command);
       if (isMisreadPath(command)) return false;
       const text = `${joinWords(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
       const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
@@ -285,10 +287,11 @@ export const filesystemRules: readonly CommandRule[] = [
       'Remove-Item -Recurse -Force C:\\work',
       'Get-ChildItem C:\\work -Recurse | Remove-Item -Force',
       '[IO.Directory]::Delete("C:\\work", $true)',
+      'Clear-RecycleBin -Force',
       'powershell -enc UgBJACAALQByACAALQBmAG8AIABDADoAXAB4AA==',
       "Start-Process cmd -ArgumentList '/c rd /s /q C:\\\\data'",
     ],
-    misses: ['del notes.txt', 'Remove-Item a.txt', 'rd empty', 'rmdir build'],
+    misses: ['del notes.txt', 'Remove-Item a.txt', 'rd empty', 'rmdir build', 'Clear-RecycleBin -WhatIf'],
   },
 ];
 

@@ -113,4 +113,25 @@ export const powershellRules: readonly CommandRule[] = [
     hits: ['Remove-Item (Get-PSReadlineOption).HistorySavePath'],
     misses: ['Get-Content (Get-PSReadlineOption).HistorySavePath', 'Remove-Item a.txt'],
   },
+  {
+    id: 'filesystem.net_delete',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: '',
+    description:
+      'Deletes a data file, or one outside of the project, with a method that neither asks nor keeps it.',
+    safer: 'Remove-Item notes.txt',
+    saw: NEVER,
+    flow: 'deletes_file',
+    hits: [
+      "[IO.File]::Delete('C:\\data\\prod.db')",
+      '[System.IO.File]::Delete("D:\\work\\notes.docx")',
+      "(New-Object IO.FileInfo 'C:\\d.db').Delete()",
+    ],
+    misses: [
+      '[IO.File]::Delete("notes.txt")',
+      '[IO.File]::Delete("build\\out.log")',
+      "[IO.File]::ReadAllText('C:\\data\\a.txt')",
+    ],
+  },
 ];

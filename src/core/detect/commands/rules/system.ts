@@ -48,6 +48,32 @@ export const systemRules: readonly CommandRule[] = [
     misses: ['shutdown -c', 'npm init', 'last reboot', 'systemctl status'],
   },
   {
+    id: 'system.package_removed',
+    tag: 'dangerous.system',
+    severity: 'medium',
+    programs: 'apt apt-get aptitude dpkg dnf yum zypper pacman apk rpm pkg',
+    description:
+      'Removes a database server with its data, or a package without which the machine does not work.',
+    safer: 'apt-get remove --simulate nodejs',
+    saw: (command) =>
+      !isHarmlessCall(command) &&
+      !(command.name.startsWith('apt') && hasFlag(command, '-s')) &&
+      REMOVES_BASE.test(joinWords(command)),
+    hits: [
+      'apt-get purge -y postgresql-14',
+      'sudo dnf remove mariadb-server',
+      'pacman -Rns linux',
+      'apt remove sudo',
+    ],
+    misses: [
+      'apt-get purge -y nodejs',
+      'apt-get remove docker docker-engine containerd runc',
+      'apt-get remove --simulate mysql-server',
+      'apt-get install postgresql',
+      'rpm -qa',
+    ],
+  },
+  {
     id: 'system.exhaust',
     tag: 'dangerous.system',
     severity: 'critical',
@@ -116,3 +142,6 @@ function stopsGuard(command: Command): boolean {
     : /^(?:stop-service|set-mppreference|remove-service|firewall-cmd|setenforce)$/.test(name) &&
         (name !== 'firewall-cmd' || /--(?:remove|panic)/.test(text));
 }
+
+const REMOVES_BASE =
+  / (?:purge|remove|erase|autoremove|del|-R[a-z]{0,4}|-[er]|-P|--purge|--remove) (?:\S{1,80} ){0,20}(?:postgresql|mysql-server|mariadb-server|mongodb|redis-server|redis|couchdb|influxdb|elasticsearch|clickhouse-server|cassandra|linux|linux-image|kernel|openssh-server|sudo|systemd|libc6|glibc|musl|coreutils|bash|dpkg|network-manager|NetworkManager|grub[\w-]{0,10}|shim[\w-]{0,10})(?:-?\d[\w.*-]{0,40}|-(?:generic|org|core|amd64)|[*-]\S{0,40})? /;
