@@ -45,7 +45,7 @@ export function takeSteps(units: number, read: () => void): boolean {
     return false;
   } finally {
     limit = Number.POSITIVE_INFINITY;
-    for (const cache of caches) cache.clear();
+    for (const cache of caches) if (cache.size > 0) cache.clear();
   }
 }
 

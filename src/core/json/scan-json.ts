@@ -44,7 +44,7 @@ export function readJsonAt(
   visit: (leaf: Readonly<SourceLeaf>) => void,
 ): ReadDocument {
   const leaf: SourceLeaf = { kind: 'key', start: 0, end: 0, has_escapes: false, is_member: false };
-  const open = new Uint8Array(Math.min(limits.depth_max, source.length));
+  const open: number[] = [];
   let nodes = 0;
   let depth = 0;
   let awaits: Awaits = VALUE;
@@ -97,6 +97,15 @@ type Span = Readonly<Pick<SourceLeaf, 'start' | 'end'>>;
 /** Returns the decoded string of a leaf that has escapes. */
 export function decodeLeaf(source: string, { start, end }: Span): string {
   return JSON.parse(source.slice(start - 1, end + 1));
+}
+
+/** Returns the decoded strings of leaves with these offsets, in their order. */
+export function decodeLeaves(
+  source: string,
+  starts: readonly number[],
+  ends: readonly number[],
+): readonly string[] {
+  return JSON.parse(`[${starts.map((start, at) => source.slice(start - 1, ends[at]! + 1)).join()}]`);
 }
 
 /** Returns the source offset of each unit of a decoded leaf, followed by the offset of its end. */

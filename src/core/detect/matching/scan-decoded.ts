@@ -1,7 +1,7 @@
 import { findEscapedStrings } from '../../json/embedded-strings.ts';
-import { decodeLeaf } from '../../json/scan-json.ts';
+import { decodeLeaves } from '../../json/scan-json.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
-import { scanView } from './scan-view.ts';
+import { findAnchorHits, scanView } from './scan-view.ts';
 import { type DecodingCandidates, type Scanner, scanText, startPlaces, withOwnState } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
@@ -123,20 +123,41 @@ function searchJsonStrings(search: Search): void {
   const { text, scanner, matches_max, meter } = search;
   if (!text.includes('\\')) return;
   const { starts, ends } = findEscapedStrings(text);
+  const strings = decodeLeaves(text, starts, ends);
   meter.work += text.length;
-  for (let at = 0; at < starts.length && !isOver(search); at++) {
-    const leaf = { start: starts[at]!, end: ends[at]! };
-    const decoded = decodeLeaf(text, leaf);
-    meter.work += leaf.end - leaf.start;
+  for (const at of selectStrings(search, strings)) {
+    if (isOver(search)) return;
+    const decoded = strings[at]!;
+    meter.work += decoded.length;
     const found: Match[] = [];
     const places = startPlaces();
     scanText(scanner, decoded, found, matches_max, meter, places);
     searchNested(search, decoded, found, places);
     if (found.length === 0) continue;
     // A phrase can depend on units after it, so that phrases count even if their own units are as written.
-    const view = viewJsonString(text, leaf.start, leaf.end);
+    const view = viewJsonString(text, starts[at]!, ends[at]!);
     bringOut(search, found, view, ({ detector }) => detector.weight !== undefined);
   }
+}
+
+/**
+ * Returns the indices of the strings with an anchor, and of those with escapes that may be nested. They are walked as
+ * one text, because most strings are short and have neither. A line break allows the anchors that the start of a text
+ * allows.
+ */
+function selectStrings({ scanner, meter }: Search, strings: readonly string[]): ReadonlySet<number> {
+  const selected = new Set<number>();
+  const joined = strings.join('\n');
+  let at = 0;
+  let end = strings[0]?.length ?? 0;
+  findAnchorHits(scanner, joined, 0, joined.length, meter, (hit) => {
+    while (hit > end) end += 1 + strings[++at]!.length;
+    selected.add(at);
+  });
+  strings.forEach((string, index) => {
+    if (string.includes('\\')) selected.add(index);
+  });
+  return selected;
 }
 
 /** Scans the decoded views of a decoded text. */

@@ -62,7 +62,7 @@ function selectSpans(view: View, odd: Windows): Windows {
 const hits = createAnchorHits();
 
 /** Finds the anchors that end between two offsets of a text, and the states there. */
-function findAnchorHits(
+export function findAnchorHits(
   { automaton }: Scanner,
   text: string,
   from: number,

@@ -184,7 +184,8 @@ export function isLayoutSignal(text: string, start: number, end: number): boolea
   const from = text[end - 2] === ' ' ? end - 2 : end - 1;
   const gap_end = findGapEnd(text, from);
   if (gap_end === from || !isWord(text, gap_end)) return false;
-  return gap_end > from + 1 || (CLASSES[text.charCodeAt(from)]! & IS_SPACE) === NONE;
+  const is_admitted = gap_end === from + 1 && (CLASSES[text.charCodeAt(from)]! & IS_SPACE) !== NONE;
+  return !is_admitted && readGap(text, from, gap_end) !== null;
 }
 
 const UNDERSCORED = /(_{1,2})[A-Za-z\u2019']{1,20}\1(?![\w.(])/y;
