@@ -206,11 +206,13 @@ export function findWordSpans(text: string, { failed_starts, telling_starts }: L
   );
   const spans: Windows = [];
   let plain_until = 0;
+  let layout = NOWHERE;
   for (const start of starts.sort((a, b) => a - b)) {
+    const from = Math.max(plain_until, start - BEFORE_UNITS, 0);
     const until = Math.min(text.length, start + GAP_UNITS);
-    if (hasLayout(text, Math.max(plain_until, start - BEFORE_UNITS, 0), until))
-      addWindow(spans, Math.max(0, start - BEFORE_UNITS), Math.min(text.length, start + AFTER_UNITS));
-    else plain_until = until;
+    if (layout < from) layout = findLayout(text, from, until);
+    if (layout === NOWHERE) plain_until = until;
+    else addWindow(spans, Math.max(0, start - BEFORE_UNITS), Math.min(text.length, start + AFTER_UNITS));
   }
   return spans;
 }
@@ -229,13 +231,16 @@ function getStem(text: string, start: number): string {
   return text.slice(start, start + STEM_UNITS).toLowerCase();
 }
 
-function hasLayout(text: string, from: number, until: number): boolean {
+const NOWHERE = -1;
+
+/** Returns the offset of the first layout that begins before `until`. */
+function findLayout(text: string, from: number, until: number): number {
   for (let at = findGapStart(text, from, until); at < until; ) {
     const end = findGapEnd(text, at);
-    if (isReplaced(text, at, end, readGap(text, at, end))) return true;
+    if (isReplaced(text, at, end, readGap(text, at, end))) return at;
     at = findGapStart(text, Math.max(end, at + 1), until);
   }
-  return false;
+  return NOWHERE;
 }
 
 /** Returns the words of the given spans of a text, apart from each other as they are there. Linear. */
