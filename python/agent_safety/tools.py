@@ -124,6 +124,12 @@ def put_arguments(bound: inspect.BoundArguments, allowed: dict[str, Any]) -> Non
     bound.apply_defaults()
 
 
+def with_notice(error: BlockedError) -> BlockedError:
+    """Return the error with the notice as its message, because the framework shows the message to the model."""
+    error.args = (refusal_text(error),)
+    return error
+
+
 def refusal_text(error: BlockedError) -> str:
     """Return the notice that a model receives for a blocked tool call."""
-    return f"Refused: {error.reason}"
+    return f"Blocked by the rule {error.rule}: {error.reason} Do not try again."

@@ -153,7 +153,7 @@ def test_guarded_tools_do_not_run_if_the_call_is_blocked(guard):
         return list(cities)
 
     assert asyncio.run(later("Rome", "Oslo", unit="F")) == ["Rome", "Oslo"]
-    assert asyncio.run(later("Rome", unit=KEY)).startswith("Refused: A secret")
+    assert asyncio.run(later("Rome", unit=KEY)).startswith("Blocked by the rule builtin.secret.action: A secret")
     assert ran[1:] == [(("Rome", "Oslo"), {"unit": "F"})]
 
     class Shop:

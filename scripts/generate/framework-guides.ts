@@ -48,10 +48,8 @@ export const COVERAGE: Coverage = {
 const CLAUDE_RESULTS =
   'Masked before the model reads them. The error of a tool that fails cannot be changed: if it would be masked or blocked, the run ends.';
 const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
-const CALLS_ARE_SHOWN =
-  'The framework shows a call when it is whole, with the arguments as the model wrote them. They are checked when the call runs.';
 const REFUSED_ARE_NOT_HELD =
-  'The conversation and every stream show the arguments of a call as the model wrote them, but none of a refused call with a secret or personal data in them.';
+  'The conversation and every stream show the arguments of a call as the model wrote them, but none of a refused call that has a secret, personal data or another finding in them.';
 const STREAM_IS_CHECKED = 'Text is released while it arrives, as far as it is checked.';
 
 export const guides: readonly FrameworkGuide[] = [
@@ -64,7 +62,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'ag2',
       streaming:
         'Subscribers, observers and the events of `run` show each text of the model when it is whole and checked.',
-      limits: [CALLS_ARE_SHOWN, NO_PROVIDER_TOOLS],
+      limits: [REFUSED_ARE_NOT_HELD, NO_PROVIDER_TOOLS],
     },
   },
   {
@@ -77,7 +75,7 @@ export const guides: readonly FrameworkGuide[] = [
       streaming: STREAM_IS_CHECKED,
       limits: [
         'Wrap the model client and the tools of every agent in a team. An agent without them is not guarded.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
       ],
     },
   },
@@ -95,7 +93,10 @@ export const guides: readonly FrameworkGuide[] = [
       },
       streaming:
         'Whole messages are checked, with their reasoning and calls. `guarded_query` leaves partial ones out.',
-      limits: ['Read the messages of `guarded_query`: hooks alone do not see the answer.'],
+      limits: [
+        'Read the messages of `guarded_query`: hooks alone do not see the answer.',
+        'Claude Code keeps the arguments of a refused call in its conversation, which no hook can change.',
+      ],
     },
     typescript: {
       example: 'typescript-claude-agent-sdk',
@@ -122,15 +123,13 @@ export const guides: readonly FrameworkGuide[] = [
       covers: {
         prompts: 'Masked before the model reads them. A blocked one ends the run.',
         answers: 'Masked before your program reads them. A blocked one ends the run.',
-        calls:
-          'Checked before the tool runs. A blocked tool does not run, and the agent reads that it was blocked.',
       },
       streaming:
         '`Crew(stream=True)` and listeners of events show each text of a model when it is whole and checked.',
       limits: [
         '`guard_crews` registers its hooks for all of the process, so call it once.',
         'A model class of your own must call the hooks of CrewAI, as the one in the example does.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
       ],
     },
   },
@@ -146,7 +145,7 @@ export const guides: readonly FrameworkGuide[] = [
         'Code of a `code_executor` is checked as an answer, and not as a call of a tool.',
         'The plug-in belongs to a runner: agents that you run in another way are not guarded.',
         'ADK wraps the error of a blocked prompt or answer: catch its `RuntimeError`, whose `__cause__` is the `BlockedError` with `reason` and `rule`.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
         NO_PROVIDER_TOOLS,
       ],
     },
@@ -212,6 +211,7 @@ export const guides: readonly FrameworkGuide[] = [
         'The events of `run_streamed` show each answer, its reasoning and the arguments of its calls when they are whole and checked. Those of `agent.run` do not pass the guard.',
       limits: [
         'A tool that takes the context of the workflow is refused, because a wrapper does not receive it.',
+        'The conversation keeps no arguments of a refused call that has a finding in them, except those of a `ReActAgent` or a `CodeActAgent`, which write calls as text.',
         'Events of `run_streamed` have no `raw` and no `additional_kwargs`, and those of the input of an agent are left out.',
       ],
     },
@@ -303,7 +303,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'pydantic-ai',
       streaming:
         '`run_stream`, `run_stream_events` and event handlers show an answer, its reasoning and the arguments of its calls when they are whole and checked.',
-      limits: [NO_PROVIDER_TOOLS],
+      limits: [REFUSED_ARE_NOT_HELD, NO_PROVIDER_TOOLS],
     },
   },
   {
@@ -323,7 +323,7 @@ export const guides: readonly FrameworkGuide[] = [
         'Prompts of an agent pass the guard only through `guarded_prompt`.',
         'Answers of an agent whose model is not in the kernel, as those of Azure AI, Assistants and Responses, pass it only through `guarded_answer`.',
         'Semantic Kernel logs a blocked call as an exception.',
-        CALLS_ARE_SHOWN,
+        REFUSED_ARE_NOT_HELD,
       ],
     },
   },
@@ -337,7 +337,8 @@ export const guides: readonly FrameworkGuide[] = [
       streaming: '`run` refuses `stream=True`, because the steps of a stream show unchecked text.',
       limits: [
         'Pass managed agents through `guarded_agents`: `run` refuses others.',
-        'The code of a `CodeAgent` runs in the executor that you choose. Its calls of guarded tools are checked.',
+        'The code of a `CodeAgent` runs in the executor that you choose. Its calls of guarded tools are checked, and its memory keeps the code.',
+        REFUSED_ARE_NOT_HELD,
       ],
     },
   },
@@ -350,7 +351,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'strands',
       streaming:
         'A callback handler and `stream_async` show each text of the model, its reasoning and the arguments of its calls when they are whole and checked.',
-      limits: ['Agents that are tools of another agent need hooks as well.'],
+      limits: ['Agents that are tools of another agent need hooks as well.', REFUSED_ARE_NOT_HELD],
     },
   },
   {

@@ -117,25 +117,26 @@ async def acheck_output(guard: Guard, response: Any) -> Any:
     return _with_answers(response, checked, await ahold_calls(guard, response.result))
 
 
-def hold_calls(guard: Guard, messages: Sequence[Any]) -> dict[str, Any]:
-    """Return the arguments of calls that the conversation may hold, by the ids of the calls."""
+def hold_calls(guard: Guard, messages: Sequence[Any]) -> dict[int, Any]:
+    """Return the arguments that the conversation may hold, by the identities of their calls."""
+    # Some models give the same id to several calls.
     held = held_calls(guard)
-    return {each["id"]: held.hold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+    return {id(each): held.hold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
 
 
-async def ahold_calls(guard: Guard, messages: Sequence[Any]) -> dict[str, Any]:
+async def ahold_calls(guard: Guard, messages: Sequence[Any]) -> dict[int, Any]:
     """Hold as `hold_calls` does."""
     held = held_calls(guard)
-    return {each["id"]: await held.ahold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+    return {id(each): await held.ahold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
 
 
 def _calls_in(messages: Sequence[Any]) -> list[Any]:
     return [call for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
 
 
-def with_held_calls(message: Any, held: dict[str, Any]) -> Any:
+def with_held_calls(message: Any, held: dict[int, Any]) -> Any:
     """Return a message whose calls have these arguments, in each form in which it holds them."""
-    calls = [{**each, "args": held.get(each["id"], each["args"])} for each in getattr(message, "tool_calls", ())]
+    calls = [{**each, "args": held.get(id(each), each["args"])} for each in getattr(message, "tool_calls", ())]
     if not calls or calls == message.tool_calls:
         return message
     changed = {each["id"] for each, old in zip(calls, message.tool_calls, strict=True) if each != old}
@@ -159,7 +160,7 @@ def _is_call(block: Any, call_ids: set[Any]) -> bool:
     return isinstance(block, dict) and (block.get("id") in call_ids or block.get("call_id") in call_ids)
 
 
-def _with_answers(response: Any, checked: dict[str, str], held: dict[str, Any]) -> Any:
+def _with_answers(response: Any, checked: dict[str, str], held: dict[int, Any]) -> Any:
     if response.structured_response is not None:
         text = write_json(response.structured_response)
         if checked[text] != text:

@@ -21,6 +21,7 @@ from ag2.middleware import BaseMiddleware, Middleware
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._held_calls import held_calls
 from ._shown import ShownTexts
 
 
@@ -52,6 +53,10 @@ class _GuardMiddleware(BaseMiddleware):
         message = response.message
         if message is not None and message.content:
             message.content = await texts.check(message.content)
+        for call in response.tool_calls.calls if response.tool_calls else ():
+            held = await held_calls(self._guard).ahold_json(call.id, call.name, call.arguments)
+            if held != call.arguments:
+                _set_arguments(call, held)
         for event in _join(stream.held):
             if event.content:
                 event.content = await texts.check(event.content)
@@ -62,10 +67,9 @@ class _GuardMiddleware(BaseMiddleware):
         """Check a call before it runs, and its result."""
         try:
             arguments = json.loads(event.arguments or "{}")
-            allowed = await self._guard.aio.protect.tool(event.name, arguments)
+            allowed = await held_calls(self._guard).adecide(event.id, event.name, arguments)
             if allowed != arguments:
-                event.arguments = json.dumps(allowed)
-                event._serialized_arguments = None
+                _set_arguments(event, json.dumps(allowed))
             result = await call_next(event, context)
             if isinstance(result, ToolResultEvent):
                 parts = result.result.parts
@@ -93,6 +97,11 @@ class _GuardMiddleware(BaseMiddleware):
             if isinstance(value, str) or (member == "data" and isinstance(value, (dict, list))):
                 setattr(part, member, await check(value))
         return part
+
+
+def _set_arguments(call: Any, arguments: Any) -> None:
+    call.arguments = arguments
+    call._serialized_arguments = None
 
 
 class _HeldStream:

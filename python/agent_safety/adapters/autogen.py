@@ -13,20 +13,25 @@ see `agent_safety.adapters.ag2`.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from autogen_core.models import ChatCompletionClient, UserMessage
 from autogen_core.tools import BaseTool, FunctionTool
 
 from .. import BlockedError, Guard, default_guard
 from .._tool_error import run_tool_async
+from ..tools import with_notice
 from ..verdict import failed_verdict
+from ._held_calls import held_calls
 
 
 def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:
     """Return the same tools behind the guard. Functions are taken too."""
-    own = guard or default_guard("autogen")
+    own = guard or _share_default()
     return [
         _GuardedTool(each if isinstance(each, BaseTool) else FunctionTool(each, each.__doc__ or each.__name__), own)
         for each in tools
@@ -35,7 +40,16 @@ def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]
 
 def guarded_model(client: Any, guard: Guard | None = None) -> Any:
     """Return the same model client behind the guard."""
-    return _GuardedModel(client, guard or default_guard("autogen"))
+    return _GuardedModel(client, guard or _share_default())
+
+
+_defaults: WeakValueDictionary[tuple[str | None, ...], Guard] = WeakValueDictionary()
+
+
+def _share_default() -> Guard:
+    """Return one default guard for the model and the tools, because they decide on the same calls."""
+    own = tuple(os.environ.get(name) for name in ("SERVICE_URL", "SERVICE_CONFIG", "SERVICE_AGENT_ID"))
+    return _defaults.get(own) or _defaults.setdefault(own, default_guard("autogen"))
 
 
 class _GuardedTool(BaseTool):
@@ -55,12 +69,15 @@ class _GuardedTool(BaseTool):
         return await self.run_json(args.model_dump(), cancellation_token)
 
     async def run_json(self, args: Any, cancellation_token: Any, call_id: str | None = None) -> Any:
-        allowed = await self._guard.aio.protect.tool(self.name, dict(args))
         protect = self._guard.aio.protect
-        run = functools.partial(self._tool.run_json, allowed, cancellation_token, call_id)
-        result = await run_tool_async(protect, self.name, run)
-        shown = self.return_value_as_string(result)
-        checked = await protect.tool_result(self.name, shown)
+        try:
+            allowed = await held_calls(self._guard).adecide(call_id, self.name, dict(args))
+            run = functools.partial(self._tool.run_json, allowed, cancellation_token, call_id)
+            result = await run_tool_async(protect, self.name, run)
+            shown = self.return_value_as_string(result)
+            checked = await protect.tool_result(self.name, shown)
+        except BlockedError as error:
+            raise with_notice(error) from None
         return result if checked == shown else checked
 
     async def save_state_json(self) -> Any:
@@ -106,13 +123,18 @@ class _GuardedModel(ChatCompletionClient):
         return message.model_copy(update={"content": parts})
 
     async def _checked(self, result: Any) -> Any:
-        changes = {}
-        # Calls are checked before their tools run.
+        changes: dict[str, Any] = {}
+        if isinstance(result.content, list):
+            changes["content"] = [await self._held(each) for each in result.content]
         for name in ("content", "thought"):
             text = getattr(result, name, None)
             if isinstance(text, str) and text:
                 changes[name] = await self._guard.aio.protect.output(text)
         return result.model_copy(update=changes)
+
+    async def _held(self, call: Any) -> Any:
+        held = await held_calls(self._guard).ahold_json(call.id, call.name, call.arguments)
+        return call if held == call.arguments else replace(call, arguments=held)
 
     async def close(self) -> None:
         await self._client.close()

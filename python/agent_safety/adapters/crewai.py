@@ -11,11 +11,15 @@ Streams and listeners of events receive each text of a model when it is whole an
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 from crewai.events import LLMCallCompletedEvent, LLMCallFailedEvent, LLMStreamChunkEvent, crewai_event_bus
 from crewai.events.types.llm_events import LLMThinkingChunkEvent
+from crewai.events.types.tool_usage_events import ToolUsageEvent
 from crewai.hooks import (
     HookAborted,
     register_after_llm_call_hook,
@@ -24,10 +28,13 @@ from crewai.hooks import (
     register_before_tool_call_hook,
 )
 from crewai.hooks.dispatch import InterceptionPoint, register
+from crewai.utilities.string_utils import sanitize_tool_name
 
 from .. import BlockedError, Guard, default_guard
 from ..tools import refusal_text
+from ._held_calls import HeldCalls, held_calls, keep, replace_arguments
 from ._prompts import PromptTexts
+from ._shown import write_json
 
 
 def guard_crews(guard: Guard | None = None) -> Guard:
@@ -36,8 +43,16 @@ def guard_crews(guard: Guard | None = None) -> Guard:
     answers = _Answers(own)
     prompts = PromptTexts(own)
 
+    held = held_calls(own)
+    refused = _RefusedCalls()
+
     def before_tool_call(context: Any) -> None:
-        allowed = _or_abort(own.protect.tool, context.tool_name, dict(context.tool_input))
+        given = dict(context.tool_input)
+        try:
+            allowed = held.decide(None, context.tool_name, given)
+        except Exception as error:
+            refused.put(context, given, _notice_of(error))
+            raise HookAborted(reason=_notice_of(error), source="agent-safety") from None
         # CrewAI keeps this very record.
         if allowed != context.tool_input:
             context.tool_input.clear()
@@ -45,6 +60,9 @@ def guard_crews(guard: Guard | None = None) -> Guard:
 
     def after_tool_call(context: Any) -> str:
         # A text takes the place of the result; an error here would leave the result where it is.
+        notice = refused.take_notice(context)
+        if notice is not None:
+            return notice
         try:
             return own.protect.tool_result(context.tool_name, str(context.tool_result))
         except BlockedError as error:
@@ -54,6 +72,7 @@ def guard_crews(guard: Guard | None = None) -> Guard:
 
     def before_llm_call(context: Any) -> None:
         for message in context.messages:
+            refused.leave_out(message)
             if message.get("role") != "user":
                 continue
             message["content"] = _or_abort(prompts.map, message.get("content"))
@@ -61,6 +80,8 @@ def guard_crews(guard: Guard | None = None) -> Guard:
     def after_llm_call(context: Any) -> str | None:
         if isinstance(context.response, str) and context.response and not _is_call(context.response):
             return str(_or_abort(answers.take, context.response))
+        if isinstance(context.response, str) and _is_call(context.response):
+            return str(_or_abort(_hold_text, held, context.response))
         return None
 
     def after_step(context: Any) -> None:
@@ -90,15 +111,69 @@ def _is_call(text: str) -> bool:
     return "Action Input:" in text and "Final Answer:" not in text
 
 
+# CrewAI reads the last action of a text.
+_ACTION = re.compile(r"Action: *([^\n]*)\nAction Input:[ \t]*(\{.*\})", re.DOTALL)
+
+
+def _hold_text(held: HeldCalls, text: str) -> str:
+    """Return the text of a call with the arguments that the conversation may hold."""
+    found = _ACTION.search(text)
+    if found is None:
+        return text
+    try:
+        given = json.loads(found[2])
+    except ValueError:
+        return text
+    kept = held.hold(None, sanitize_tool_name(found[1].strip()), given)
+    # The thought before the call may repeat its arguments.
+    return text if kept == given else f"Action: {found[1]}\nAction Input: {json.dumps(kept)}"
+
+
+class _RefusedCalls:
+    """The notices of refused calls, and their places in a conversation."""
+
+    def __init__(self) -> None:
+        self._notices: dict[int, str] = {}
+        self._calls: dict[tuple[str, str], bool] = {}
+
+    def put(self, context: Any, given: Any, notice: str) -> None:
+        keep(self._notices, id(context.tool_input), notice)
+        keep(self._calls, _digest(context.tool_name, given), True)
+        # CrewAI keeps this very record.
+        context.tool_input.clear()
+
+    def take_notice(self, context: Any) -> str | None:
+        """Return the notice of a refused call, for which CrewAI runs the hook behind a tool, too."""
+        return self._notices.pop(id(context.tool_input), None)
+
+    def leave_out(self, message: Any) -> None:
+        """Take the arguments of refused calls out of a message of the model."""
+        for call in message.get("tool_calls") or ():
+            function = call.get("function", {})
+            try:
+                given = json.loads(function.get("arguments") or "{}")
+            except ValueError:
+                continue
+            if given and _digest(str(function.get("name")), given) in self._calls:
+                for name in ("tool_calls", "raw_tool_call_parts"):
+                    if name in message:
+                        message[name] = replace_arguments(message[name], given, {})
+
+
+def _digest(tool: str, arguments: Any) -> tuple[str, str]:
+    return sanitize_tool_name(tool), hashlib.sha256(write_json(arguments).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _notice_of(error: Exception) -> str:
+    return refusal_text(error) if isinstance(error, BlockedError) else f"Refused: {type(error).__name__} in the guard."
+
+
 def _or_abort(check: Callable[..., Any], *values: Any) -> Any:
     """CrewAI goes on after every other error of a hook."""
     try:
         return check(*values)
-    except BlockedError as error:
-        raise HookAborted(reason=refusal_text(error), source="agent-safety") from None
     except Exception as error:
-        reason = f"Refused: {type(error).__name__} in the guard."
-        raise HookAborted(reason=reason, source="agent-safety") from None
+        raise HookAborted(reason=_notice_of(error), source="agent-safety") from None
 
 
 class _Answers:
@@ -118,6 +193,15 @@ class _Answers:
         while len(self._checked) > ANSWERS_MAX:
             self._checked.pop(next(iter(self._checked)), None)
         return found if isinstance(found, str) else None
+
+    def show_value(self, value: Any) -> Any:
+        """Return what events may show of the arguments of a call."""
+        text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+        try:
+            checked = self._guard.protect.output(text)
+            return value if checked == text else json.loads(checked) if isinstance(value, dict) else checked
+        except Exception:
+            return {}
 
     def take(self, text: str) -> str:
         """Return the checked text of an answer. Raise the error of a blocked one."""
@@ -150,6 +234,8 @@ def _hold_events(answers: _Answers) -> None:
             thought = held.pop((event.call_id, LLMThinkingChunkEvent), None)
             answer = held.pop((event.call_id, LLMStreamChunkEvent), None)
             if isinstance(event, LLMCallCompletedEvent):
+                if isinstance(event.response, list):
+                    event.response = answers.show_value(event.response)
                 text = _text_of(event.response)
                 shown = answers.show(text) if text else None
                 if text and shown != text:
@@ -158,6 +244,8 @@ def _hold_events(answers: _Answers) -> None:
                     emit_whole(source, thought[0], answers.show("".join(thought[1])))
                 if answer is not None:
                     emit_whole(source, answer[0], shown if text else answers.show("".join(answer[1])))
+        if isinstance(event, ToolUsageEvent):
+            event.tool_args = answers.show_value(event.tool_args)
         return emit(crewai_event_bus, source, event)
 
     def emit_whole(source: Any, event: Any, text: str | None) -> None:

@@ -11,6 +11,7 @@ receives a notice that the call was blocked; a blocked prompt or answer raises `
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from google.adk.plugins.base_plugin import BasePlugin
@@ -18,7 +19,12 @@ from google.adk.plugins.base_plugin import BasePlugin
 from .. import BlockedError, Guard, default_guard
 from .._tool_error import checked_error, error_text
 from ..tools import refusal_text
+from ._held_calls import held_calls
 from ._prompts import map_data_async
+
+
+CALL_ID_PREFIX = "adk-"
+"""Ids with this prefix are not sent to a model."""
 
 
 class GuardPlugin(BasePlugin):
@@ -45,13 +51,18 @@ class GuardPlugin(BasePlugin):
                 if not part.function_call
             ]
             return llm_response.model_copy(update={"content": content.model_copy(update={"parts": parts})})
+        # ADK gives a call its id only later.
+        for call in [part.function_call for part in content.parts or [] if part.function_call]:
+            call.id = call.id or f"{CALL_ID_PREFIX}{uuid.uuid4()}"
+            call.args = await held_calls(self.guard).ahold(call.id, call.name or "", call.args)
         checked = await self._checked(content, self.guard.aio.protect.output)
         return None if checked is None else llm_response.model_copy(update={"content": checked})
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
         """Check a call before it runs."""
         try:
-            allowed = await self.guard.aio.protect.tool(tool.name, dict(tool_args))
+            held = held_calls(self.guard)
+            allowed = await held.adecide(tool_context.function_call_id, tool.name, dict(tool_args))
         except BlockedError as error:
             return {"error": refusal_text(error)}
         if allowed != tool_args:

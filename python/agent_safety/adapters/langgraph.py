@@ -151,7 +151,7 @@ def _new_messages(result: Any, known: frozenset[int]) -> list[Any]:
     return found
 
 
-def _with_texts(result: Any, known: frozenset[int], checked: dict[str, str], held: dict[str, Any]) -> Any:
+def _with_texts(result: Any, known: frozenset[int], checked: dict[str, str], held: dict[int, Any]) -> Any:
     return _map_texts(result, known, lambda text: checked[text], lambda message: with_held_calls(message, held))
 
 

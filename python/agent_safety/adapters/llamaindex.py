@@ -23,6 +23,7 @@ from typing import Any
 from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentSetup, AgentStream, ToolCall, ToolCallResult
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
 from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, MessageRole, TextBlock
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolOutput, adapt_to_async_tool
 from llama_index.core.tools.types import BaseTool
 from llama_index.core.workflow import StopEvent
@@ -31,14 +32,17 @@ from .. import BlockedError, Guard, default_guard
 from .._tool_error import run_tool, run_tool_async
 from ..tools import refusal_text
 from ..verdict import failed_verdict
+from ._held_calls import held_calls, replace_arguments
 from ._prompts import map_data_async
 from ._shown import ShownTexts
+from ._views import is_view, view_with
 
 
 async def run(agent: Any, prompt: str, *, guard: Guard | None = None, **options: Any) -> str:
     """Do what `agent.run` does, behind the guard. Return the text of the answer."""
     own = guard or default_guard("llamaindex")
     asked, given = await _check_prompt(own, prompt, options)
+    _hold_models(agent)
     answer = str(await agent.run(asked, **given))
     return await own.aio.protect.output(answer)
 
@@ -47,6 +51,7 @@ async def run_streamed(agent: Any, prompt: str, *, guard: Guard | None = None, *
     """Start what `agent.run` starts, behind the guard. Await it, because the prompt is checked first."""
     own = guard or default_guard("llamaindex")
     asked, given = await _check_prompt(own, prompt, options)
+    _hold_models(agent)
     return GuardedRun(agent.run(asked, **given), own)
 
 
@@ -202,6 +207,48 @@ def _block_masked(subject: str) -> BlockedError:
     return BlockedError(failed_verdict("sdk.masked", f"{subject} would have to be masked, so it is blocked."))
 
 
+def _hold_models(agent: Any) -> None:
+    """Let the models of an agent, or of the agents of a workflow, hold the arguments of their calls."""
+    agents = getattr(agent, "agents", None)
+    for each in agents.values() if isinstance(agents, dict) else [agent]:
+        if isinstance(getattr(each, "llm", None), FunctionCallingLLM) and not is_view(each.llm):
+            each.llm = _held_model(each.llm)
+
+
+def _held_model(llm: Any) -> Any:
+    own = type(llm)
+
+    async def achat_with_tools(self: Any, tools: Any, *values: Any, **options: Any) -> Any:
+        return await _hold_response(self, tools, await own.achat_with_tools(self, tools, *values, **options))
+
+    async def astream_chat_with_tools(self: Any, tools: Any, *values: Any, **options: Any) -> Any:
+        responses = await own.astream_chat_with_tools(self, tools, *values, **options)
+
+        async def hold_last() -> AsyncIterator[Any]:
+            # The last piece is the whole answer, which the conversation holds.
+            last = None
+            async for response in responses:
+                if last is not None:
+                    yield last
+                last = response
+            if last is not None:
+                yield await _hold_response(self, tools, last)
+
+        return hold_last()
+
+    return view_with(llm, achat_with_tools=achat_with_tools, astream_chat_with_tools=astream_chat_with_tools)
+
+
+async def _hold_response(llm: Any, tools: Sequence[Any], response: Any) -> Any:
+    guards = {each.metadata.name: each._guard for each in tools if isinstance(each, _GuardedTool)}
+    for call in llm.get_tool_calls_from_response(response, error_on_no_tool_call=False) or ():
+        if call.tool_name in guards:
+            # The tool is not told the id of its call.
+            held = await held_calls(guards[call.tool_name]).ahold(None, call.tool_name, call.tool_kwargs)
+            response = replace_arguments(response, call.tool_kwargs, held)
+    return response
+
+
 def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:
     """Return the same tools behind the guard. Functions are taken too."""
     own = guard or default_guard("llamaindex")
@@ -223,7 +270,7 @@ class _GuardedTool(AsyncBaseTool):
         arguments = self._arguments(args, kwargs)
         name = self.metadata.name
         try:
-            allowed = self._guard.protect.tool(name, arguments)
+            allowed = held_calls(self._guard).decide(None, name, arguments)
             result = run_tool(self._guard.protect, name, lambda: self._tool.call(**allowed))
             return self._shown(result, self._guard.protect.tool_result(name, result.content))
         except BlockedError as error:
@@ -233,7 +280,7 @@ class _GuardedTool(AsyncBaseTool):
         arguments = self._arguments(args, kwargs)
         name = self.metadata.name
         try:
-            allowed = await self._guard.aio.protect.tool(name, arguments)
+            allowed = await held_calls(self._guard).adecide(None, name, arguments)
             result = await run_tool_async(self._guard.aio.protect, name, lambda: self._tool.acall(**allowed))
             return self._shown(result, await self._guard.aio.protect.tool_result(name, result.content))
         except BlockedError as error:

@@ -209,22 +209,13 @@ async def _check_output(guard: Guard, item: Any) -> Any:
     """Return an item of an answer with checked texts, and without the arguments of a refused call."""
     changes: dict[str, Any] = {}
     if item.type == "function_call":
-        changes = await _hold_call(guard, item)
+        held = await held_calls(guard).ahold_json(item.call_id, item.name, item.arguments)
+        changes = {} if held == item.arguments else {"arguments": held}
     for name in _TEXTS.get(item.type, ()):
         parts = getattr(item, name, None)
         if parts:
             changes[name] = [await _check_part(guard, each) for each in parts]
     return item.model_copy(update=changes)
-
-
-async def _hold_call(guard: Guard, call: Any) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        # The tool is refused for the same reason.
-        return {"arguments": await ShownTexts(guard).check_arguments(call.arguments)}
-    held = await held_calls(guard).ahold(call.call_id, call.name, arguments)
-    return {} if held == arguments else {"arguments": json.dumps(held)}
 
 
 async def _check_part(guard: Guard, part: Any) -> Any:

@@ -20,13 +20,14 @@ from typing import Any
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, ToolFailed
 from pydantic_ai.exceptions import ToolFailedError, ToolRetryError
-from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
 from pydantic_ai.models import CompletedStreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 
 from .. import BlockedError, Guard, default_guard
 from .._tool_error import run_tool_async
 from ..tools import refusal_text
+from ._held_calls import held_calls
 from ._prompts import PromptTexts
 from ._shown import ShownTexts, write_json
 
@@ -76,10 +77,17 @@ class GuardCapability(AbstractCapability[Any]):
             else:
                 yield event
 
+    async def wrap_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        """Leave the arguments of a refused call unread, because the model reads why it was refused."""
+        given = call.args_as_dict()
+        is_refused = held_calls(self.guard).find_refusal(call.tool_call_id, call.tool_name, given) is not None
+        return given if is_refused else await handler(args)
+
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         """Check a call before it runs, and its result."""
         try:
-            allowed = await self.guard.aio.protect.tool(call.tool_name, args)
+            held = held_calls(self.guard)
+            allowed = await held.adecide(call.tool_call_id, call.tool_name, call.args_as_dict(), args)
             protect = self.guard.aio.protect
             run = functools.partial(self._run_tool, call.tool_name, functools.partial(handler, allowed))
             result = await run_tool_async(protect, call.tool_name, run, _STEERING)
@@ -149,6 +157,10 @@ async def _check_part(guard: Guard, part: Any, output_tools: set[str]) -> Any:
     if getattr(part, "args", None) and part.tool_name in output_tools:
         # The arguments are the answer.
         return replace(part, args=await guard.aio.protect.output(part.args_as_json_str()))
+    if isinstance(part, ToolCallPart):
+        given = part.args_as_dict()
+        held = await held_calls(guard).ahold(part.tool_call_id, part.tool_name, given)
+        return part if held == given else replace(part, args=held)
     return part
 
 

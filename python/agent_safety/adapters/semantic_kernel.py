@@ -15,16 +15,21 @@ check what comes from an agent whose model is not in the kernel, as those of Azu
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable
+from contextvars import ContextVar
 from typing import Any
 
 from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
 from semantic_kernel.connectors.ai.text_completion_client_base import TextCompletionClientBase
+from semantic_kernel.contents import FunctionCallContent
 from semantic_kernel.filters.filter_types import FilterTypes
 from semantic_kernel.functions import FunctionResult, KernelFunctionFromPrompt
 from semantic_kernel.services.ai_service_selector import AIServiceSelector
 
-from .. import Guard, default_guard
+from .. import BlockedError, Guard, default_guard
 from .._tool_error import run_tool_async
+from ..tools import refusal_text, with_notice
+from ._held_calls import held_calls
+from ._shown import write_json
 from ._views import is_view, view_with
 
 
@@ -37,9 +42,27 @@ def guard_kernel(kernel: Any, guard: Guard | None = None) -> Any:
         if isinstance(context.function, KernelFunctionFromPrompt):
             await next(context)
             return
+        try:
+            await run_function(context, next)
+        except BlockedError as error:
+            _refusals.get([]).append(error)
+            raise with_notice(error) from None
+
+    async def on_call(context: Any, next: Any) -> None:
+        refusals: list[BlockedError] = []
+        _refusals.set(refusals)
+        await next(context)
+        if refusals:
+            value = refusal_text(refusals[0])
+            context.function_result = FunctionResult(function=context.function.metadata, value=value)
+            # The conversation keeps this very record. Models elsewhere did not hold the call.
+            context.function_call_content.arguments = "{}"
+
+    async def run_function(context: Any, next: Any) -> None:
         name = context.function.fully_qualified_name
         arguments = dict(context.arguments)
-        allowed = await own.aio.protect.tool(name, arguments)
+        # The filter does not see the id of a call.
+        allowed = await held_calls(own).adecide(None, name, arguments)
         if allowed != arguments:
             context.arguments.clear()
             context.arguments.update(allowed)
@@ -54,9 +77,14 @@ def guard_kernel(kernel: Any, guard: Guard | None = None) -> Any:
         context.rendered_prompt = await own.aio.protect.input(context.rendered_prompt)
 
     kernel.add_filter(FilterTypes.FUNCTION_INVOCATION, on_function)
+    kernel.add_filter(FilterTypes.AUTO_FUNCTION_INVOCATION, on_call)
     kernel.add_filter(FilterTypes.PROMPT_RENDERING, on_prompt)
     kernel.ai_service_selector = _GuardedSelector(kernel.ai_service_selector, own)
     return kernel
+
+
+_refusals: ContextVar[list[BlockedError]] = ContextVar("refusals")
+"""The refusals of one call. The kernel would hand on an error as text."""
 
 
 async def guarded_prompt(prompt: str, guard: Guard | None = None) -> str:
@@ -110,6 +138,8 @@ def _guarded_service(service: Any, guard: Guard) -> Any:
             messages = await getattr(own, name)(self, *values, **options)
             for each in messages:
                 await _check_message(guard, each)
+                for call in _calls_in(each):
+                    await _hold_call(guard, [(each, call)])
             return messages
 
         return get
@@ -117,7 +147,9 @@ def _guarded_service(service: Any, guard: Guard) -> Any:
     def pieces(name: str) -> Any:
         async def get(self: Any, *values: Any, **options: Any) -> Any:
             held = [each async for each in getattr(own, name)(self, *values, **options)]
-            await _check_pieces(guard, [message for messages in held for message in messages])
+            whole = [message for messages in held for message in messages]
+            await _check_pieces(guard, whole)
+            await _hold_pieces(guard, whole)
             for each in held:
                 yield each
 
@@ -146,6 +178,35 @@ async def _check_pieces(guard: Guard, messages: list[Any]) -> None:
             texts.setdefault((getattr(message, "choice_index", 0), type(item)), []).append((message, item))
     for pieces in texts.values():
         await _check_items(guard, pieces)
+
+
+def _calls_in(message: Any) -> list[Any]:
+    return [each for each in getattr(message, "items", ()) if isinstance(each, FunctionCallContent)]
+
+
+async def _hold_pieces(guard: Guard, messages: list[Any]) -> None:
+    """Hold each call that the messages of a stream have together. Only its first piece has an id."""
+    calls: dict[Any, list[tuple[Any, Any]]] = {}
+    last = None
+    for message in messages:
+        for call in _calls_in(message):
+            last = call.id or last
+            place = (getattr(message, "choice_index", 0), last if call.index is None else call.index)
+            calls.setdefault(place, []).append((message, call))
+    for pieces in calls.values():
+        await _hold_call(guard, pieces)
+
+
+async def _hold_call(guard: Guard, pieces: list[tuple[Any, Any]]) -> None:
+    parts = [call.arguments or "" for _, call in pieces]
+    written = "".join(parts) if all(isinstance(each, str) for each in parts) else write_json(parts[0])
+    name = next((call.name for _, call in pieces if call.name), "")
+    held = await held_calls(guard).ahold_json(None, name, written)
+    if held == written:
+        return
+    for place, (message, call) in enumerate(pieces):
+        call.arguments = "" if place else held
+        message.inner_content = call.inner_content = None
 
 
 async def _check_items(guard: Guard, pieces: list[tuple[Any, Any]]) -> None:

@@ -77,6 +77,8 @@ class GuardHooks(HookProvider):
             use["input"] = await self.guard.aio.protect.tool(use["name"], hidden.take(use))
         except BlockedError as error:
             event.cancel_tool = refusal_text(error)
+            # Strands keeps this very record in the conversation.
+            use["input"] = {}
         except Exception:
             event.cancel_tool = "Refused: a fault in the guard."
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentFrameworks } from '../../../src/operations/agent-frameworks.ts';
-import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
+import { root } from '../../support/checkout.ts';
+import { runPython } from '../run-python.ts';
 
 const SECRET = 'sk-ABCDEF1234567890';
 
@@ -38,8 +39,12 @@ export async function runPythonExample(name: string, python: string): Promise<vo
   const shown = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
   const written = agentFrameworks.filter(({ file, name: each }) => each === name && file.endsWith('.py'));
   const files = written.map(({ source }) => join(root, 'integrations', source));
-  const words = [python, '-B', join(import.meta.dirname, 'run_example.py'), folder, SECRET, ...files];
-  const ran = await runProgram(words, { env: userEnvironment({ PYTHONPATH: join(root, 'python') }) });
+  const ran = await runPython(python, [
+    join(import.meta.dirname, 'run_example.py'),
+    folder,
+    SECRET,
+    ...files,
+  ]);
   assert.equal(files.length, name === 'quickstart' ? 0 : 1, name);
   assert.equal(ran.code, 0, `${name}: ${ran.stderr.slice(-4_000)}`);
   assert.equal(ran.stdout, shown, name);

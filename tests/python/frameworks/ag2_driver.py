@@ -16,7 +16,7 @@ from ag2.events import (
     ToolResultsEvent,
 )
 from agent_safety.adapters.ag2 import guard_middleware
-from scenario import play
+from scenario import note, play
 
 
 class Scripted(LLMClient):
@@ -24,6 +24,7 @@ class Scripted(LLMClient):
         self.seen, self.arguments, self.answer = seen, arguments, answer
 
     async def __call__(self, messages, context, **options):
+        note(self.seen, messages)
         requests = [each for each in messages if isinstance(each, ModelRequest)]
         self.seen["question"] = requests[0].parts[0].content
         results = [each for each in messages if isinstance(each, ToolResultsEvent)]
@@ -87,6 +88,7 @@ class Shown:
         self.expected = "p4ssw0rd" in f"{question} {script[1]}"
 
     async def see(self, event):
+        note(self.seen, event)
         if isinstance(event, ModelMessageChunk):
             self.seen["answer"] = (self.seen["answer"] or "") + event.content
         if "p4ssw0rd" in str(vars(event)) and not self.expected:

@@ -5,7 +5,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.messages import ThoughtEvent
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult, FunctionExecutionResultMessage, RequestUsage, UserMessage
-from scenario import play, shows_secret
+from scenario import note, play, shows_secret
 from agent_safety.adapters.autogen import guarded_model, guarded_tools
 
 USAGE = RequestUsage(prompt_tokens=0, completion_tokens=0)
@@ -17,6 +17,7 @@ class Scripted(ChatCompletionClient):
         self.seen, self.arguments, self.answer = seen, arguments, answer
 
     async def create(self, messages, **options):
+        note(self.seen, messages)
         self.seen["question"] = next(each.content for each in messages if isinstance(each, UserMessage))
         results = [each for each in messages if isinstance(each, FunctionExecutionResultMessage)]
         if results:
@@ -69,6 +70,7 @@ def ask(seen, question, arguments, result, answer):
         model_client_stream=arguments is None,
     )
     messages = asyncio.run(agent.run(task=question)).messages
+    note(seen, messages)
     seen["answer"] = messages[-1].content
     if shows_secret([each for each in messages if isinstance(each, ThoughtEvent)]):
         seen["answer"] = "a secret in a thought"

@@ -11,10 +11,11 @@ from agent_safety.adapters.crewai import guard_crews
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.events import LLMCallCompletedEvent, LLMStreamChunkEvent, crewai_event_bus
 from crewai.events.types.llm_events import LLMCallType, LLMThinkingChunkEvent
+from crewai.events.types.tool_usage_events import ToolUsageFinishedEvent, ToolUsageStartedEvent
 from crewai.hooks.dispatch import clear_all
 from crewai.llms.base_llm import llm_call_context
 from crewai.tools import tool
-from scenario import ADDRESS, play, shows_secret
+from scenario import ADDRESS, note, play, shows_secret
 
 class Scripted(BaseLLM):
     def __init__(self, seen, arguments, answer):
@@ -31,6 +32,7 @@ class Scripted(BaseLLM):
         seen, arguments, answer = self.__dict__["script"]
         if not self._invoke_before_llm_call_hooks(messages, kwargs.get("from_agent")):
             raise ValueError("blocked")
+        note(seen, messages)
         prompt = next(each["content"] for each in messages if each["role"] == "user")
         seen["question"] = prompt.split("Current Task: ", 1)[-1].split("\n", 1)[0]
         observed = [each["content"] for each in messages[2:] if "Observation: " in str(each["content"])]
@@ -56,7 +58,27 @@ class Scripted(BaseLLM):
             self._emit_call_completed_event(text, LLMCallType.LLM_CALL, messages=messages, **own)
 
 
-def build(seen, question, arguments, result, answer, stream=False):
+class Native(Scripted):
+    """Calls tools as the API of a model does, and not in its text."""
+
+    def supports_function_calling(self):
+        return True
+
+    def call(self, messages, tools=None, callbacks=None, available_functions=None, **kwargs):
+        seen, arguments, answer = self.__dict__["script"]
+        note(seen, messages)
+        prompt = next(each["content"] for each in messages if each["role"] == "user")
+        seen["question"] = prompt.split("Current Task: ", 1)[-1].split("\n", 1)[0]
+        results = [each["content"] for each in messages if each["role"] == "tool"]
+        if results:
+            seen["result"] = results[-1]
+        if arguments is not None and not results:
+            return [{"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": json.dumps(arguments)}}]
+        self.emit(messages, answer, kwargs.get("from_task"), kwargs.get("from_agent"))
+        return answer
+
+
+def build(seen, question, arguments, result, answer, stream=False, kind=Scripted):
     @tool("look_up")
     def look_up(city: str) -> str:
         """Looks something up."""
@@ -65,7 +87,7 @@ def build(seen, question, arguments, result, answer, stream=False):
 
     clear_all()
     guard_crews()
-    llm = Scripted(seen, arguments, answer)
+    llm = kind(seen, arguments, answer)
     agent = Agent(role="helper", goal="help", backstory="you help", tools=[look_up], llm=llm, cache=False)
     task = Task(description=question, expected_output="an answer", agent=agent)
     return Crew(agents=[agent], tasks=[task], verbose=False, cache=False, stream=stream)
@@ -73,6 +95,15 @@ def build(seen, question, arguments, result, answer, stream=False):
 
 def ask(seen, question, *script):
     seen["answer"] = build(seen, question, *script).kickoff().raw
+
+
+def ask_native(seen, question, *script):
+    """Reads the events of tools, too."""
+    with crewai_event_bus.scoped_handlers():
+        for kind in (ToolUsageStartedEvent, ToolUsageFinishedEvent):
+            crewai_event_bus.on(kind)(lambda source, event: note(seen, event.tool_args))
+        seen["answer"] = build(seen, question, *script, kind=Native).kickoff().raw
+        crewai_event_bus.flush()
 
 
 def show(seen, chunks):
@@ -117,6 +148,7 @@ def ask_listener(seen, question, *script):
             ask(seen, question, *script)
         finally:
             crewai_event_bus.flush()
+            note(seen, shown)
             texts = [each.response if isinstance(each, LLMCallCompletedEvent) else each.chunk for each in shown]
             if any("p4ssw0rd" in text for text in texts):
                 seen["answer"] = "unmasked in an event"
@@ -126,7 +158,7 @@ def ask_listener(seen, question, *script):
 
 def check_last_step():
     """After too many steps, CrewAI takes a call for the answer: it is checked as one."""
-    seen = {"question": None, "ran_with": [], "result": None, "answer": None, "keeps_calling": True}
+    seen = {"question": None, "ran_with": [], "result": None, "answer": None, "trace": [], "keeps_calling": True}
     crew = build(seen, "What is the weather?", {"city": ADDRESS}, "sunny", None)
     crew.agents[0].max_iter = 1
     raw = crew.kickoff().raw
@@ -141,4 +173,5 @@ play(
     async_stream=astream_of("kickoff_async"),
     native_async_stream=astream_of("akickoff"),
     listener=ask_listener,
+    native=ask_native,
 )

@@ -1,10 +1,10 @@
 /** The adapters of the Python package, with the frameworks that install in seconds. The others: `npm run test:frameworks`. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
 import { locateComponent } from '../../../scripts/components/components.ts';
-import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
+import { runPython } from '../run-python.ts';
 import { openStage, type PythonFramework, playPython, type Stage } from './play.ts';
 
 const python = locateComponent('frameworks-python');
@@ -35,16 +35,17 @@ const LIGHT: readonly PythonFramework[] = [
   { name: 'pydantic_ai', ways: ['stream', 'events'] },
   { name: 'strands', ways: ['stream', 'handler'] },
 ];
-for (const framework of LIGHT)
-  test(`an agent of ${framework.name} is guarded by its adapter`, { skip, timeout: 300_000 }, async () => {
-    const expected = SCENES + SCENES_OF_A_WAY * (framework.ways?.length ?? 0);
-    assert.equal(await playPython(python!, framework, stage), expected);
-  });
+// Two at a time, because each framework is one process that computes.
+describe('adapters', { concurrency: 2 }, () => {
+  for (const framework of LIGHT)
+    test(`an agent of ${framework.name} is guarded by its adapter`, { skip, timeout: 300_000 }, async () => {
+      const expected = SCENES + SCENES_OF_A_WAY * (framework.ways?.length ?? 0);
+      assert.equal(await playPython(python!, framework, stage), expected);
+    });
 
-test('no text passes an adapter by another way', { skip, timeout: 300_000 }, async () => {
-  const ran = await runProgram([python!, '-B', join(import.meta.dirname, 'ways.py')], {
-    env: userEnvironment({ PYTHONPATH: join(root, 'python') }),
+  test('no text passes an adapter by another way', { skip, timeout: 300_000 }, async () => {
+    const ran = await runPython(python!, [join(import.meta.dirname, 'ways.py')]);
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.equal(ran.stdout, '8 ways\n');
   });
-  assert.equal(ran.code, 0, ran.stderr);
-  assert.equal(ran.stdout, '8 ways\n');
 });

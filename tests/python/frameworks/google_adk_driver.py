@@ -7,7 +7,7 @@ from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from scenario import play, shows_secret
+from scenario import note, play, shows_secret
 
 
 class Scripted(BaseLlm):
@@ -15,6 +15,7 @@ class Scripted(BaseLlm):
 
     async def generate_content_async(self, llm_request, stream=False):
         seen, arguments = self.script["seen"], self.script["arguments"]
+        note(seen, llm_request.contents)
         parts = [part for each in llm_request.contents for part in each.parts]
         seen["question"] = next(part.text for part in parts if part.text)
         results = [part.function_response for part in parts if part.function_response]
@@ -36,12 +37,12 @@ class Scripted(BaseLlm):
 
 
 def ask(seen, question, *script):
-    seen["answer"] = asyncio.run(collect(question, build(seen, *script), RunConfig()))[-1].text
+    seen["answer"] = asyncio.run(collect(seen, question, build(seen, *script), RunConfig()))[-1].text
 
 
 def ask_stream(seen, question, *script):
     """Reads the pieces of the model and what follows them. A secret in any piece is what the caller saw."""
-    parts = asyncio.run(collect(question, build(seen, *script), RunConfig(streaming_mode=StreamingMode.SSE)))
+    parts = asyncio.run(collect(seen, question, build(seen, *script), RunConfig(streaming_mode=StreamingMode.SSE)))
     seen["answer"] = parts[-1].text
 
 
@@ -55,13 +56,14 @@ def build(seen, arguments, result, answer):
     return LlmAgent(name="helper", model=model, tools=[look_up])
 
 
-async def collect(question, agent, config):
+async def collect(seen, question, agent, config):
     """Returns the parts with text. No secret may be in a piece of an answer."""
     runner = InMemoryRunner(agent=agent, app_name="shop", plugins=[GuardPlugin()])
     session = await runner.session_service.create_session(app_name="shop", user_id="u1")
     content = types.Content(role="user", parts=[types.Part(text=question)])
     parts = []
     async for event in runner.run_async(user_id="u1", session_id=session.id, new_message=content, run_config=config):
+        note(seen, event)
         found = event.content.parts or [] if event.content else []
         parts += [part for part in found if part.text]
         if event.partial and (shows_secret(event) or any(part.function_call for part in found)):

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
-from scenario import ADDRESS, play, shows_refused, shows_secret
+from scenario import ADDRESS, note, play, shows_secret
 from agent_safety.adapters.langgraph import GuardNodes
 
 
@@ -36,8 +36,9 @@ class Scripted(BaseChatModel):
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         last, script = messages[-1], self.script
         script["seen"]["question"] = messages[0].text
+        note(script["seen"], messages)
         if isinstance(last, ToolMessage):
-            script["seen"]["result"] = "a refused argument" if shows_refused("", messages) else last.text
+            script["seen"]["result"] = last.text
         if script["arguments"] is not None and not isinstance(last, ToolMessage):
             call = {"name": "look_up", "args": script["arguments"], "id": "c1"}
             return ChatResult(generations=[ChatGeneration(message=AIMessage(content="", tool_calls=[call]))])
@@ -78,26 +79,30 @@ def given(question):
 
 
 def ask(seen, question, *script):
-    seen["answer"] = build(seen, *script).invoke(given(question))["messages"][-1].text
+    state = build(seen, *script).invoke(given(question))
+    note(seen, state)
+    seen["answer"] = state["messages"][-1].text
 
 
 def ask_async(seen, question, *script):
     state = asyncio.run(build(seen, *script, "async").ainvoke(given(question)))
+    note(seen, state)
     seen["answer"] = state["messages"][-1].text
 
 
-def show(seen, mode, chunk, question):
+def show(seen, mode, chunk):
     """Adds what a caller sees: the answer in the messages, and an unmasked value anywhere."""
     if mode == "messages" and isinstance(chunk[0], AIMessage):
         seen["answer"] = (seen["answer"] or "") + chunk[0].text
-    if "p4ssw0rd" in str(chunk) or shows_refused(question, chunk):
+    note(seen, chunk)
+    if "p4ssw0rd" in str(chunk):
         seen["answer"] = f"unmasked in {mode}"
 
 
 def stream_of(kind):
     def ask_stream(seen, question, *script):
         for mode, chunk in build(seen, *script, kind).stream(given(question), stream_mode=MODES):
-            show(seen, mode, chunk, question)
+            show(seen, mode, chunk)
 
     return ask_stream
 
@@ -106,7 +111,7 @@ def astream_of(kind):
     def ask_astream(seen, question, *script):
         async def run():
             async for mode, chunk in build(seen, *script, kind).astream(given(question), stream_mode=MODES):
-                show(seen, mode, chunk, question)
+                show(seen, mode, chunk)
 
         asyncio.run(run())
 
@@ -119,7 +124,8 @@ def ask_events(seen, question, *script):
     async def run():
         unmasked = []
         async for event in build(seen, *script, "async").astream_events(given(question)):
-            if "p4ssw0rd" in str(event) or shows_refused(question, event):
+            note(seen, event)
+            if "p4ssw0rd" in str(event):
                 unmasked.append(event["event"])
             if event["event"] == "on_chain_end" and event["name"] == "model":
                 seen["answer"] = event["data"]["output"]["messages"][-1].text or None
@@ -137,7 +143,7 @@ def check_reasoning():
             content, extra = block(thinking)
             answer = [*content, {"type": "text", "text": "It is sunny."}]
             for way in WAYS:
-                seen = {"question": None, "ran_with": [], "result": None, "answer": None}
+                seen = {"question": None, "ran_with": [], "result": None, "answer": None, "trace": []}
                 shown = []
                 way(seen, "What is the weather?", None, None, answer, extra, shown)
                 assert shown and not shows_secret(shown), f"{thought} in {way.__name__}: {shown}"

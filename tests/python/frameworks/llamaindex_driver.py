@@ -6,7 +6,7 @@ from llama_index.core.agent.workflow.workflow_events import AgentStreamStructure
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata, TextBlock, ThinkingBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from scenario import ADDRESS, play, shows_secret
+from scenario import ADDRESS, note, play, shows_secret
 from agent_safety.adapters.llamaindex import guarded_tools, run, run_streamed
 
 
@@ -19,6 +19,7 @@ class Scripted(FunctionCallingLLM):
 
     def _answer(self, messages):
         seen, arguments = self.script["seen"], self.script["arguments"]
+        note(seen, messages)
         seen["question"] = next(each.content for each in messages if each.role == "user")
         results = [each for each in messages if each.role == "tool"]
         if results:
@@ -97,12 +98,14 @@ def read(seen, agent, question):
         kinds = set()
         async for event in started.stream_events():
             kinds.add(type(event))
+            note(seen, event, getattr(event, "raw", None))
             if isinstance(event, AgentStream):
                 seen["answer"] = (seen["answer"] or "") + event.delta or None
             # `repr` leaves out what an event holds of the provider's own form.
             if shows_secret(f"{event!r} {vars(event)} {getattr(event, 'raw', None)}"):
                 seen["answer"] = f"a secret in {type(event).__name__}"
         output = await started
+        note(seen, output)
         answer = str(output)
         if shows_secret(repr(output)):
             answer = "a secret"
@@ -117,7 +120,7 @@ def check_structured():
     """A structured answer is masked in the events of a run and at its end."""
 
     async def main():
-        agent = build({}, None, None, "It is sunny.", structured_output_fn=lambda messages: {"setting": ADDRESS})
+        agent = build({"trace": []}, None, None, "It is sunny.", structured_output_fn=lambda messages: {"setting": ADDRESS})
         started = await run_streamed(agent, "What is the setting?")
         events = [event async for event in started.stream_events()]
         assert any(isinstance(event, AgentStreamStructuredOutput) for event in events), events

@@ -11,8 +11,7 @@ const HEAVY: readonly (PythonFramework & { readonly environment: string })[] = [
   {
     name: 'crewai',
     environment: 'frameworks-crewai',
-    call_blocked: 'Tool execution blocked by hook. Tool: look_up',
-    ways: ['stream', 'async_stream', 'native_async_stream', 'listener'],
+    ways: ['stream', 'async_stream', 'native_async_stream', 'listener', 'native'],
   },
   { name: 'google_adk', environment: 'frameworks-heavy', ways: ['stream'] },
   {

@@ -15,7 +15,7 @@ from openai.types.responses import (
     ResponseOutputText,
     ResponseTextDeltaEvent,
 )
-from scenario import ADDRESS, play, shows_refused, shows_secret
+from scenario import ADDRESS, note, play, shows_secret
 from agent_safety import BlockedError
 from agent_safety.adapters.openai_agents import run, run_streamed
 
@@ -32,9 +32,10 @@ class Scripted(Model):
     def respond(self, input):
         items = [{"role": "user", "content": input}] if isinstance(input, str) else input
         self.seen["question"] = items[0]["content"]
+        note(self.seen, items)
         results = [each for each in items if each.get("type") == "function_call_output"]
         if results:
-            self.seen["result"] = "a refused argument" if shows_refused("", items) else results[-1]["output"]
+            self.seen["result"] = results[-1]["output"]
         if self.arguments is not None and not results:
             call = {"call_id": "c1", "name": "look_up", "arguments": json.dumps(self.arguments), "type": "function_call"}
             return [ResponseFunctionToolCall(**call)]
@@ -73,7 +74,9 @@ def build(seen, arguments, result, answer):
 
 
 def ask(seen, question, *script):
-    seen["answer"] = asyncio.run(run(build(seen, *script), question)).final_output
+    result = asyncio.run(run(build(seen, *script), question))
+    note(seen, result.to_input_list(), result.raw_responses)
+    seen["answer"] = result.final_output
 
 
 class Provider(ModelProvider):
@@ -110,8 +113,10 @@ def read(seen, starting):
         async for event in result.stream_events():
             if getattr(getattr(event, "data", None), "type", None) == "response.output_text.delta":
                 seen["answer"] = (seen["answer"] or "") + event.data.delta
+            note(seen, getattr(event, "data", None), getattr(getattr(event, "item", None), "raw_item", None))
             if shows_secret(vars(event)):
                 seen["answer"] = f"a secret in {event.type}"
+        note(seen, result.to_input_list(), result.raw_responses)
         if seen["answer"] != result.final_output:
             seen["answer"] = f"{seen['answer']} in the stream, and at its end {result.final_output}"
 
@@ -122,7 +127,7 @@ def check_tool_answer():
     """A tool may give the final answer. It is blocked if it would have to be masked, and passes otherwise."""
 
     async def main(answer, start):
-        agent = build({"ran_with": []}, {"city": "Rome"}, "Sunny.", None)
+        agent = build({"ran_with": [], "trace": []}, {"city": "Rome"}, "Sunny.", None)
         final = ToolsToFinalOutputResult(is_final_output=True, final_output=answer)
         result = await start(agent.clone(tool_use_behavior=lambda context, results: final), "Look it up.")
         if start is run_streamed:
@@ -155,7 +160,7 @@ def check_closing():
                 pass
         return result.final_output
 
-    scripted = {"get_model": lambda *_: Scripted({"ran_with": []}, None, "It is sunny."), "aclose": aclose}
+    scripted = {"get_model": lambda *_: Scripted({"ran_with": [], "trace": []}, None, "It is sunny."), "aclose": aclose}
     with patch.multiple(MultiProvider, **scripted):
         for start in (run, run_streamed):
             for config, count in ((None, 1), ({"tracing_disabled": True}, 1), (RunConfig(), 0)):

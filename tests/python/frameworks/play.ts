@@ -5,8 +5,8 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { runPython } from '../run-python.ts';
 
 /** One scene: what the model and the tool saw, and the answer of the agent. */
 type Outcome = readonly [
@@ -17,12 +17,10 @@ type Outcome = readonly [
   refused: string | null,
 ];
 
-/** Results that one framework words in its own way. */
+/** A framework and its driver. */
 export interface PythonFramework {
   /** The beginning of the driver's file name. */
   readonly name: string;
-  /** The result of a blocked call, as its model sees it; default: the reason. */
-  readonly call_blocked?: string;
   /** Further ways to ask the agent. The scenes are the same, and the answer is all that a caller sees of a stream. */
   readonly ways?: readonly string[];
 }
@@ -31,7 +29,13 @@ const SCENES: Readonly<Record<string, Outcome>> = {
   clean: ['What is the weather?', ['Rome'], 'Sunny.', 'It is sunny.', null],
   input_blocked: [null, [], null, null, 'A secret was found in input.'],
   input_masked: ['My social security number is [REDACTED].', [], null, 'Noted.', null],
-  call_blocked: ['Look it up.', [], 'A secret was found in a tool call or message.', 'I could not.', null],
+  call_blocked: [
+    'Look it up.',
+    [],
+    'Blocked by the rule builtin.secret.action: A secret was found in a tool call or message. Do not try again.',
+    'I could not.',
+    null,
+  ],
   call_kept: ['Look it up.', ['My social security number is 536-22-8145.'], 'Sunny.', 'It is sunny.', null],
   result_masked: ['Look it up.', ['Rome'], 'DATABASE_URL=[REDACTED]', 'There it is.', null],
   output_masked: ['What is the setting?', [], null, 'It is DATABASE_URL=[REDACTED]', null],
@@ -40,6 +44,8 @@ const SCENES: Readonly<Record<string, Outcome>> = {
 const FAILURE = 'tool_fails';
 const TOOL_SCENES = ['clean', 'call_blocked', 'result_masked'];
 const ANSWER_SCENES = ['clean', 'output_masked'];
+/** The agent whose calls are not approved. */
+const UNDECIDED = 'undecided';
 
 /** The services that the scenes are played in front of. */
 export interface Stage {
@@ -67,7 +73,11 @@ export async function openStage(): Promise<Stage> {
   const gaps = await Promise.all(
     ['/v1/intercept', '/v1/guard/output'].map((route) => openGap(service, route)),
   );
+  const ended = new AbortController();
+  const approver = approveWaiting(approving, ended.signal);
   const stop = async () => {
+    ended.abort();
+    await approver;
     for (const gap of gaps) gap.closeAllConnections();
     for (const gap of gaps) gap.close();
     await Promise.all([service.stop(), approving.stop()]);
@@ -87,10 +97,13 @@ async function openGap(service: TestService, route: string): Promise<Server> {
     }
     const { method, headers } = given;
     const path = `${service.url}${given.url}`;
-    const next = forward(path, { method: method!, headers }, (reply) => {
+    // A kept connection may be closed just when it is used again.
+    const next = forward(path, { method: method!, headers, agent: false }, (reply) => {
       answer.writeHead(reply.statusCode!, reply.headers);
       reply.pipe(answer);
     });
+    // Without a listener an error ends all tests of the file.
+    next.on('error', () => given.socket.destroy());
     given.pipe(next);
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => gap.once('listening', resolve));
@@ -107,8 +120,18 @@ export async function playPython(python: string, framework: PythonFramework, sta
     gone: [{ SERVICE_URL: 'http://127.0.0.1:9' }, all],
     half: [{ SERVICE_URL: stage.without_tools }, TOOL_SCENES],
     unanswered,
-    undecided: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0' }, ['clean']],
-    approved: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '60' }, ['clean']],
+    undecided: [
+      { SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0', SERVICE_AGENT_ID: UNDECIDED },
+      ['clean'],
+    ],
+    approved: [
+      {
+        SERVICE_URL: stage.approving.url,
+        SERVICE_APPROVAL_SECONDS: '60',
+        SERVICE_AGENT_ID: framework.name,
+      },
+      ['clean'],
+    ],
   };
   const { ways = [] } = framework;
   const own_modes = Object.fromEntries(
@@ -117,30 +140,17 @@ export async function playPython(python: string, framework: PythonFramework, sta
       [`${way}_unanswered`, unanswered],
     ]),
   );
-  const ended = new AbortController();
-  const approving = approveWaiting(stage.approving, ended.signal);
-  const ran = await runProgram([python, '-B', join(import.meta.dirname, `${framework.name}_driver.py`)], {
-    env: userEnvironment({
-      PYTHONPATH: join(root, 'python'),
-      MODES: JSON.stringify({ ...modes, ...own_modes }),
-    }),
+  const ran = await runPython(python, [join(import.meta.dirname, `${framework.name}_driver.py`)], {
+    MODES: JSON.stringify({ ...modes, ...own_modes }),
   });
-  ended.abort();
-  await approving;
   assert.equal(ran.code, 0, ran.stderr.slice(-4_000));
   const found = JSON.parse(ran.stdout.trim().split('\n').at(-1)!) as Record<
     keyof typeof modes,
     Record<string, Record<string, unknown>>
   >;
-  const scenes = {
-    ...SCENES,
-    ...(framework.call_blocked !== undefined && {
-      call_blocked: SCENES.call_blocked!.with(2, framework.call_blocked),
-    }),
-  };
-  assert.deepEqual(getOutcomes(found.local), scenes, 'in process');
-  assert.deepEqual(getOutcomes(found.service), scenes, 'with a service');
-  for (const way of ways) assert.deepEqual(getOutcomes(found[way as 'local']), scenes, way);
+  assert.deepEqual(getOutcomes(found.local), SCENES, 'in process');
+  assert.deepEqual(getOutcomes(found.service), SCENES, 'with a service');
+  for (const way of ways) assert.deepEqual(getOutcomes(found[way as 'local']), SCENES, way);
   for (const mode of ['local', 'service', ...ways]) {
     const failed = found[mode as 'local'][FAILURE];
     assert.notDeepEqual(failed?.ran_with, [], `${mode}: the tool did not run`);
@@ -167,39 +177,35 @@ export async function playPython(python: string, framework: PythonFramework, sta
 }
 
 function getOutcomes(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
-  const plain = (text: unknown) => (typeof text === 'string' ? text.replace('Refused: ', '') : text);
   return Object.fromEntries(
     Object.entries(found)
       .filter(([name]) => name !== FAILURE)
       .map(([name, { question, ran_with, result, answer, refused }]) => [
         name,
-        [question, ran_with, plain(result), answer, plain(refused)],
+        [question, ran_with, result, answer, refused],
       ]),
   );
 }
 
-/** Approves calls that a guard waits for, and leaves the others pending. */
+/** Approves the calls of all agents but one. */
 async function approveWaiting(service: TestService, ended: AbortSignal): Promise<void> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const first = new Set<string>();
   const approveOnce = async (): Promise<void> => {
     const response = await fetch(`${service.url}/v1/approvals?status=pending`, { headers });
-    const { approvals } = (await response.json()) as { approvals: { request_id: string }[] };
-    for (const { request_id } of approvals) {
-      // It is seen once before it is approved, so that the guard that does not wait has given up.
-      if (first.has(request_id))
-        await fetch(`${service.url}/v1/approvals/${request_id}/approve`, {
-          method: 'POST',
-          headers,
-          body: '{}',
-        });
-      first.add(request_id);
-    }
+    const { approvals } = (await response.json()) as {
+      approvals: { request_id: string; agent_id: string }[];
+    };
+    for (const { request_id } of approvals.filter(({ agent_id }) => agent_id !== UNDECIDED))
+      await fetch(`${service.url}/v1/approvals/${request_id}/approve`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      });
   };
   while (!ended.aborted) {
     // The service may close an idle connection just when it is used again; the next round opens another one.
     await approveOnce().catch(() => {});
-    await sleep(1_000);
+    await sleep(100);
   }
 }

@@ -14,7 +14,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall, FunctionModel
 from pydantic_ai.output import ToolOutput
-from scenario import play, shows_secret
+from scenario import note, play, shows_secret
 
 
 def build(seen, arguments, result, answer, output_type=str):
@@ -24,6 +24,7 @@ def build(seen, arguments, result, answer, output_type=str):
         return result
 
     def has_result(messages):
+        note(seen, messages)
         parts = [part for message in messages for part in message.parts]
         seen["question"] = next(part.content for part in parts if isinstance(part, UserPromptPart))
         results = [part for part in parts if isinstance(part, ToolReturnPart)]
@@ -66,6 +67,7 @@ def ask(seen, question, *script):
 
 def check_messages(seen, result):
     """Looks for secrets in what the model answered, calls of tools apart."""
+    note(seen, result.all_messages())
     parts = [part for each in result.all_messages() if not isinstance(each, ModelRequest) for part in each.parts]
     if shows_secret([each for each in parts if getattr(each, "tool_name", None) != "look_up"]):
         seen["answer"] = "a secret in a message"
@@ -89,6 +91,7 @@ def ask_events(seen, question, *script):
         async with build(seen, *script).run_stream_events(question) as events:
             async for event in events:
                 shown.append(repr(event))
+                note(seen, event)
                 if hasattr(event, "result"):
                     seen["answer"] = event.result.output
         unmasked = [each for each in shown if shows_secret(each) and "AgentRunResultEvent" not in each]

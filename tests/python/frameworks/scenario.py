@@ -21,17 +21,38 @@ def shows_secret(shown):
     return any(each in str(shown) for each in (KEY, "p4ssw0rd", "536-22"))
 
 
-def shows_refused(question, shown):
-    """Returns whether the key of a refused call is in what a program showed, or in what the model read."""
-    return KEY not in question and KEY in str(shown)
+def note(seen, *values):
+    """Writes down all that the model read, or that the caller of the framework was given."""
+    seen["trace"].append(repr([_open(each, 12) for each in values]))
 
 
-def play(ask, **streams):
+def _open(value, depth):
+    """Returns a value with the members of its objects, which their own texts may leave out."""
+    if depth == 0 or value is None or isinstance(value, (str, bytes, int, float, type)):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _open(each, depth - 1) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_open(each, depth - 1) for each in value]
+    members = getattr(value, "__dict__", None)
+    return repr(value) if members is None else [type(value).__name__, _open(members, depth - 1)]
+
+
+def _check_trace(name, seen):
+    """Says in the answer whether arguments of a refused call were kept, or those of an allowed one were not seen."""
+    trace = "".join(seen.pop("trace"))
+    if name == "call_blocked" and KEY in trace:
+        seen["answer"] = "an argument of a refused call is kept: " + trace[max(0, trace.index(KEY) - 200) :][:240]
+    if name == "call_kept" and seen["ran_with"] and "536-22" not in trace:
+        seen["answer"] = "nothing was seen of the arguments"
+
+
+def play(ask, *, traced=True, **streams):
     """Plays the scenes of each mode, and prints what came of each as JSON.
 
     The environment variable MODES holds the modes as JSON: their own environment, and the names of their scenes. The mode
     of a stream has its name, or its name and `_unanswered`; there the answer is everything that the caller of the framework
-    saw of it.
+    saw of it. `traced` is false where the conversation is not in this process.
     """
     scenes = {
         "clean": ("What is the weather?", {"city": "Rome"}, "Sunny.", "It is sunny."),
@@ -46,10 +67,11 @@ def play(ask, **streams):
     }
     found = {}
     for mode, (environment, names) in json.loads(os.environ["MODES"]).items():
-        for name in ("SERVICE_URL", "SERVICE_APPROVAL_SECONDS"):
+        for name in ("SERVICE_URL", "SERVICE_APPROVAL_SECONDS", "SERVICE_AGENT_ID"):
             os.environ.pop(name, None)
         os.environ.update(environment)
-        found[mode] = {name: _scene(name, streams.get(mode.removesuffix("_unanswered"), ask), *scenes[name]) for name in names or scenes}
+        way = streams.get(mode.removesuffix("_unanswered"), ask)
+        found[mode] = {name: _scene(name, way, traced, *scenes[name]) for name in names or scenes}
     print("\n" + json.dumps(found))
 
 
@@ -61,9 +83,9 @@ class FailingCalls(list):
         raise RuntimeError(ADDRESS)
 
 
-def _scene(name, ask, *scene):
+def _scene(name, ask, traced, *scene):
     ran_with = FailingCalls() if name == "tool_fails" else []
-    seen = {"question": None, "ran_with": ran_with, "result": None, "answer": None, "refused": None}
+    seen = {"question": None, "ran_with": ran_with, "result": None, "answer": None, "refused": None, "trace": []}
     try:
         ask(seen, *scene)
     except Exception as error:
@@ -71,4 +93,7 @@ def _scene(name, ask, *scene):
         while error.__cause__ is not None and not isinstance(error, BlockedError):
             error = error.__cause__
         seen["refused"] = str(error)
+    if traced:
+        _check_trace(name, seen)
+    seen.pop("trace", None)
     return seen

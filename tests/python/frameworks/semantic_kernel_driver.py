@@ -8,7 +8,7 @@ from agent_safety.adapters.semantic_kernel import (
     guarded_prompt,
     guarded_stream,
 )
-from scenario import play
+from scenario import note, play
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent
 from semantic_kernel.connectors.ai import FunctionChoiceBehavior, PromptExecutionSettings
@@ -47,11 +47,12 @@ class Scripted(ChatCompletionClientBase):
 
     def respond(self, chat_history):
         seen, arguments = self.script["seen"], self.script["arguments"]
+        note(seen, chat_history.messages)
         seen["question"] = next(each.content for each in chat_history.messages if each.role == "user")
         items = [item for each in chat_history.messages for item in each.items]
         results = [item for item in items if isinstance(item, FunctionResultContent)]
         if results:
-            seen["result"] = str(results[-1].result).split(": ", 1)[-1]
+            seen["result"] = str(results[-1].result)
         if arguments is not None and not results:
             return FunctionCallContent(id="c1", name="shop-look_up", arguments=json.dumps(arguments))
         return TextContent(text=self.script["answer"])
@@ -83,6 +84,7 @@ async def read(seen, messages):
     """Reads what a caller sees: the text, and an unmasked value in any message."""
     async for each in messages:
         message = getattr(each, "message", each)
+        note(seen, message)
         message = message[0] if isinstance(message, list) else message
         seen["answer"] = (seen["answer"] or "") + str(message)
         if "p4ssw0rd" in repr(message):

@@ -3,7 +3,7 @@ import json
 import re
 
 from agent_safety.adapters.strands import GuardHooks
-from scenario import play, shows_secret
+from scenario import note, play, shows_secret
 from strands import Agent, tool
 from strands.models import Model
 
@@ -23,6 +23,7 @@ class Scripted(Model):
         yield
 
     async def stream(self, messages, *args, **kwargs):
+        note(self.seen, messages)
         self.seen["question"] = messages[0]["content"][0]["text"]
         results = [part["toolResult"] for each in messages for part in each["content"] if "toolResult" in part]
         if results:
@@ -61,6 +62,7 @@ def build(seen, arguments, result, answer, callback_handler=None):
 def ask(seen, question, *script):
     agent = build(seen, *script)
     seen["answer"] = str(agent(question)).strip()
+    note(seen, agent.messages)
     # A call that ran is in the conversation with the arguments that it ran with.
     if shows_secret([part for each in agent.messages for part in each["content"] if seen["ran_with"] == [] or "text" in part]):
         seen["answer"] = "a secret in a message"
@@ -71,6 +73,7 @@ def show(seen, event):
     if isinstance(event.get("data"), str):
         seen["answer"] = (seen["answer"] or "") + event["data"]
     shown = {name: value for name, value in event.items() if name not in PARTS_OF_THE_PROGRAM}
+    note(seen, shown)
     if shows_secret(shown):
         seen["answer"] = f"a secret in {sorted(shown)}"
 
