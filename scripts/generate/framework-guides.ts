@@ -50,6 +50,8 @@ const CLAUDE_RESULTS =
 const NO_PROVIDER_TOOLS = 'Tools that run at a provider are not visible to the guard.';
 const REFUSED_ARE_NOT_HELD =
   'The conversation and every stream show the arguments of a call as the model wrote them, but none of a refused call that has a secret, personal data or another finding in them.';
+const REFUSED_ARE_MASKED =
+  'The conversation and every stream hold the arguments of a refused call masked, if an answer could not show them.';
 const STREAM_IS_CHECKED = 'Text is released while it arrives, as far as it is checked.';
 
 export const guides: readonly FrameworkGuide[] = [
@@ -109,6 +111,7 @@ export const guides: readonly FrameworkGuide[] = [
       streaming: 'Whole messages are checked. `guardClaudeMessages` leaves partial ones out.',
       limits: [
         'Read the messages through `guardClaudeMessages`: hooks alone do not see the answer.',
+        'The agent program keeps its own conversation, and no hook can change it. The model therefore reads the arguments of its refused call again.',
         'A blocked prompt throws no error: the run ends with a result whose text is `UserPromptSubmit operation blocked by hook:` and the reason.',
       ],
     },
@@ -171,6 +174,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'langchain-ts',
       streaming: STREAM_IS_CHECKED,
       limits: [
+        REFUSED_ARE_MASKED,
         'Make the middleware the last of the list: tokens of a model that later middleware puts in are not checked.',
         'LangChain wraps the error of a blocked prompt or answer: catch its `MiddlewareError`, whose `cause` is the `BlockedError` with `reason` and `rule`.',
         'One guard is one session: create one for each conversation.',
@@ -197,7 +201,10 @@ export const guides: readonly FrameworkGuide[] = [
       packages: '@langchain/langgraph @langchain/core zod',
       setup: 'langgraph-ts',
       streaming: STREAM_IS_CHECKED,
-      limits: ['Guard the model of each node: a model without `guardLangChainModel` is not checked.'],
+      limits: [
+        REFUSED_ARE_MASKED,
+        'Guard the model of each node: a model without `guardLangChainModel` is not checked.',
+      ],
     },
   },
   {
@@ -224,7 +231,10 @@ export const guides: readonly FrameworkGuide[] = [
         answers: 'Masked before your program reads them. For a blocked one the reason is the answer.',
       },
       streaming: STREAM_IS_CHECKED,
-      limits: ["With `on_block: 'raise'` a block is thrown, which ends the process inside a workflow."],
+      limits: [
+        REFUSED_ARE_MASKED,
+        "With `on_block: 'raise'` a block is thrown, which ends the process inside a workflow.",
+      ],
     },
   },
   {
@@ -240,6 +250,7 @@ export const guides: readonly FrameworkGuide[] = [
       },
       streaming: STREAM_IS_CHECKED,
       limits: [
+        REFUSED_ARE_MASKED,
         'It needs `@mastra/core` 1.0 or later.',
         'Agents, workflows and toolsets of MCP that you give an agent are not guarded: guard their own tools.',
         NO_PROVIDER_TOOLS,
@@ -289,6 +300,7 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'openai-agents-ts',
       streaming: STREAM_IS_CHECKED,
       limits: [
+        REFUSED_ARE_MASKED,
         'Guardrails (`createOpenAIGuardrails`) cannot mask, so they block. Use them if you cannot wrap the model.',
         NO_PROVIDER_TOOLS,
       ],
@@ -363,7 +375,8 @@ export const guides: readonly FrameworkGuide[] = [
       setup: 'vercel-ai',
       streaming: STREAM_IS_CHECKED,
       limits: [
-        'Tools without `execute` run elsewhere: their calls are not checked, and their results are when they come back.',
+        REFUSED_ARE_MASKED,
+        'Tools without `execute` run elsewhere: their calls are checked only if an answer could not show the arguments, and their results when they come back.',
         'Earlier answers in `messages` are not checked again: keep them on your server.',
       ],
     },

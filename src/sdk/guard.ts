@@ -4,7 +4,7 @@ import { readVariable } from './environment.ts';
 import { AgentSafetyError, ApprovalRequiredError, BlockedError } from './errors.ts';
 import { createIntelligence, type GuardIntelligence } from './intelligence.ts';
 import { toPlainJson } from './plain-json.ts';
-import { checkToolError } from './tool-error.ts';
+import { runChecked } from './tool-error.ts';
 import type {
   GuardOperation,
   GuardOptions,
@@ -152,15 +152,10 @@ function buildGuard(state: GuardState): Guard {
       subject?: SubjectOptions,
     ): Promise<Awaited<Output>> => {
       const allowed = await protectValue(state, callCheck(tool, input, subject), input);
-      const checkResult = <Value>(value: Value) =>
-        protectValue(state, buildResultCheck(tool, value, subject), value);
-      let output: Awaited<Output>;
-      try {
-        output = await execute(allowed);
-      } catch (error) {
-        throw await checkToolError(error, checkResult);
-      }
-      return checkResult(output);
+      return runChecked(
+        () => execute(allowed),
+        (value) => protectValue(state, buildResultCheck(tool, value, subject), value),
+      );
     },
     withSubject: (subject) => buildGuard({ ...state, subject: { ...state.subject, ...subject } }),
     intelligence: createIntelligence(backend),

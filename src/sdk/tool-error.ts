@@ -25,6 +25,20 @@ export async function checkToolError(
   }
 }
 
+/** Runs a tool. Returns its checked result, or throws its checked error. */
+export async function runChecked<Output>(
+  execute: () => Output | PromiseLike<Output>,
+  check: <Value>(value: Value) => Promise<Value>,
+): Promise<Awaited<Output>> {
+  let output: Awaited<Output>;
+  try {
+    output = await execute();
+  } catch (error) {
+    throw await checkToolError(error, check);
+  }
+  return check(output);
+}
+
 const UNREADABLE = 'The tool failed, and its error cannot be read.';
 
 /** LangGraph ends a node by an error that no model reads. */

@@ -38,10 +38,10 @@ for (const [name, driver] of Object.entries(drivers))
   test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () => playDriver(driver));
 
 const WAYS = [
-  ['LangChain', 'langchain-ways.ts', 10],
+  ['LangChain', 'langchain-ways.ts', 11],
   ['the MCP TypeScript SDK', 'mcp-ways.ts', 4],
   ['the OpenAI Agents SDK', 'openai-ways.ts', 4],
-  ['the AI SDK of Vercel', 'vercel-ways.ts', 6],
+  ['the AI SDK of Vercel', 'vercel-ways.ts', 7],
 ] as const;
 
 for (const [name, file, count] of WAYS)

@@ -17,6 +17,8 @@ const drivers: Readonly<Record<string, Driver & { readonly example: string }>> =
     example: 'claude-agent-sdk',
     file: 'heavy/claude-agent-sdk.ts',
     streams: false,
+    // The program keeps the conversation, and no hook can change it.
+    keeps: ['messages'],
     // A hook cannot change a prompt.
     differs: {
       input_masked: [null, [], null, null, 'cannot take a changed prompt'],

@@ -12,6 +12,8 @@ export interface Driver {
   readonly file: string;
   /** The scenes are played a second time, streamed. */
   readonly streams: boolean;
+  /** Places that keep the arguments of a refused call in spite of the adapter. Default none. */
+  readonly keeps?: readonly string[];
   /** Outcomes that differ from those of most frameworks. */
   readonly differs?: Readonly<Record<string, Outcome>>;
 }
@@ -47,6 +49,7 @@ const CLIENT = {
 };
 /** Frameworks word the failure of a tool in their own ways. */
 const FAILURE = 'tool_fails';
+const REFUSED = 'call_blocked';
 const SCENES = Object.keys(LOCAL).length + 1;
 
 /** `lost`: the service is gone once a prompt is checked. `gone_tools`: only the tools are guarded. */
@@ -56,25 +59,29 @@ type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
 export async function playDriver(driver: Driver): Promise<void> {
   const rounds = driver.streams ? 2 : 1;
   const local = await play(driver, 'local');
-  compare(local, { ...LOCAL, ...driver.differs });
+  compare(local, { ...LOCAL, ...driver.differs }, driver);
   assert.equal(local.clean_streamed?.shown, driver.streams ? LOCAL.clean?.[3] : undefined);
   const service = await startTestService({ config: { policies: POLICIES } });
   try {
     const approver = startApprover(service);
-    compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs });
+    compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs }, driver);
     assert.equal(await approver.stop(), rounds);
     assertNothingShown(await play(driver, 'lost', service.url), rounds);
   } finally {
     await service.stop();
   }
   for (const mode of ['gone', 'gone_tools'] as const) {
-    const outcomes = Object.values(await play(driver, mode, 'http://127.0.0.1:9'));
+    const played = await play(driver, mode, 'http://127.0.0.1:9');
+    const outcomes = Object.values(played);
     assert.equal(outcomes.length, SCENES * rounds);
     for (const { ran_with, refused, result, answer } of outcomes) {
       assert.deepEqual(ran_with, []);
       if (mode === 'gone') assert.match(`${refused} ${answer}`, /could not be reached/);
       else if (result !== null) assert.match(result, /could not be reached/);
     }
+    // A model without a guard shows that the places are watched.
+    const { kept = [], refused } = played.call_blocked ?? {};
+    if (mode === 'gone_tools' && refused === null) assert.ok(kept.includes('messages'), kept.join());
     const stopped = outcomes.filter(({ result }) => result !== null);
     if (mode === 'gone_tools')
       assert.ok(stopped.length >= 4 * rounds || outcomes.every((each) => each.refused), 'no tool was called');
@@ -99,10 +106,15 @@ async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<stri
 }
 
 /** Errors and results of frameworks hold the sentence of the guard with words around it. */
-function compare(outcomes: Record<string, SceneResult>, expected: Readonly<Record<string, Outcome>>): void {
+function compare(
+  outcomes: Record<string, SceneResult>,
+  expected: Readonly<Record<string, Outcome>>,
+  { keeps = [] }: Driver,
+): void {
   const names = Object.keys(outcomes);
   assert.ok(names.length === SCENES || names.length === 2 * SCENES, names.join());
   for (const [name, seen] of Object.entries(outcomes)) {
+    assert.deepEqual(seen.kept, name.startsWith(REFUSED) ? keeps : [], name);
     if (name.startsWith(FAILURE)) {
       assert.ok(seen.ran_with.length > 0, `${name}: ${seen.refused}`);
       assert.doesNotMatch(JSON.stringify(seen), /p4ssw0rd/, name);

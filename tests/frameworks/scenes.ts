@@ -23,6 +23,24 @@ export interface SceneResult {
   /** The text that a stream showed, also before an error. */
   shown: string;
   refused: string | null;
+  /** Places that held the arguments of a refused call: messages to the model, the stream, the result of the run. */
+  kept: string[];
+}
+
+/** Notes a place if it holds the secret in the arguments of a call. */
+export function watchCall({ city }: Scene, { kept }: SceneResult, place: string, value: unknown): void {
+  const holds = city?.startsWith('sk-') === true && writeAll(value).includes(city);
+  if (holds && !kept.includes(place)) kept.push(place);
+}
+
+/** Writes all members of a value, also of classes that write less of themselves. */
+function writeAll(value: unknown, seen: Set<object> = new Set()): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (seen.has(value)) return '';
+  seen.add(value);
+  return Object.values(value)
+    .map((member) => writeAll(member, seen))
+    .join('\n');
 }
 
 /** Plays a scene: asks the agent and notes what each part of it saw. */
@@ -112,6 +130,7 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
         answer: null,
         shown: '',
         refused: null,
+        kept: [],
       };
       await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);

@@ -1,6 +1,7 @@
 /** Guards agents of the Claude Agent SDK by its hooks: prompts, tool calls and tool results. */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
+import { isShown } from './held-calls.ts';
 
 interface HookInput {
   readonly hook_event_name: string;
@@ -77,6 +78,7 @@ interface ClaudeMessage {
   readonly type: string;
   readonly result?: unknown;
   readonly structured_output?: unknown;
+  readonly permission_denials?: readonly { readonly tool_input: unknown }[];
   readonly message?: { readonly content: unknown };
 }
 
@@ -127,14 +129,22 @@ interface ErrorBlock {
 
 /** A structured answer that would be masked is blocked, because its masked form may break its schema. */
 async function protectResult(
-  { result, structured_output }: ClaudeMessage,
+  { result, structured_output, permission_denials }: ClaudeMessage,
   guard: Guard,
-): Promise<Pick<ClaudeMessage, 'result'>> {
+): Promise<Pick<ClaudeMessage, 'result' | 'permission_denials'>> {
   if (structured_output !== undefined) {
     const verdict = await guard.output(JSON.stringify(structured_output));
     if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });
   }
-  return typeof result === 'string' ? { result: await guard.protect.output(result) } : {};
+  const denials = permission_denials && {
+    permission_denials: await Promise.all(
+      permission_denials.map(async (each) => ({
+        ...each,
+        tool_input: await showInput(each.tool_input, guard),
+      })),
+    ),
+  };
+  return { ...denials, ...(typeof result === 'string' && { result: await guard.protect.output(result) }) };
 }
 
 interface ClaudeBlock {
@@ -158,8 +168,11 @@ async function protectBlock(block: ClaudeBlock, guard: Guard): Promise<ClaudeBlo
     return decision === 'allow' ? block : null;
   }
   if (block.type !== 'tool_use') return block;
-  const { decision } = await guard.output(JSON.stringify(block.input) ?? '');
-  return decision === 'allow' ? block : { ...block, input: {} };
+  return { ...block, input: await showInput(block.input, guard) };
+}
+
+async function showInput(input: unknown, guard: Guard): Promise<unknown> {
+  return (await isShown(guard, input)) ? input : {};
 }
 
 const UNCHANGEABLE = 'The prompt holds data that a rule masks, and the agent cannot take a changed prompt.';

@@ -1,23 +1,35 @@
 /** Calls whose arguments an answer could not show, decided before the conversation holds them. */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
+import { runChecked } from '../tool-error.ts';
+import type { GuardVerdict } from '../types.ts';
+
+/** A call of a tool as a model makes it. Some frameworks give no id to the tool, which then receives the same `input`. */
+export interface ModelCall {
+  readonly id?: string | undefined;
+  readonly tool: string;
+  readonly input: unknown;
+}
 
 /**
- * Decisions on the calls of a model, by their ids. A call is decided when the model makes it if an answer could not show
- * its arguments. The conversation then holds the arguments of an allowed call, and none of a refused one. All other calls
- * are decided when their tool runs.
+ * Decisions on the calls of a model, by their ids and their arguments. A call is decided when the model makes it if an
+ * answer could not show its arguments. The conversation then holds the arguments of an allowed call, and masked ones of a
+ * refused call. All other calls are decided when their tool runs.
  */
 export interface HeldCalls {
-  /** Returns the arguments that the conversation may hold. */
-  readonly hold: (call_id: string, tool: string, input: unknown) => Promise<unknown>;
+  /** Returns the arguments that the conversation may hold: the given object if they need no change. */
+  readonly hold: (call: ModelCall) => Promise<unknown>;
   /** Returns the arguments with which a tool may run. @throws BlockedError */
-  readonly decide: (call_id: string | undefined, tool: string, input: unknown) => Promise<unknown>;
+  readonly decide: (call: ModelCall) => Promise<unknown>;
 }
 
 /** The decisions that are kept; the oldest is dropped first. */
 const CALLS_MAX = 1_000;
 
 const held = new WeakMap<Guard, HeldCalls>();
+
+/** Refusals of all guards, because a model and its tools may have guards of different subjects. */
+const refused = openDecisions<BlockedError>();
 
 /** Returns the decisions of a guard, which its models and tools share. */
 export function getHeldCalls(guard: Guard): HeldCalls {
@@ -26,47 +38,101 @@ export function getHeldCalls(guard: Guard): HeldCalls {
   return known;
 }
 
-function openHeldCalls({ protect, output }: Guard): HeldCalls {
-  const allowed = new Map<string, string>();
-  const refused = new Map<string, BlockedError>();
+/** Returns why a held call was refused; `undefined` if it was not. */
+export function findRefusal(call: ModelCall): BlockedError | undefined {
+  return refused.get(call);
+}
+
+/** Runs a tool behind the guard as `Guard.run` does, with the decision of its call if that was held. */
+export async function runHeldCall<Input, Output>(
+  guard: Guard,
+  call: ModelCall & { readonly input: Input },
+  execute: (input: Input) => Output | PromiseLike<Output>,
+): Promise<Awaited<Output>> {
+  const allowed = (await getHeldCalls(guard).decide(call)) as Input;
+  return runChecked(
+    () => execute(allowed),
+    (value) => guard.protect.toolResult(call.tool, value),
+  );
+}
+
+/** Returns whether an answer may show the JSON form of a value. */
+export async function isShown(guard: Guard, value: unknown): Promise<boolean> {
+  return (await judgeOutput(guard, value)).decision === 'allow';
+}
+
+function openHeldCalls(guard: Guard): HeldCalls {
+  const allowed = openDecisions<string>();
   return {
-    hold: async (call_id, tool, input) => {
-      const text = JSON.stringify(input) ?? '';
-      if (await isShown(output, text)) return input;
+    hold: async (call) => {
+      const { decision, modified_text } = await judgeOutput(guard, call.input);
+      if (decision === 'allow') {
+        // Some providers use an id more than once.
+        refused.delete(call);
+        return call.input;
+      }
       try {
-        const kept = await protect.tool(tool, input);
-        keep(allowed, call_id, JSON.stringify(kept));
+        const kept = await guard.protect.tool(call.tool, call.input);
+        refused.delete(call);
+        allowed.set({ ...call, input: kept }, JSON.stringify(kept));
         return kept;
       } catch (error) {
         if (!(error instanceof BlockedError)) throw error;
-        keep(refused, call_id, error);
-        return {};
+        const masked = parseObject(modified_text);
+        refused.set({ ...call, input: masked }, error);
+        return masked;
       }
     },
-    decide: async (call_id, tool, input) => {
-      const text = JSON.stringify(input);
-      const error = refused.get(call_id ?? '');
-      if (error !== undefined && text === '{}') throw error;
-      const kept = allowed.get(call_id ?? '');
-      allowed.delete(call_id ?? '');
+    decide: async (call) => {
+      const error = findRefusal(call);
+      if (error !== undefined) throw error;
+      const kept = allowed.get(call);
+      allowed.delete(call);
       // Something between the model and the tool may have changed the arguments.
-      return kept === text ? input : protect.tool(tool, input);
+      const is_decided = kept !== undefined && kept === JSON.stringify(call.input);
+      return is_decided ? call.input : guard.protect.tool(call.tool, call.input);
     },
   };
 }
 
-async function isShown(output: Guard['output'], text: string): Promise<boolean> {
+async function judgeOutput(guard: Guard, value: unknown): Promise<GuardVerdict> {
   try {
-    const { decision } = await output(text);
-    return decision === 'allow';
+    return await guard.output(JSON.stringify(value) ?? '');
   } catch (error) {
-    if (error instanceof BlockedError) return false;
+    if (error instanceof BlockedError) return error.verdict;
     throw error;
   }
 }
 
-function keep<Decision>(decisions: Map<string, Decision>, call_id: string, decision: Decision): void {
-  decisions.set(call_id, decision);
-  const [oldest] = decisions.keys();
-  if (decisions.size > CALLS_MAX && oldest !== undefined) decisions.delete(oldest);
+/** Masked arguments keep the form that the schema of a tool requires, where the masks leave them JSON. */
+function parseObject(text = ''): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Decisions by the id of a call or, without one, by the object of its arguments. */
+function openDecisions<Decision>() {
+  const by_id = new Map<string, Decision>();
+  const by_input = new WeakMap<object, Decision>();
+  const isObject = (input: unknown): input is object => typeof input === 'object' && input !== null;
+  return {
+    get: ({ id = '', input }: ModelCall): Decision | undefined =>
+      by_id.get(id) ?? (isObject(input) ? by_input.get(input) : undefined),
+    set: ({ id = '', input }: ModelCall, decision: Decision): void => {
+      if (isObject(input)) by_input.set(input, decision);
+      if (id === '') return;
+      by_id.delete(id);
+      by_id.set(id, decision);
+      const [oldest] = by_id.keys();
+      if (by_id.size > CALLS_MAX && oldest !== undefined) by_id.delete(oldest);
+    },
+    delete: ({ id = '', input }: ModelCall): void => {
+      by_id.delete(id);
+      if (isObject(input)) by_input.delete(input);
+    },
+  };
 }

@@ -2,6 +2,7 @@
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream, StreamPiece } from '../types.ts';
+import { holdMessageCalls } from './langchain-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 /** The part of a message that is read and changed. */
@@ -32,7 +33,7 @@ type Block = Readonly<Record<string, unknown>>;
 
 /** Members of a block that hold what a model says or thinks. */
 const TEXT_MEMBERS = ['text', 'thinking', 'reasoning'];
-/** Members of `additional_kwargs` with calls of tools, which are checked when they run. */
+/** Members of `additional_kwargs` that repeat calls of tools. */
 const CALL_MEMBERS = ['tool_calls', 'function_call'];
 
 /** Returns messages in which what users say is checked. */
@@ -63,7 +64,7 @@ export function readMessageText({ content }: Pick<ChatMessage, 'content'>): stri
   return (content as Block[]).map((block) => String(block[findTextMember(block) ?? ''] ?? '')).join('');
 }
 
-/** Returns the answer of a model with checked texts. If one changes, what else the provider sent is left out. */
+/** Returns the answer of a model with checked texts and held calls. If one changes, what else the provider sent is left out. */
 export async function protectAnswer<Message extends object>(
   message: Message,
   guard: Guard,
@@ -71,9 +72,10 @@ export async function protectAnswer<Message extends object>(
   const { content } = message as unknown as ChatMessage;
   const checked = await mapTexts(content, (text) => guard.protect.output(text));
   const has_same_extra = await protectExtra(message as unknown as ChatMessage, guard);
-  return checked === content && has_same_extra
+  const calls = await holdMessageCalls({ ...message, content: checked }, guard);
+  return checked === content && has_same_extra && calls === null
     ? message
-    : rebuildMessage(message, { ...WITHOUT_EXTRA, content: checked });
+    : rebuildMessage(message, { ...WITHOUT_EXTRA, content: checked, ...calls });
 }
 
 /** The provider's own form of an answer holds the text as it was. */
@@ -131,7 +133,10 @@ export async function* guardChunks(
   const { parts, is_same } = await texts.end();
   for (const content of parts) yield rebuildChunk(rest, { ...WITHOUT_EXTRA, ...WITHOUT_REST, content });
   const has_same_extra = await protectExtra(rest.message, guard);
-  yield is_same && has_same_extra ? rest : rebuildChunk(rest, WITHOUT_EXTRA);
+  const calls = await holdMessageCalls(rest.message, guard);
+  yield is_same && has_same_extra && calls === null
+    ? rest
+    : rebuildChunk(rest, { ...WITHOUT_EXTRA, ...calls });
 }
 
 /** Members of a chunk that must come once. */

@@ -4,8 +4,9 @@
  */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
-import { checkToolError } from '../tool-error.ts';
+import { runChecked } from '../tool-error.ts';
 import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
+import { findRefusal, getHeldCalls } from './held-calls.ts';
 import { guardChatModel } from './langchain-model.ts';
 import { protectAnswer, protectMessages, readMessageText, rebuildMessage } from './langchain-texts.ts';
 
@@ -17,6 +18,7 @@ export interface LangChainModule<Middleware> {
 
 interface Message {
   readonly content: unknown;
+  readonly tool_calls?: readonly ToolCallRequest['toolCall'][];
 }
 
 interface ToolCallRequest {
@@ -102,8 +104,10 @@ export function guardLangChainTools<Tool extends object>(
       runOrReportBlock(
         options,
         async () => {
-          const allowed = await guard.protect.tool(name, input);
-          return runChecked(name, () => _call.call(tool, allowed, ...rest), guard);
+          const [, config] = rest as [unknown, { toolCall?: { id?: string } }?];
+          const call = { id: config?.toolCall?.id, tool: name, input };
+          const allowed = await getHeldCalls(guard).decide(call);
+          return runTool(name, () => _call.call(tool, allowed, ...rest), guard);
         },
         (reason) => (responseFormat === 'content_and_artifact' ? [reason, null] : reason),
       ),
@@ -122,32 +126,26 @@ async function runToolCall(
   guard: Guard,
 ): Promise<object> {
   const { toolCall, tool } = request;
-  const { name } = toolCall;
-  const args = await guard.protect.tool(name, toolCall.args);
+  const { id, name } = toolCall;
+  const args = await getHeldCalls(guard).decide({ id, tool: name, input: toolCall.args });
   let is_checked = false;
   const given =
     tool?._call === undefined
       ? tool
       : replaceCall(tool, async (...call) => {
-          const output = await runChecked(name, () => tool._call!(...call), guard);
+          const output = await runTool(name, () => tool._call!(...call), guard);
           is_checked = true;
           return output;
         });
   const work = () => handler({ ...request, toolCall: { ...toolCall, args }, ...(given && { tool: given }) });
-  if (given === tool) return runChecked(name, work, guard) as Promise<object>;
+  if (given === tool) return runTool(name, work, guard) as Promise<object>;
   const result = await work();
   return is_checked ? result : protectDirect(name, result, guard);
 }
 
 /** Runs a tool. Returns its checked result, or throws its checked error. */
-async function runChecked(tool: string, work: () => Promise<unknown>, guard: Guard): Promise<unknown> {
-  let output: unknown;
-  try {
-    output = await work();
-  } catch (error) {
-    throw await checkToolError(error, (text) => guard.protect.toolResult(tool, text));
-  }
-  return protectOutput(tool, output, guard);
+function runTool(tool: string, work: () => Promise<unknown>, guard: Guard): Promise<unknown> {
+  return runChecked(work, (value) => protectOutput(tool, value, guard) as Promise<typeof value>);
 }
 
 /** Checks an answer that is not that of the guarded model, because another middleware replaced it. */
@@ -166,6 +164,12 @@ async function protectStructured(
   guard: Guard,
   checked: ReadonlySet<string>,
 ): Promise<ModelAnswer> {
+  // A model gives such an answer as the arguments of a call.
+  const calls = answer.messages.flatMap(({ tool_calls = [] }) => tool_calls);
+  for (const { id, name, args } of calls) {
+    const error = findRefusal({ id, tool: name, input: args });
+    if (error !== undefined) throw error;
+  }
   const text = JSON.stringify(answer.structuredResponse) ?? '';
   const verdict = await guard.output(text);
   if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });

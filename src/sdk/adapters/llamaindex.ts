@@ -3,6 +3,7 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardVerdict } from '../types.ts';
 import { type AdapterOptions, describeBlock, overrideMembers, runOrReportBlock } from './blocked-call.ts';
+import { findRefusal, getHeldCalls, runHeldCall } from './held-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 /** Returns the same tools behind the guard. A blocked call does not run. */
@@ -18,7 +19,7 @@ export function guardLlamaIndexTools<Tool extends object>(
     const judged = (input: unknown) =>
       runOrReportBlock(
         options,
-        () => guard.run(name, input, (allowed) => call.call(tool, allowed)),
+        () => runHeldCall(guard, { tool: name, input }, (allowed) => call.call(tool, allowed)),
         (reason) => reason,
       );
     return overrideMembers(tool, { call: judged });
@@ -91,8 +92,13 @@ export function guardLlamaIndexModel<Llm extends object>(
 interface LlamaIndexModel {
   readonly chat: (params: ChatParams) => Promise<unknown>;
   readonly complete: (params: CompletionParams) => Promise<unknown>;
-  readonly exec: (params: unknown) => Promise<{ readonly object?: unknown }>;
+  readonly exec: (params: unknown) => Promise<StructuredAnswer>;
   readonly streamExec: (params: unknown) => unknown;
+}
+
+interface StructuredAnswer {
+  readonly object?: unknown;
+  readonly toolCalls?: readonly ToolCall[];
 }
 
 interface CompletionParams {
@@ -101,7 +107,19 @@ interface CompletionParams {
 }
 
 interface ChatAnswer {
-  readonly message: ChatMessage;
+  readonly message: ChatMessage & { readonly options?: CallOptions };
+}
+
+/** The member of an answer with its calls. */
+interface CallOptions {
+  readonly toolCall?: readonly ToolCall[];
+}
+
+interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** An object, or JSON, which may be a part of it while it arrives. */
+  readonly input: unknown;
 }
 
 /** A piece of an answer: of a chat in `delta`, of a completion in `text`. */
@@ -110,21 +128,54 @@ interface Chunk {
   readonly text?: string;
   /** The form of the provider. */
   readonly raw?: unknown;
+  readonly options?: CallOptions;
 }
 
 async function protectAnswer(guard: Guard, answer: ChatAnswer): Promise<ChatAnswer> {
   const { message } = answer;
   const content = await mapTexts(message.content, (text) => guard.protect.output(text));
+  const options = await holdCalls(guard, message.options);
+  const is_same = content === message.content && options === message.options;
   // The provider's own form of the answer holds the text as it was.
-  return { ...answer, ...(content !== message.content && { raw: null }), message: { ...message, content } };
+  return {
+    ...answer,
+    ...(!is_same && { raw: null }),
+    message: { ...message, content, ...(options && { options }) },
+  };
+}
+
+/** Holds the calls of an answer. A tool receives the object of its arguments and no id, so they are an object here. */
+async function holdCalls(guard: Guard, options?: CallOptions): Promise<CallOptions | undefined> {
+  if (options?.toolCall === undefined) return options;
+  const { toolCall } = options;
+  const held = await Promise.all(
+    toolCall.map(async (call) => {
+      const given = parseInput(call.input);
+      const input = await getHeldCalls(guard).hold({ tool: call.name, input: given });
+      return input === given ? call : { ...call, input };
+    }),
+  );
+  return held.every((call, at) => call === toolCall[at]) ? options : { ...options, toolCall: held };
+}
+
+/** Input that is no JSON is judged as a text, and LlamaIndex refuses it. */
+function parseInput(input: unknown): unknown {
+  if (typeof input !== 'string') return input;
+  try {
+    return JSON.parse(input);
+  } catch {
+    return { rawInput: input };
+  }
 }
 
 /** Checks a structured answer. One that would be masked is blocked, because its masked form may break its schema. */
-async function protectObject<Answer extends { readonly object?: unknown }>(
-  guard: Guard,
-  answer: Answer,
-): Promise<Answer> {
+async function protectObject<Answer extends StructuredAnswer>(guard: Guard, answer: Answer): Promise<Answer> {
   if (answer.object === undefined) return answer;
+  // A model gives such an answer as the arguments of a call.
+  for (const { name, input } of answer.toolCalls ?? []) {
+    const error = findRefusal({ tool: name, input });
+    if (error !== undefined) throw error;
+  }
   const verdict = await guard.output(JSON.stringify(answer.object));
   if (verdict.decision !== 'allow') throw new BlockedError({ ...verdict, decision: 'block' });
   return answer;
@@ -156,17 +207,26 @@ async function* guardChunks(
   member: 'delta' | 'text' = 'delta',
 ): AsyncGenerator<Chunk> {
   const stream = guard.openStream();
+  // Calls can arrive in pieces, the later one with all of the earlier, so they are held until the end.
+  const calls = new Map<string, ToolCall>();
   let last: Chunk = {};
   for await (const chunk of source) {
-    last = chunk;
+    const { toolCall = [], ...options } = chunk.options ?? {};
+    last = { ...chunk, options, raw: null };
+    for (const [at, call] of toolCall.entries()) calls.set(call.id || `${at}`, call);
     const { text, verdict } = await stream.push(chunk[member] ?? '');
     if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block, member);
-    // A chunk without text may carry calls of tools. The provider's own form of it holds text that is not checked.
-    yield { ...chunk, [member]: text, raw: null } as Chunk;
+    // LlamaIndex expects calls in the first chunk. The provider's own form holds text that is not checked.
+    if (text !== '' || calls.size === 0) yield { ...last, [member]: text };
   }
   const { text, verdict } = await stream.end();
   if (verdict?.decision === 'block') return yield* endBlocked(verdict, on_block, member);
-  if (text !== '') yield { ...last, [member]: text, raw: null } as Chunk;
+  if (calls.size === 0) {
+    if (text !== '') yield { ...last, [member]: text };
+    return;
+  }
+  const held = await holdCalls(guard, { ...last.options, toolCall: [...calls.values()] });
+  yield { ...last, [member]: text, ...(held && { options: held }) };
 }
 
 async function* endBlocked(

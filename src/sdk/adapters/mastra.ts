@@ -6,6 +6,7 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream, StreamPiece } from '../types.ts';
 import { type AdapterOptions, runOrReportBlock } from './blocked-call.ts';
+import { getHeldCalls, isShown, runHeldCall } from './held-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 interface MessagePart {
@@ -29,7 +30,8 @@ interface ProcessorCall {
 interface StreamCall {
   readonly part: {
     readonly type: string;
-    readonly payload: { readonly id?: unknown; readonly text?: unknown };
+    /** Absent in a part with data of the program. */
+    readonly payload?: Readonly<Record<string, unknown>>;
   };
   readonly state: Record<string, unknown>;
   readonly abort: (reason?: string) => never;
@@ -40,6 +42,7 @@ export interface MastraProcessor {
   readonly id: string;
   readonly name: string;
   readonly processInput: (call: unknown) => Promise<never>;
+  readonly processLLMResponse: (call: unknown) => Promise<never>;
   readonly processOutputStream: (call: unknown) => Promise<never>;
   readonly processOutputResult: (call: unknown) => Promise<never>;
 }
@@ -56,6 +59,10 @@ export function createMastraProcessor(guard: Guard): MastraProcessor {
       abortIfBlocked(abort, () => protectPrompts(messages, (text) => guard.protect.input(text))),
     processOutputResult: ({ messages, abort }: ProcessorCall) =>
       abortIfBlocked(abort, () => protectAnswers(messages, (text) => guard.protect.output(text))),
+    // The provider's own form of the answer holds the text as it was. Mastra builds its result of this object.
+    processLLMResponse: async ({ rawResponse }: { rawResponse?: { body?: unknown } }) => {
+      if (rawResponse !== undefined) delete rawResponse.body;
+    },
     processOutputStream: (call: StreamCall) => abortIfBlocked(call.abort, () => guardPart(guard, call)),
   };
   return processor as unknown as MastraProcessor;
@@ -73,7 +80,11 @@ export function guardMastraTools<Tools extends object>(
     const judged: ExecuteFunction = (input, ...rest) =>
       runOrReportBlock(
         options,
-        () => guard.run(id, input, (allowed) => execute.call(tool, allowed, ...rest)),
+        () => {
+          const [context] = rest as [{ agent?: { toolCallId?: string } }?];
+          const call = { id: context?.agent?.toolCallId, tool: id, input };
+          return runHeldCall(guard, call, (allowed) => execute.call(tool, allowed, ...rest));
+        },
         (reason) => reason,
       );
     return [
@@ -165,8 +176,9 @@ interface OpenText {
 
 /** Releases text and reasoning as far as they are checked. The rest comes with the part that ends the text. */
 async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unknown> {
-  const { type, payload } = part;
+  const { type, payload = {} } = part;
   if (UNCHECKED.has(type)) return null;
+  if (type === 'tool-call') return holdCall(guard, part);
   const [, kind, phase] = /^(text|reasoning)-(delta|end)$/.exec(type) ?? [];
   const key = `agent-safety ${kind} ${String(payload.id ?? '')}`;
   const open = state[key] as OpenText | undefined;
@@ -176,10 +188,55 @@ async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unk
     const text = getReleased(await stream.push(String(payload.text ?? '')));
     return text === '' ? null : { ...part, payload: { ...payload, text } };
   }
-  if (open === undefined || phase !== 'end') return part;
+  if (phase !== 'end') return withoutMetadata(guard, part);
+  if (open === undefined) return part;
   delete state[key];
   const text = getReleased(await open.stream.end());
-  return text === '' ? part : { ...open.delta, payload: { ...open.delta.payload, text } };
+  return text === ''
+    ? withoutMetadata(guard, part)
+    : { ...open.delta, payload: { ...open.delta.payload, text } };
+}
+
+/** Leaves out what the provider says of an answer if an answer could not show it. Steps are changed in place. */
+async function withoutMetadata(guard: Guard, part: StreamCall['part']): Promise<StreamCall['part']> {
+  if (part.payload === undefined) return part;
+  const { metadata, output, ...payload } = part.payload as MetadataHolder & {
+    metadata?: MetadataHolder;
+    output?: { steps?: readonly MetadataHolder[] };
+  };
+  const copies = [payload, { ...metadata }];
+  for (const holder of [...copies, ...(output?.steps ?? [])])
+    if (holder.providerMetadata !== undefined && !(await isShown(guard, holder.providerMetadata)))
+      holder.providerMetadata = undefined;
+  const [changed, changed_metadata] = copies;
+  return {
+    ...part,
+    payload: { ...part.payload, ...changed, ...(metadata && { metadata: changed_metadata }) },
+  };
+}
+
+interface MetadataHolder {
+  providerMetadata?: unknown;
+}
+
+/** Holds a call. The provider has run its own tools already, so of their calls arguments are only left out. */
+async function holdCall(guard: Guard, part: StreamCall['part']): Promise<StreamCall['part']> {
+  const { toolCallId, toolName, args, providerExecuted } = (part.payload ?? {}) as Partial<CallPayload>;
+  const kept =
+    providerExecuted !== true
+      ? await getHeldCalls(guard).hold({ id: toolCallId, tool: String(toolName), input: args })
+      : (await isShown(guard, args))
+        ? args
+        : {};
+  if (kept === args) return part;
+  return { ...part, payload: { ...part.payload, args: kept, providerMetadata: undefined } };
+}
+
+interface CallPayload {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: unknown;
+  readonly providerExecuted?: boolean;
 }
 
 function getReleased({ text, verdict }: StreamPiece): string {

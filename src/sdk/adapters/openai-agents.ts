@@ -1,10 +1,9 @@
 /** Guards programs that use the OpenAI Agents SDK: prompts, tool calls, tool results and answers, whole and streamed. */
 import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
-import { checkToolError } from '../tool-error.ts';
 import type { GuardStream } from '../types.ts';
 import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
-import { getHeldCalls } from './held-calls.ts';
+import { getHeldCalls, runHeldCall } from './held-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -59,15 +58,11 @@ export function guardOpenAITools<Tool extends object>(
     const judged: InvokeFunction = (context, input, details) =>
       runOrReportBlock(
         options,
-        async () => {
-          const call_id = (details as { toolCall?: { callId?: string } } | undefined)?.toolCall?.callId;
-          const allowed = await getHeldCalls(guard).decide(call_id, name, parseArguments(input));
-          const output = await invoke
-            .call(tool, context, JSON.stringify(allowed), details)
-            .catch(async (error: unknown) => {
-              throw await checkToolError(error, (text) => guard.protect.toolResult(name, text));
-            });
-          return guard.protect.toolResult(name, output);
+        () => {
+          const id = (details as { toolCall?: { callId?: string } } | undefined)?.toolCall?.callId;
+          return runHeldCall(guard, { id, tool: name, input: parseArguments(input) }, (allowed) =>
+            invoke.call(tool, context, JSON.stringify(allowed), details),
+          );
         },
         (reason) => reason,
       );
@@ -245,7 +240,8 @@ async function protectHandoff(guard: Guard, item: Item): Promise<Item> {
 
 async function holdCall(guard: Guard, item: Item): Promise<Item> {
   const given = parseArguments(String(item.arguments ?? ''));
-  const kept = await getHeldCalls(guard).hold(String(item.callId), String(item.name), given);
+  const call = { id: String(item.callId), tool: String(item.name), input: given };
+  const kept = await getHeldCalls(guard).hold(call);
   return kept === given ? item : { ...item, arguments: JSON.stringify(kept), providerData: undefined };
 }
 

@@ -6,6 +6,7 @@ import { BlockedError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardStream } from '../types.ts';
 import { type AdapterOptions, runOrReportBlock, waitForWhole } from './blocked-call.ts';
+import { getHeldCalls, isShown, runHeldCall } from './held-calls.ts';
 import { mapPromptTexts } from './prompt-texts.ts';
 
 interface TextPart {
@@ -85,7 +86,10 @@ export function guardVercelTools<Tools extends object>(
     const judged = async (input: unknown, context: object) => {
       const result = await runOrReportBlock(
         options,
-        () => guard.run(name, input, (allowed) => work(allowed, context)),
+        () => {
+          const { toolCallId: id } = context as { toolCallId?: string };
+          return runHeldCall(guard, { id, tool: name, input }, (allowed) => work(allowed, context));
+        },
         (reason) => reason,
       );
       getKnownResults(guard).add(result);
@@ -164,8 +168,8 @@ async function protectResults(guard: Guard, message: PromptMessage): Promise<Pro
   return { ...message, content };
 }
 
-/** Parts whose content is checked elsewhere, or is no text. */
-const WITHOUT_TEXT: ReadonlySet<string> = new Set(['tool-call', 'file', 'reasoning-file']);
+/** Parts whose content is no text. */
+const WITHOUT_TEXT: ReadonlySet<string> = new Set(['file', 'reasoning-file']);
 
 /** Checks a part of an answer. Returns `null` for one that would have to be masked and has no text of its own. */
 async function protectPart<Part extends TextPart>(guard: Guard, part: Part): Promise<Part | null> {
@@ -174,13 +178,43 @@ async function protectPart<Part extends TextPart>(guard: Guard, part: Part): Pro
     return text === part.text ? part : { ...part, text, providerMetadata: undefined };
   }
   if (WITHOUT_TEXT.has(part.type)) return part;
+  if (part.type === 'tool-call') return holdCall(guard, part);
   const { type, toolName, result } = part as Part & { toolName?: string; result?: unknown };
   if (type === 'tool-result') {
     const checked = await guard.protect.toolResult(String(toolName), result);
     return checked === result ? part : { ...part, result: checked, providerMetadata: undefined };
   }
-  const { decision } = await guard.output(JSON.stringify(part));
-  return decision === 'allow' ? part : null;
+  return (await isShown(guard, part)) ? part : null;
+}
+
+/** Holds a call. The provider has run its own tools already, so of their calls arguments are only left out. */
+async function holdCall<Part extends TextPart>(guard: Guard, part: Part): Promise<Part> {
+  const { toolCallId: id, toolName: tool, input, providerExecuted } = part as Part & CallPart;
+  const given = parseInput(input);
+  const kept =
+    providerExecuted !== true
+      ? await getHeldCalls(guard).hold({ id, tool, input: given })
+      : (await isShown(guard, given))
+        ? given
+        : {};
+  return kept === given ? part : { ...part, input: JSON.stringify(kept), providerMetadata: undefined };
+}
+
+interface CallPart {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** JSON, as the model wrote it. */
+  readonly input: string;
+  readonly providerExecuted?: boolean;
+}
+
+/** Arguments that are no JSON are judged as a text. No tool runs with them. */
+function parseInput(input: string): unknown {
+  try {
+    return JSON.parse(input === '' ? '{}' : input);
+  } catch {
+    return input;
+  }
 }
 
 /**
@@ -195,7 +229,7 @@ const UNCHECKED: ReadonlySet<string> = new Set([
 ]);
 
 /** Chunks with a part of an answer that is whole. */
-const PARTS: ReadonlySet<string> = new Set(['source', 'custom', 'tool-result']);
+const PARTS: ReadonlySet<string> = new Set(['source', 'custom', 'tool-call', 'tool-result']);
 
 /** Each text of a stream has its own guard. A block ends the stream with an error. */
 function guardChunks(guard: Guard): TransformStream<unknown, unknown> {

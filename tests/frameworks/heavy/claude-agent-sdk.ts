@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 import { createClaudeHooks, guardClaudeMessages } from '../../../src/sdk/adapters/claude-agent-sdk.ts';
-import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 interface Block {
   readonly type: string;
@@ -35,6 +35,7 @@ const server = createServer(async (request, response) => {
         ? (content as Block[])
         : [{ type: 'text', text: String(content) }],
   );
+  watchCall(scene, seen, 'messages', messages);
   const question = blocks.findLast(({ text }) => text === scene.prompt);
   if (question !== undefined) seen.question = scene.prompt;
   const result = blocks.find(({ type }) => type === 'tool_result');
@@ -108,6 +109,7 @@ await playAll(async (scene, seen, { guard }) => {
   });
   for await (const message of guardClaudeMessages(messages, guard)) {
     if (process.env.SHOW_ERRORS) console.error(JSON.stringify(message).slice(0, 400));
+    watchCall(scene, seen, 'stream', message);
     if (message.type === 'result') seen.answer = 'result' in message ? message.result : null;
   }
   if (seen.question === null) Object.assign(seen, { refused: seen.answer, answer: null });

@@ -2,7 +2,7 @@ import { agent, agentStreamEvent } from '@llamaindex/workflow';
 import { FunctionTool, ToolCallLLM } from 'llamaindex';
 import { z } from 'zod';
 import { guardLlamaIndexModel, guardLlamaIndexTools } from '../../../src/sdk/adapters/llamaindex.ts';
-import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 /** Returns a model that follows a scene. */
 function scriptModel(scene: Scene, seen: SceneResult): ToolCallLLM {
@@ -11,6 +11,7 @@ function scriptModel(scene: Scene, seen: SceneResult): ToolCallLLM {
     messages: { role: string; content: unknown; options?: { toolResult?: { result: string } } }[],
   ) => {
     seen.question = String(messages.find(({ role }) => role === 'user')?.content);
+    watchCall(scene, seen, 'messages', messages);
     const result = messages.findLast(({ options }) => options?.toolResult !== undefined)?.options?.toolResult;
     if (result !== undefined) seen.result = result.result;
     const input = JSON.stringify({ city: scene.city });
@@ -71,11 +72,14 @@ await playAll(
       tools: guardLlamaIndexTools([look_up], guard),
     });
     if (!is_stream) {
-      seen.answer = String((await helper.run(scene.prompt)).data.result);
+      const { data } = await helper.run(scene.prompt);
+      watchCall(scene, seen, 'result', data);
+      seen.answer = String(data.result);
       if (scene.city === null && guards_texts) await compareAnswers(llm, scene.prompt, seen.answer);
       return;
     }
     for await (const event of helper.runStream(scene.prompt)) {
+      watchCall(scene, seen, 'stream', event.data);
       if (JSON.stringify(event.data).includes('p4ssw0rd')) throw new Error('An event leaked.');
       if (agentStreamEvent.include(event)) seen.shown += event.data.delta;
     }

@@ -2,13 +2,14 @@ import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
 import { createMastraProcessor, guardMastraTools } from '../../../src/sdk/adapters/mastra.ts';
-import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 /** A language model in the form of the AI SDK, version 5, that follows a scene. */
 function scriptModel(scene: Scene, seen: SceneResult) {
   // biome-ignore lint/suspicious/noExplicitAny: the model sees what the framework makes of a prompt.
   const answerTo = (prompt: any[]) => {
     seen.question = prompt.find(({ role }) => role === 'user')?.content[0].text;
+    watchCall(scene, seen, 'messages', prompt);
     const result = prompt.findLast(({ role }) => role === 'tool');
     if (result !== undefined) seen.result = String(result.content[0].output.value);
     return scene.city !== null && result === undefined
@@ -33,6 +34,7 @@ function scriptModel(scene: Scene, seen: SceneResult) {
         finishReason: content.type === 'text' ? 'stop' : 'tool-calls',
         usage,
         warnings: [],
+        response: { body: content },
       };
     },
     doStream: async ({ prompt }: { prompt: [] }) => {
@@ -82,12 +84,18 @@ await playAll(
     });
     if (!is_stream) {
       const result = await agent.generate(scene.prompt);
+      watchCall(scene, seen, 'result', result);
+      if (guards_texts && JSON.stringify(result.steps).includes('p4ssw0rd'))
+        throw new Error('A step leaked.');
       if (result.tripwire) throw new Error(result.tripwire.reason);
       seen.answer = result.text;
       return;
     }
     const streamed = await agent.stream(scene.prompt);
-    for await (const piece of streamed.textStream) seen.shown += piece;
+    for await (const part of streamed.fullStream) {
+      watchCall(scene, seen, 'stream', part);
+      if (part.type === 'text-delta') seen.shown += part.payload.text;
+    }
     if (streamed.tripwire) throw new Error(streamed.tripwire.reason);
     seen.answer = seen.shown;
   },

@@ -4,7 +4,7 @@ import { ChatGenerationChunk } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { z } from 'zod';
-import { type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 interface RunManager {
   readonly handleLLMNewToken: (token: string, ...rest: unknown[]) => Promise<void>;
@@ -16,6 +16,7 @@ export function scriptModel(scene: Scene, seen: SceneResult): FakeListChatModel 
     seen.question = messages.find((each) => each.type === 'human')?.text ?? null;
     const result = messages.findLast((each) => each.type === 'tool');
     if (result !== undefined) seen.result = result.text;
+    watchCall(scene, seen, 'messages', messages);
     return scene.city !== null && result === undefined
       ? { content: '', tool_calls: [{ id: 'c1', name: scene.tool, args: { city: scene.city } }] }
       : { content: scene.answer, response_metadata: { raw: scene.answer } };
@@ -70,7 +71,12 @@ interface StreamEvent {
  * Shows the tokens of an agent as `stream` has them. `streamEvents`, which has the events of `stream` too, and callbacks
  * must show the same tokens, and no event may hold the secret.
  */
-export async function showStreams(graph: Graph, asked: object, seen: SceneResult): Promise<void> {
+export async function showStreams(
+  graph: Graph,
+  asked: object,
+  scene: Scene,
+  seen: SceneResult,
+): Promise<void> {
   const shown = { callback: '', messages: '', events: '' };
   const leaks = new Set<string>();
   const find = (kind: string, event: unknown) => {
@@ -86,6 +92,7 @@ export async function showStreams(graph: Graph, asked: object, seen: SceneResult
     for await (const each of graph.streamEvents(asked, options)) {
       const { event, data } = each;
       find(event, each);
+      watchCall(scene, seen, 'stream', data);
       if (event === 'on_chat_model_stream') shown.events += (data.chunk as BaseMessage).text;
       if (event !== 'on_chain_stream' || !Array.isArray(data.chunk) || data.chunk[0] !== 'messages') continue;
       const [message] = data.chunk[1] as [BaseMessage];

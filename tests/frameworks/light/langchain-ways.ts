@@ -118,6 +118,39 @@ const ways: Ways = {
     assert.deepEqual((await ask('none')).structuredResponse, { setting: 'none' });
     await assert.rejects(ask(SECRET), /secret/i);
   },
+  'a refused call in the own form of a provider': async () => {
+    const args = { key: KEY };
+    const call = { id: 'c1', name: 'send', args };
+    const repeated = {
+      content: [
+        { type: 'text', text: 'I send it.' },
+        { type: 'tool_use', id: 'c1', name: 'send', input: args },
+        { type: 'functionCall', functionCall: { name: 'send', args } },
+      ],
+      additional_kwargs: { tool_calls: [{ id: 'c1', function: { arguments: JSON.stringify(args) } }] },
+      response_metadata: { output: [args] },
+    };
+    const invalid_tool_calls = [{ id: 'c2', name: 'send', args: `{"key":"${KEY}` }];
+    const whole = answerWith(new AIMessage({ ...repeated, tool_calls: [call], invalid_tool_calls } as never));
+    const pieces = letters(JSON.stringify(args), (letter) => ({
+      content: '',
+      tool_call_chunks: [{ index: 0, args: letter, type: 'tool_call_chunk' }],
+    }));
+    const first = { id: 'c1', name: 'send', args: '', index: 0, type: 'tool_call_chunk' as const };
+    const streamed = streamParts({ ...repeated, tool_call_chunks: [first] } as never, ...pieces);
+    const masked = [{ key: MASKED }];
+    let chunk: AIMessageChunk | null = null;
+    for await (const part of await guardLangChainModel(streamed, guard).stream('hello'))
+      chunk = chunk === null ? part : chunk.concat(part);
+    for (const message of [await guardLangChainModel(whole, guard).invoke('hello'), chunk]) {
+      assert.ok(!JSON.stringify(message).includes(KEY));
+      assert.deepEqual(
+        message?.tool_calls?.map((each) => each.args),
+        masked,
+      );
+      assert.ok(JSON.stringify(message?.content).includes('"tool_use"'));
+    }
+  },
   'a command of a tool': async () => {
     const call = { id: 'c1', name: 'look_up', args: {} };
     const look_up = tool(

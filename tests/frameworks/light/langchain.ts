@@ -1,6 +1,6 @@
 import * as langchain from 'langchain';
 import { createLangChainMiddleware, guardLangChainTools } from '../../../src/sdk/adapters/langchain.ts';
-import { playAll } from '../scenes.ts';
+import { playAll, watchCall } from '../scenes.ts';
 import { buildTool, scriptModel, showStreams } from './langchain-model.ts';
 
 await playAll(
@@ -12,8 +12,10 @@ await playAll(
       middleware: guards_texts ? [createLangChainMiddleware(langchain, guard)] : [],
     });
     const asked = { messages: [{ role: 'user', content: scene.prompt }] };
-    if (is_stream) return showStreams(agent as never, asked, seen);
-    seen.answer = (await agent.invoke(asked)).messages.at(-1)?.text ?? '';
+    if (is_stream) return showStreams(agent as never, asked, scene, seen);
+    const { messages } = await agent.invoke(asked);
+    watchCall(scene, seen, 'result', messages);
+    seen.answer = messages.at(-1)?.text ?? '';
   },
   { streams: true },
 );

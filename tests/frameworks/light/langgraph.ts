@@ -2,7 +2,7 @@ import { type AIMessage, ToolMessage } from '@langchain/core/messages';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { guardLangChainModel, guardLangChainTools } from '../../../src/sdk/adapters/langchain.ts';
-import { playAll } from '../scenes.ts';
+import { playAll, watchCall } from '../scenes.ts';
 import { buildTool, scriptModel, showStreams } from './langchain-model.ts';
 
 await playAll(
@@ -20,8 +20,9 @@ await playAll(
       .addEdge('tools', 'model')
       .compile();
     const asked = { messages: [{ role: 'user', content: scene.prompt }] };
-    if (is_stream) return showStreams(graph as never, asked, seen);
+    if (is_stream) return showStreams(graph as never, asked, scene, seen);
     const { messages } = await graph.invoke(asked);
+    watchCall(scene, seen, 'result', messages);
     if (messages.some((each) => each instanceof ToolMessage && each.text === ''))
       throw new Error('no result');
     seen.answer = messages.at(-1)?.text ?? '';

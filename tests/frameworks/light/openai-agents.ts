@@ -5,11 +5,11 @@ import {
   guardOpenAIModel,
   guardOpenAITools,
 } from '../../../src/sdk/adapters/openai-agents.ts';
-import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 setTracingDisabled(true);
 
-function scriptModel(scene: Scene, seen: SceneResult, is_guarded: boolean): Model {
+function scriptModel(scene: Scene, seen: SceneResult): Model {
   // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
   const outputTo = (input: any) => {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -19,8 +19,7 @@ function scriptModel(scene: Scene, seen: SceneResult, is_guarded: boolean): Mode
     const result = items.findLast(({ type }) => type === 'function_call_result');
     if (result !== undefined)
       seen.result = typeof result.output === 'string' ? result.output : result.output.text;
-    if (is_guarded && scene.city?.startsWith('sk-') && JSON.stringify(items).includes(scene.city))
-      seen.result = 'its arguments';
+    watchCall(scene, seen, 'messages', items);
     if (scene.city !== null && result === undefined)
       return [
         {
@@ -78,7 +77,7 @@ await playAll(
       // The SDK's own function returns a fixed sentence, whatever the error says.
       errorFunction: (_context, error) => String(error),
     });
-    const model = scriptModel(scene, seen, guards_texts);
+    const model = scriptModel(scene, seen);
     const agent = new Agent({
       name: 'helper',
       model: guards_texts ? guardOpenAIModel(model, guard) : model,
@@ -89,11 +88,13 @@ await playAll(
     if (!is_stream) {
       const result = await run(agent, scene.prompt);
       seen.answer = result.finalOutput ?? null;
+      watchCall(scene, seen, 'result', [result.history, result.newItems, result.rawResponses]);
       if (guards_texts) assertNoSecret(result.rawResponses);
       return;
     }
     const streamed = await run(agent, scene.prompt, { stream: true });
     for await (const event of streamed) {
+      watchCall(scene, seen, 'stream', event);
       if (guards_texts) assertNoSecret(event);
       if (event.type !== 'raw_model_stream_event') continue;
       if (event.data.type === 'output_text_delta') seen.shown += event.data.delta;

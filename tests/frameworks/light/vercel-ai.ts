@@ -1,12 +1,14 @@
 import { generateText, isStepCount, jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { createVercelMiddleware, guardVercelTools } from '../../../src/sdk/adapters/vercel-ai.ts';
-import { playAll, type Scene, type SceneResult, useTool } from '../scenes.ts';
+import { playAll, type Scene, type SceneResult, useTool, watchCall } from '../scenes.ts';
 
 const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
 
 // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
-function answerTo(prompt: any, seen: SceneResult, { tool: toolName, city, answer }: Scene) {
+function answerTo(prompt: any, seen: SceneResult, scene: Scene) {
+  const { tool: toolName, city, answer } = scene;
+  watchCall(scene, seen, 'messages', prompt);
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const said = (role: string) => prompt.filter((each: any) => each.role === role);
   seen.question = said('user')[0].content[0].text;
@@ -64,14 +66,19 @@ await playAll(
       maxRetries: 0,
     };
     if (!is_stream) {
-      seen.answer = (await generateText(options)).text;
+      const result = await generateText(options);
+      watchCall(scene, seen, 'result', [result.steps, result.response]);
+      seen.answer = result.text;
       return;
     }
     let failed: unknown = null;
     const onError = ({ error }: { error: unknown }) => {
       failed = error;
     };
-    for await (const piece of streamText({ ...options, onError }).textStream) seen.shown += piece;
+    for await (const part of streamText({ ...options, onError }).fullStream) {
+      watchCall(scene, seen, 'stream', part);
+      if (part.type === 'text-delta') seen.shown += part.text;
+    }
     if (failed !== null) throw failed;
     seen.answer = seen.shown;
   },

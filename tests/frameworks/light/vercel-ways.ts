@@ -84,6 +84,18 @@ const ways: Ways = {
     assert.ok(!shown.includes('p4ssw0rd'));
     assert.ok(shown.includes('kept'));
   },
+  'arguments of a tool that ran at the provider': async () => {
+    const call = {
+      type: 'tool-call',
+      toolCallId: 'c1',
+      toolName: 'web',
+      providerExecuted: true,
+      dynamic: true,
+    };
+    const { shown } = await answerWith([{ ...call, input: INPUT, providerMetadata: { own: { INPUT } } }]);
+    assert.ok(!shown.includes(SECRET));
+    assert.ok(shown.includes('"toolName":"web"'));
+  },
   'a result that the program brings': async () => {
     const call = { toolCallId: 'c1', toolName: 'ask' };
     const { prompts } = await answerWith(
