@@ -13,6 +13,9 @@ JOURNALS_MAX = 100
 JOURNALS_BYTES_MAX = 1_073_741_824
 KEPT_SECONDS = 86_400
 """Older journals are deleted when there are more, or when they are larger together. Those of the last day are kept."""
+CLEANED_SECONDS = 3_600
+"""A process looks for old journals once in this time, because a program may make a guard for each conversation."""
+_cleaned: dict[str, float] = {}
 
 
 def create_journal_path() -> str:
@@ -31,7 +34,9 @@ def _open_folder() -> str:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(folder)
-        _delete_old(folder)
+        if time.monotonic() - _cleaned.get(folder, -CLEANED_SECONDS) >= CLEANED_SECONDS:
+            _delete_old(folder)
+            _cleaned[folder] = time.monotonic()
         return folder
     except OSError:
         return tempfile.mkdtemp(prefix="agent-safety-")

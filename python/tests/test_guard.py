@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from agent_safety import _journal_folder
 from agent_safety import (
     AIBackendNotConfiguredError,
     ApprovalRequiredError,
@@ -192,6 +193,10 @@ def test_a_journal_without_a_path_is_in_the_folder_of_the_user(tmp_path, monkeyp
         path = folder / f"old-{day}.jsonl"
         path.touch()
         os.utime(path, (time.time() - day * 86_400,) * 2)
+    # A process looks for old journals once an hour.
+    with quickstart():
+        assert len(list(folder.iterdir())) > 100
+    _journal_folder._cleaned.clear()
     with quickstart():
         left = {each.name for each in folder.iterdir()}
     assert len(left) == 100

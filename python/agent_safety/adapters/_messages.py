@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.tools import BaseTool, ToolException
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
@@ -22,6 +24,7 @@ from ..verdict import failed_verdict
 from ._held_calls import held_calls
 from ._prompts import PromptTexts
 from ._shown import write_json
+from ._views import view_with
 
 
 def map_texts(message: Any, change: Callable[[str], str]) -> Any:
@@ -178,10 +181,11 @@ def check_tool_call(guard: Guard, request: Any, handler: Callable[[Any], Any]) -
     call = request.tool_call
     try:
         allowed = held_calls(guard).decide(call["id"], call["name"], call["args"])
-        asked = request.override(tool_call={**call, "args": allowed})
+        tool = _CheckedTool(guard, call["name"])
+        asked = request.override(tool_call={**call, "args": allowed}, tool=tool.view(request.tool))
         result = run_tool(guard.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
         found = _results(result)
-        return _with_results(result, {at: guard.protect.tool_result(call["name"], found[at]) for at in found})
+        return _with_results(result, {at: tool.check(found[at]) for at in found})
     except BlockedError as error:
         return _refusal(call, error)
 
@@ -191,12 +195,74 @@ async def acheck_tool_call(guard: Guard, request: Any, handler: Callable[[Any], 
     call = request.tool_call
     try:
         allowed = await held_calls(guard).adecide(call["id"], call["name"], call["args"])
-        asked = request.override(tool_call={**call, "args": allowed})
+        tool = _CheckedTool(guard, call["name"])
+        asked = request.override(tool_call={**call, "args": allowed}, tool=tool.view(request.tool))
         result = await run_tool_async(guard.aio.protect, call["name"], lambda: handler(asked), (GraphBubbleUp,))
         found = _results(result)
-        return _with_results(result, {at: await guard.aio.protect.tool_result(call["name"], found[at]) for at in found})
+        return _with_results(result, {at: await tool.check_async(found[at]) for at in found})
     except BlockedError as error:
         return _refusal(call, error)
+
+
+class _CheckedTool:
+    """Checks the text that a tool returns before LangChain tells its callbacks, and so events and tracers, of it."""
+
+    def __init__(self, guard: Guard, name: str) -> None:
+        self._guard = guard
+        self._name = name
+        self._checked: list[str] = []
+
+    def view(self, tool: Any) -> Any:
+        """Return a view of a tool that runs checked."""
+        if not isinstance(tool, BaseTool):
+            return tool
+        own = type(tool)
+
+        # Wrapped, because LangChain reads the parameters of these methods.
+        @functools.wraps(own._run)
+        def run(view: Any, *args: Any, **options: Any) -> Any:
+            result = run_tool(self._guard.protect, self._name, lambda: own._run(view, *args, **options), _STEERING)
+            return _with_text(result, self.check(_text_in(result)))
+
+        @functools.wraps(own._arun)
+        async def arun(view: Any, *args: Any, **options: Any) -> Any:
+            protect = self._guard.aio.protect
+            result = await run_tool_async(protect, self._name, lambda: own._arun(view, *args, **options), _STEERING)
+            return _with_text(result, await self.check_async(_text_in(result)))
+
+        return view_with(tool, _run=run, _arun=arun)
+
+    def check(self, content: Any) -> Any:
+        """Return the checked content. A text is checked once."""
+        if content is None or content in self._checked:
+            return content
+        return self._keep(self._guard.protect.tool_result(self._name, content))
+
+    async def check_async(self, content: Any) -> Any:
+        """Check as `check` does."""
+        if content is None or content in self._checked:
+            return content
+        return self._keep(await self._guard.aio.protect.tool_result(self._name, content))
+
+    def _keep(self, content: Any) -> Any:
+        if isinstance(content, str):
+            self._checked.append(content)
+        return content
+
+
+_STEERING = (GraphBubbleUp, ToolException)
+"""Errors by which a tool steers the graph, or which LangChain makes a result that is checked."""
+
+
+def _text_in(result: Any) -> Any:
+    """Return the text of what a tool returned; `None` if it is checked as a message later."""
+    # A pair has an artifact, which the model does not read.
+    text = result[0] if isinstance(result, tuple) and len(result) == 2 else result
+    return text if isinstance(text, str) else None
+
+
+def _with_text(result: Any, text: Any) -> Any:
+    return result if text is None else (text, result[1]) if isinstance(result, tuple) else text
 
 
 def _refusal(call: Any, error: BlockedError) -> Any:

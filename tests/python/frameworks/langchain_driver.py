@@ -108,7 +108,7 @@ def ask_events(seen, question, *script):
                 unmasked.append(event["event"])
             if event["event"] == "on_chain_end" and event["name"] == "model":
                 seen["answer"] = str(event["data"]["output"]).rsplit("content='", 1)[-1].split("'", 1)[0] or None
-        if unmasked and "p4ssw0rd" not in str(script[1]):
+        if unmasked:
             seen["answer"] = f"unmasked in {unmasked}"
 
     asyncio.run(run())

@@ -129,7 +129,7 @@ def ask_events(seen, question, *script):
                 unmasked.append(event["event"])
             if event["event"] == "on_chain_end" and event["name"] == "model":
                 seen["answer"] = event["data"]["output"]["messages"][-1].text or None
-        if unmasked and "p4ssw0rd" not in str(script[1]):
+        if unmasked:
             seen["answer"] = f"unmasked in {unmasked}"
 
     asyncio.run(run())

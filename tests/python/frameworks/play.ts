@@ -177,12 +177,17 @@ export async function playPython(python: string, framework: PythonFramework, sta
 }
 
 function getOutcomes(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
+  // CrewAI ends a run with the notice that names the rule, the others with the error.
+  const plain = (text: unknown) =>
+    typeof text === 'string'
+      ? text.replace(/^Blocked by the rule \S+: (.*) Do not try again\.$/, '$1')
+      : text;
   return Object.fromEntries(
     Object.entries(found)
       .filter(([name]) => name !== FAILURE)
       .map(([name, { question, ran_with, result, answer, refused }]) => [
         name,
-        [question, ran_with, result, answer, refused],
+        [question, ran_with, result, answer, plain(refused)],
       ]),
   );
 }
