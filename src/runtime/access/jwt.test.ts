@@ -70,6 +70,7 @@ test('a good token gives what its claims say, and the defaults where they are si
     permissions: CREDENTIAL_PERMISSIONS,
     tenants: '*',
     agents: '*',
+    expires_ms: NOW_MS + 630_000,
   });
   const claims = {
     ...GOOD,
@@ -84,6 +85,7 @@ test('a good token gives what its claims say, and the defaults where they are si
     permissions: ['check', 'audit:read_own', 'audit:read'],
     tenants: ['acme'],
     agents: ['a', 'b'],
+    expires_ms: NOW_MS + 630_000,
   });
 });
 

@@ -45,7 +45,7 @@ async function openVerifier(settings: JwtSettings): Promise<Verify> {
     issuer: settings.issuer,
     audience: [settings.audience].flat() as string[],
     algorithms,
-    clockTolerance: settings.clock_tolerance_seconds ?? 30,
+    clockTolerance: getTolerance(settings),
     requiredClaims: ['exp'],
   };
   return async (token, currentDate) => {
@@ -67,6 +67,11 @@ async function openVerifier(settings: JwtSettings): Promise<Verify> {
       return null;
     }
   };
+}
+
+/** Returns the time in seconds for which an expired token is still accepted. */
+function getTolerance({ clock_tolerance_seconds = 30 }: JwtSettings): number {
+  return clock_tolerance_seconds;
 }
 
 async function getKeys(settings: JwtSettings, jose: typeof import('jose')): Promise<JWTVerifyGetKey> {
@@ -99,12 +104,14 @@ function getCaller(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const granted = getClaim(claims, names.permissions ?? 'permissions');
   const permissions = parseNameList(typeof granted === 'string' ? granted.split(' ') : granted);
   if (tenants === null || agents === null || permissions === null) return null;
-  return buildAgentCaller(
+  const caller = buildAgentCaller(
     `jwt:${subject}`,
     permissions === 'absent' ? DEFAULT_PERMISSIONS : permissions,
     tenants === 'absent' ? '*' : tenants,
     agents === 'absent' ? '*' : agents,
   );
+  // The verification requires an expiry.
+  return { ...caller, expires_ms: (claims.exp! + getTolerance(settings)) * 1_000 };
 }
 
 function getClaim(claims: JWTPayload, name: string): unknown {

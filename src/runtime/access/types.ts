@@ -14,6 +14,8 @@ export interface Caller {
    * for other callers.
    */
   readonly second_factor_ms?: number | null;
+  /** For a signed token: when it is refused from then on, in milliseconds since 1970. Absent for other callers. */
+  readonly expires_ms?: number;
 }
 
 /** A user of the web interface, from the configuration. */

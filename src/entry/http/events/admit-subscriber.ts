@@ -39,10 +39,7 @@ export interface AdmittedSubscriber {
   readonly access_ms: number;
 }
 
-/**
- * The interval of the check for sessions and tokens of this service, which an operator ends at any time. API keys
- * report their revocation; signed tokens are costly to check and end by themselves.
- */
+/** The interval of the check of a credential, which expires or is revoked at any time. */
 const ACCESS_MS = 500;
 
 /**
@@ -64,8 +61,6 @@ export async function admitSubscriber(
       'The event stream is read from the audit log, and `audit.enabled` is `false`.',
     );
   const { headers } = request.raw;
-  const { authorization = '', cookie } = headers;
-  const is_ours = cookie !== undefined || /^bearer svc_/i.test(authorization);
   // A browser lets any page open a WebSocket on behalf of its user.
   if (over === 'websocket' && !isOwnOrigin(headers, cors_origins))
     throw new Refusal('forbidden', 'Pages of this origin may not read events: see `server.cors_origins`.');
@@ -74,7 +69,8 @@ export async function admitSubscriber(
     headers: over === 'websocket' ? withOffered(headers) : headers,
     method: 'GET',
   };
-  const scope = await getScope(peer, ports);
+  const reader = await identifyReader(peer, ports);
+  const { scope } = reader;
   const { heartbeat, ...requested } = request.query as Readonly<Record<string, unknown>>;
   const follow_request = buildFollowRequest(requested, headers['last-event-id']);
   assertWithinScope(follow_request.filter, scope);
@@ -83,23 +79,45 @@ export async function admitSubscriber(
     scope,
     request: follow_request,
     text_heartbeat: wantsTextHeartbeat(heartbeat),
-    access_ms: is_ours ? Math.min(ACCESS_MS, ports.heartbeat_ms) : ports.heartbeat_ms,
-    hasAccess: () =>
-      getScope(peer, ports).then(
-        (now) => JSON.stringify(now) === JSON.stringify(scope),
-        () => false,
-      ),
+    access_ms: Math.min(ACCESS_MS, ports.heartbeat_ms),
+    hasAccess: openAccessCheck(peer, reader, ports),
   };
 }
 
-async function getScope(peer: Peer, { runtime, authenticate }: EventPorts): Promise<StreamScope> {
+interface EventReader {
+  readonly scope: StreamScope;
+  /** When the credential expires, if it says so itself. */
+  readonly expires_ms?: number | undefined;
+}
+
+async function identifyReader(peer: Peer, { runtime, authenticate }: EventPorts): Promise<EventReader> {
   const outcome = await authenticate(peer);
   if ('denied' in outcome) throw new Refusal(outcome.denied, outcome.reason);
+  const { expires_ms } = outcome;
   const name = peer.headers['x-service-user'];
-  if (name === undefined) return getStreamScope(outcome);
+  if (name === undefined) return { scope: getStreamScope(outcome), expires_ms };
   const user = identifyUser(outcome, typeof name === 'string' ? name : null, runtime.users);
   if ('refused' in user) throw new Refusal(user.refused, user.reason);
-  return getStreamScope(user);
+  return { scope: getStreamScope(user), expires_ms };
+}
+
+/** Verifying a signature is costly, so a signed token is verified again at each heartbeat only, and when it expires. */
+function openAccessCheck(
+  peer: Peer,
+  { scope, expires_ms }: EventReader,
+  ports: EventPorts,
+): AdmittedSubscriber['hasAccess'] {
+  const { now_ms } = ports.runtime;
+  let verified_ms = now_ms();
+  return () => {
+    const verify_ms = Math.min(verified_ms + ports.heartbeat_ms, expires_ms ?? 0);
+    if (now_ms() < verify_ms) return Promise.resolve(true);
+    verified_ms = now_ms();
+    return identifyReader(peer, ports).then(
+      (now) => JSON.stringify(now.scope) === JSON.stringify(scope),
+      () => false,
+    );
+  };
 }
 
 /**

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SignJWT } from 'jose';
 import { createApiKey, ensureToken } from '../../../runtime/access/tokens.ts';
 import { sampleEvent, waitUntil } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
@@ -169,6 +173,46 @@ test('a stream ends when its credential does, over either transport', async () =
     assert.equal((await reader.closed).code, 1008);
     await lines.ended;
   });
+});
+
+test('a stream ends within a second after its credential, whatever the heartbeat', async () => {
+  let now_ms = Date.UTC(2026, 0, 1);
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const public_key_file = join(scratch, 'events.pem');
+  writeFileSync(public_key_file, publicKey.export({ type: 'spki', format: 'pem' }));
+  const exp = now_ms / 1_000 + 3_600;
+  const claims = { sub: 'reader', iss: 'https://id.test', aud: 'agents', exp, permissions: ['audit:read'] };
+  const signed = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+  const jwt = { issuer: claims.iss, audience: claims.aud, public_key_file, clock_tolerance_seconds: 0 };
+  const { key, entry } = createApiKey('short');
+  const api_keys = [
+    { ...entry, expires_at: new Date(exp * 1_000).toISOString(), permissions: ['audit:read'] as const },
+  ];
+  const users = [{ user_id: 'ann', role: 'auditor', tenants: ['globex'] } as const];
+  const auth = { api_keys, jwt };
+  await runOnStage(
+    { heartbeat_ms: 3_600_000, auth, users, instead: { now_ms: () => now_ms } },
+    async ({ service, tell }) => {
+      const rows: readonly Parameters<typeof openTestSocket>[2][] = [
+        { headers: { authorization: `Bearer ${signed}` } },
+        { headers: { authorization: `Bearer ${signed}`, 'x-service-user': 'ann' } },
+        { protocols: ['service.events.v1', `bearer.${signed}`] },
+        { headers: { 'x-service-key': key } },
+        { protocols: ['service.events.v1', `bearer.${key}`] },
+      ];
+      const sockets = await Promise.all(rows.map((row) => openTestSocket(service, '', row)));
+      const lines = await readLines(service, '/v1/events', { authorization: `Bearer ${signed}` });
+      const unlimited = await openTestSocket(service);
+      now_ms = exp * 1_000 - 1;
+      await tell(sampleEvent(1, { tenant_id: 'globex', caller_id: 'loopback' }));
+      await waitUntil(() => [...sockets, unlimited].every(({ events }) => events.length === 1));
+      now_ms += 1;
+      for (const [row, { closed }] of sockets.entries()) assert.equal((await closed).code, 1008, `${row}`);
+      await lines.ended;
+      assert.equal(unlimited.socket.readyState, unlimited.socket.OPEN);
+      unlimited.socket.terminate();
+    },
+  );
 });
 
 test('server-sent events: filters, resumption by the header, HEAD, and what is refused', async () => {
