@@ -174,6 +174,39 @@ withStores('conditions of alerts', (law) => {
     assert.deepEqual(await firing(), []);
   });
 
+  law('a flood of silent agents hides no declared agent or other tenant', async ({ store }, t) => {
+    const rule = buildRule('hooks_silent', { after: '2h', channels: [] });
+    const at = await openTestAlerts(t, store, [rule], { declared: ['payments'] });
+    const agents = [
+      'payments',
+      'elsewhere',
+      ...Array.from({ length: 1_050 }, (_none, index) => `a-${index}`),
+    ];
+    await at.append(
+      agents.map((agent_id, index) => {
+        const tenant_id = agent_id === 'elsewhere' ? 'acme' : 'default';
+        return buildHookEvent(index + 1, START_MS + index, { agent_id, tenant_id, session_id: `s-${index}` });
+      }),
+    );
+    at.clock.now_ms = START_MS + 3 * HOUR_MS;
+    await at.evaluate();
+    const groups = new Set((await at.alerts()).map(({ group_values }) => JSON.parse(group_values).agent));
+    assert.equal(groups.size, 1_000);
+    const expected = {
+      payments: true,
+      elsewhere: true,
+      'a-1049': true,
+      'a-52': true,
+      'a-51': false,
+      'a-0': false,
+    };
+    for (const [agent, fires] of Object.entries(expected)) assert.equal(groups.has(agent), fires, agent);
+    at.clock.now_ms += PAUSE_MS;
+    await at.evaluate();
+    const counted = (await at.alerts()).reduce((sum, { event_count }) => sum + event_count, 0);
+    assert.equal(counted, agents.length, 'each agent counts once');
+  });
+
   law('a new tool fires when it is pinned, and an old or unpinned one does not', async ({ store }, t) => {
     const at = await openTestAlerts(t, store, [buildRule('tools_changed', { group_by: ['tool'] })]);
     await pinTool(store, 'before-start', START_MS - 1, true);

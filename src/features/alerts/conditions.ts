@@ -53,7 +53,7 @@ export async function evaluateConditions(
       const matched = added.map((signal) => ({ rule, signal }));
       const result = await applySignals(trx, matched, { service, silences, declared, now_ms });
       // A list that is full may lack conditions that hold.
-      if (is_condition && found.length < getReadMax(rule)) await endOver(trx, rule, signals, parts);
+      if (is_condition && found.length < READ_MAX) await endOver(trx, rule, signals, parts);
       return result;
     });
     fired.push(...severities);
@@ -73,12 +73,8 @@ const READERS: Partial<Record<AlertSource, ReadConditions>> = {
 
 /** The most conditions of one rule that count in one pass. */
 const CONDITIONS_MAX = 1_000;
-/** The most waiting approvals that are read in one pass: twice the default of `approvals.pending_max`. */
-const WAITING_MAX = 20_000;
-
-function getReadMax({ source }: AlertRule): number {
-  return source === 'approvals_waiting' ? WAITING_MAX : CONDITIONS_MAX;
-}
+/** The most conditions that are read in one pass: twice the default of `approvals.pending_max`. */
+const READ_MAX = 20_000;
 
 /**
  * Returns the conditions that count in this pass: declared agents first, then all tenants in turn, so that many requests
@@ -130,7 +126,7 @@ async function listWaitingApprovals(
     .where('expires_ms', '>', now_ms)
     .where('requested_ms', '<=', now_ms - (rule.after_ms ?? 0))
     .orderBy('requested_ms')
-    .limit(getReadMax(rule))
+    .limit(READ_MAX)
     .execute();
   return rows.map((row) => ({
     ...EMPTY,
@@ -153,7 +149,7 @@ async function listWaitingApprovals(
 /** An agent counts as silent for this long after its last event; then it is gone. */
 const GONE_MS = 28 * 86_400_000;
 
-/** Lists the agents with sessions that sent no event for the time of the rule. */
+/** Lists the agents with sessions that sent no event for the time of the rule; those that became silent last come first. */
 async function listSilentHooks(
   _db: Db,
   { after_ms }: AlertRule,
@@ -165,7 +161,10 @@ async function listSilentHooks(
     .where('last_ms', '>', now_ms - GONE_MS)
     .groupBy(['tenant_id', 'agent_id'])
     .having(sql<number>`max(last_ms)`, '<=', now_ms - (after_ms ?? 0))
-    .limit(CONDITIONS_MAX)
+    .orderBy('last_ms', 'desc')
+    .orderBy('tenant_id')
+    .orderBy('agent_id')
+    .limit(READ_MAX)
     .execute();
   return rows.map(({ tenant_id, agent_id, last_ms }) => ({
     ...EMPTY,
@@ -197,7 +196,7 @@ async function listBrokenChains(
 /** A tool that was listed longer ago is not new. */
 const NEW_TOOL_MS = 3_600_000;
 
-/** Lists the tools that were seen for the first time. Changed ones are events. */
+/** Lists the tools that were seen for the first time, newest first. Changed ones are events. */
 async function listNewTools(
   db: Db,
   _rule: AlertRule,
@@ -208,7 +207,12 @@ async function listNewTools(
     .select(['tenant_id', 'server', 'user_id', 'tool', 'first_seen_ms'])
     .where('first_seen_ms', '>=', Math.max(started_ms, now_ms - NEW_TOOL_MS))
     .where('pinned_sha256', 'is not', null)
-    .limit(CONDITIONS_MAX)
+    .orderBy('first_seen_ms', 'desc')
+    .orderBy('tenant_id')
+    .orderBy('server')
+    .orderBy('user_id')
+    .orderBy('tool')
+    .limit(READ_MAX)
     .execute();
   return rows.map(({ tenant_id, server, user_id, tool, first_seen_ms }) => ({
     ...EMPTY,
