@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { TOTP } from 'otpauth';
 import { hashToken } from '../src/runtime/access/tokens.ts';
+import { root } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** The interval at which streams check credentials that the store does not keep. */
@@ -85,6 +90,36 @@ test('a log has the command for a link, and no link', () => {
     service.logs(),
     /Console {2}create the first administrator, once: `\S+ users add NAME --role admin/,
   );
+});
+
+test('a start at a terminal prints a link that works once', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'terminal-'));
+  const serve = `exec '${process.execPath}' '${join(root, 'src/entry/cli/main.ts')}' serve --workers 1 --port 0`;
+  const { PATH, HOME } = process.env;
+  const terminal = spawn('script', ['-qefc', serve, '/dev/null'], {
+    cwd,
+    env: { PATH, HOME, SHELL: '/bin/sh' },
+  });
+  const closed = once(terminal, 'close');
+  t.after(async () => {
+    // The terminal turns Ctrl-C into a signal to the service.
+    terminal.stdin.write('\x03');
+    await closed;
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  let shown = '';
+  for await (const chunk of terminal.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    shown += chunk;
+    if (/Console .*\r\n/.test(shown)) break;
+  }
+  terminal.stdout.resume();
+  const [, url, token] = /once: (http:\/\/\S+)\/dashboard\/set-up#(svc_link_[\w-]{43})\r\n/.exec(shown) ?? [];
+  assert.ok(url !== undefined && token !== undefined, shown);
+  const body = JSON.stringify({ token, password: PASSWORD, user_id: 'root' });
+  const headers = { 'content-type': 'application/json', origin: url };
+  const setUp = async () =>
+    (await fetch(`${url}/v1/session/set-up`, { method: 'POST', headers, body })).status;
+  assert.deepEqual([await setUp(), await setUp()], [200, 401]);
 });
 
 test('the link of the first start creates the administrator once', async () => {
