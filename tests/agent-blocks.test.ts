@@ -18,7 +18,12 @@ const IN_FORCE_MS = 1_500;
 function run(dir: string, program: string, args: readonly string[], input = ''): Promise<string> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: dir,
-    env: { PATH: process.env.PATH, HOME: dir, SERVICE_HOOK_DAEMON: 'off' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HOME: dir,
+      SERVICE_HOOK_DAEMON: 'off',
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let output = '';

@@ -16,8 +16,8 @@ interface CommandExit {
 
 /** Runs a command in the folder of a service. */
 function run({ dir }: TestService, ...words: readonly string[]): Promise<CommandExit> {
-  const { PATH = '', HOME = '' } = process.env;
-  const options = { cwd: dir, env: { PATH, HOME, NO_COLOR: '1' } };
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const options = { cwd: dir, env: { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' } };
   return new Promise((done) => {
     execFile(process.execPath, [MAIN, 'alerts', ...words], options, (failure, out, error) =>
       done({ code: failure === null ? 0 : Number(failure.code), out, error }),

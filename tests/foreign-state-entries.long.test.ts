@@ -23,8 +23,8 @@ function run(
   dir: string,
   ...words: readonly string[]
 ): Promise<{ code: number; out: string; error: string }> {
-  const { PATH = '', HOME = '' } = process.env;
-  const options = { cwd: dir, env: { PATH, HOME, NO_COLOR: '1' }, timeout: 120_000 };
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const options = { cwd: dir, env: { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' }, timeout: 120_000 };
   return new Promise((done) => {
     execFile(process.execPath, [MAIN, ...words], options, (failure, out, error) =>
       done({ code: failure === null ? 0 : Number(failure.code), out, error }),

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'operator-only-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SERVICE = `'${process.execPath}' '${MAIN}'`;
-const { PATH = '', HOME = '' } = process.env;
+const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
 
 interface OperatorRun {
   readonly code: number;
@@ -24,7 +24,7 @@ async function shell(
   script: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<OperatorRun> {
-  const options = { cwd: folder, env: { PATH, HOME, ...env } };
+  const options = { cwd: folder, env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } };
   try {
     const { stderr } = await promisify(execFile)(program, ['-c', script], options);
     return { code: 0, stderr };

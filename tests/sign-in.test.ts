@@ -95,10 +95,10 @@ test('a log has the command for a link, and no link', () => {
 test('a start at a terminal prints a link that works once', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'terminal-'));
   const serve = `exec '${process.execPath}' '${join(root, 'src/entry/cli/main.ts')}' serve --workers 1 --port 0`;
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const terminal = spawn('script', ['-qefc', serve, '/dev/null'], {
     cwd,
-    env: { PATH, HOME, SHELL: '/bin/sh' },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, SHELL: '/bin/sh' },
   });
   const closed = once(terminal, 'close');
   t.after(async () => {

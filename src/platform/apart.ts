@@ -21,7 +21,7 @@ export interface ApartTask {
 
 /**
  * Runs a task in a separate process with low priority, because decisions must not wait for it. The process ends with
- * this one, and has no environment.
+ * this one, and has no environment but the folder of compiled code.
  *
  * @throws Unavailable if the process fails, takes too long, or is stopped by the signal
  */
@@ -29,7 +29,7 @@ export function runApart({ program, request, failure, minutes_max, signal }: Apa
   // The TypeScript source and the compiled program have the same layout and differ in the file extension.
   const child = fork(`${fileURLToPath(program)}${extname(import.meta.url)}`, [], {
     ...{
-      env: {},
+      env: buildChildEnvironment(),
       execArgv: [],
       serialization: 'advanced',
       timeout: minutes_max * 60_000,
@@ -50,6 +50,12 @@ export function runApart({ program, request, failure, minutes_max, signal }: Apa
     );
     sendRequest(child, request, fail);
   });
+}
+
+/** Returns the environment of a process that runs our own code: compiled code is reused, and nothing else is passed on. */
+export function buildChildEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
 function sendRequest(child: ChildProcess, request: unknown, fail: (reason: string) => void): void {

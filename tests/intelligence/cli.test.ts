@@ -385,10 +385,10 @@ test('Ctrl-C stops a call, and nothing is changed', () =>
     const before = snapshot(cwd);
     const main = new URL('../../src/entry/cli/main.ts', import.meta.url).pathname;
     const asked = model.nextQuestion();
-    const { PATH = '', HOME = '' } = process.env;
+    const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
     const child = spawn(process.execPath, [main, 'intelligence', 'compliance', '--framework', 'gdpr'], {
       cwd,
-      env: { PATH, HOME },
+      env: { PATH, HOME, NODE_COMPILE_CACHE },
     });
     let stderr = '';
     child.stderr.on('data', (chunk) => {

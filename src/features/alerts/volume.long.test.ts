@@ -6,7 +6,8 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertRuleInput } from './rule.ts';
 import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
-const EVENTS = 100_000;
+const EVENTS = 10_000;
+const BURSTS = 10;
 const RULES = 50;
 
 /** A small generator of numbers, the same in every run. */
@@ -21,11 +22,12 @@ function openNumbers(seed: number): (below: number) => number {
 const TAGS = ['secret.credential.api_key', 'secret.token', 'personal.pii.email', 'personal', 'secretary'];
 const ACTIONS = ['block', 'allow', 'redact', 'require_approval', 'flag'] as const;
 
-/** 100,000 events of a minute, with bursts and pauses, slightly out of order as from several workers. */
+/** The events of a minute, with bursts and pauses, slightly out of order as from several workers. */
 function makeEvents(): AuditEvent[] {
   const next = openNumbers(42);
   return Array.from({ length: EVENTS }, (_, at) => {
-    const burst_ms = Math.floor(at / 10_000) * 6_000 + (at % 10_000) * 0.3;
+    const burst = EVENTS / BURSTS;
+    const burst_ms = Math.floor(at / burst) * 6_000 + ((at % burst) / burst) * 3_000;
     const action = ACTIONS[next(20) < 16 ? 1 : next(5)]!;
     return buildBlockedEvent(at, Math.max(0, Math.round(burst_ms + next(5) - 2)) / 1_000, {
       action,
@@ -150,7 +152,7 @@ function evaluatePlainly(rule: PlainRule, events: readonly AuditEvent[]): string
 }
 
 withStores('alerts of many events', (law) => {
-  law('50 rules on 100,000 events raise each alert once, also across restarts', async ({ store }, t) => {
+  law('50 rules on 10,000 events raise each alert once, also across restarts', async ({ store }, t) => {
     const events = makeEvents();
     const rules = makeRules();
     const at = await openTestAlerts(
@@ -158,8 +160,8 @@ withStores('alerts of many events', (law) => {
       store,
       rules.map(([rule]) => rule),
     );
-    for (let from = 0; from < EVENTS; from += 25_000) {
-      await at.append(events.slice(from, from + 25_000));
+    for (let from = 0; from < EVENTS; from += EVENTS / 4) {
+      await at.append(events.slice(from, from + EVENTS / 4));
       at.restart();
     }
     const found = Map.groupBy(await at.alerts(), ({ rule_id }) => rule_id);
@@ -173,7 +175,7 @@ withStores('alerts of many events', (law) => {
       assert.deepEqual(raised.toSorted(), expected.toSorted(), rule_id);
       alerts += expected.length;
     }
-    assert.ok(alerts > 500, `${alerts} alerts`);
+    assert.ok(alerts > 400, `${alerts} alerts`);
     const triggers = (await at.deliveries()).filter(({ kind }) => kind === 'trigger');
     assert.equal(triggers.length, alerts);
     assert.equal(new Set(triggers.map(({ subject_id }) => subject_id)).size, alerts);

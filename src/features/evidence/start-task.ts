@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildChildEnvironment } from '../../platform/apart.ts';
 import type { TaskRequest, TaskStart } from './task-types.ts';
 
 const START_MS_MAX = 15_000;
@@ -19,7 +20,11 @@ export function createTaskId(now_ms: number): string {
 export function startTask(request: TaskRequest): Promise<TaskStart> {
   // The TypeScript source and the compiled program have the same layout and differ in the file extension.
   const program = fileURLToPath(new URL(`./task-process${extname(import.meta.url)}`, import.meta.url));
-  const child = fork(program, [], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = fork(program, [], {
+    env: buildChildEnvironment(),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
