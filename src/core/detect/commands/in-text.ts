@@ -2,6 +2,7 @@ import type { Detector } from '../matching/detector.ts';
 import { SHELLS } from '../shell/wrappers.ts';
 import { COMMAND_IN_TEXT } from './ids.ts';
 import { JUDGED_PROGRAMS, judgeScript } from './judge.ts';
+import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
 
 /** The programs that people and models write most in texts; in arguments of tools all programs count. */
@@ -76,14 +77,18 @@ function buildAnchors(): readonly string[] {
   return [...programs, '(?i)(?<![\\w.@/-])drop[ \\t]', '(?i)(?<![\\w.@/-])delete[ \\t]from'];
 }
 
-/** Returns the severe rules that such a command matches; none if it is prose. */
+/**
+ * Returns the severe rules that such a command matches; none if it is prose. A command that is too deep or entangled to
+ * be read to its end can match each of them.
+ */
 export function findSevereRules(value: string): readonly CommandRule[] {
   const line = value.replace(/\\n.*$/s, '');
   const text = line.replace(/["'][,})\]; \t]{0,8}$/, '');
   if (PRINTS.test(line) || isProse(text)) return [];
-  return judgeScript(text)
-    .matches.map(({ rule }) => rule)
-    .filter(({ severity }) => severity === 'high' || severity === 'critical');
+  const { matches, is_cut } = judgeScript(text);
+  return (is_cut ? commandRules : matches.map(({ rule }) => rule)).filter(
+    ({ severity }) => severity === 'high' || severity === 'critical',
+  );
 }
 
 /**

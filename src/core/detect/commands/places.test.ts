@@ -91,6 +91,15 @@ test('a rule that is switched off by its id is off in texts too', () => {
   assert.deepEqual(foundIn(rules), []);
 });
 
+test('a command in a text that is too deep to read is found', () => {
+  const countNested = (levels: number, command: string): number => {
+    const text = `$ echo ${'$('.repeat(levels)}${command}${')'.repeat(levels)}`;
+    return detectDangerousCommands({ kind: 'text', text }).length;
+  };
+  for (const levels of [1, 11, 150]) assert.equal(countNested(levels, 'rm -rf /'), 1, `${levels} levels`);
+  assert.equal(countNested(5, 'date'), 0);
+});
+
 test('personal data inside a command is found as well', () => {
   const { findings } = detect({ kind: 'text', text: 'rm -rf /srv/x +44 20 7946 0958' }, DETECTION, LIMITS);
   assert.deepEqual(findings.map(({ type }) => type).sort(), ['dangerous_command', 'pii_detected']);
