@@ -144,24 +144,31 @@ function isGiven(value: unknown): boolean {
 
 /**
  * Returns the schema as the API description shows it: every alias is a property too, and a required member may have any
- * of its names.
+ * of its names, but only of one. All others may be `null`.
  */
 export function addAliases(schema: TSchema, aliases: FieldAliases | undefined): TSchema {
   if (aliases === undefined) return schema;
   const { properties = {}, required = [], ...rest } = schema as TSchema & BodySchema;
-  const others = Object.entries(aliases).flatMap(([name, each]) =>
-    each.map(
-      (other) => [other, { ...properties[name], description: `Another name of \`${name}\`.` }] as const,
-    ),
-  );
+  const named = Object.entries(aliases).flatMap(([name, each]) => {
+    const property = buildNullableSchema(properties[name]!);
+    const others = each.map(
+      (other) => [other, { ...property, description: `Another name of \`${name}\`.` }] as const,
+    );
+    return [[name, property] as const, ...others];
+  });
   const needed = required.filter((name) => aliases[name] === undefined);
   const one_of = required.flatMap((name) => (aliases[name] === undefined ? [] : [[name, ...aliases[name]]]));
   return {
     ...rest,
     ...(needed.length > 0 && { required: needed }),
     ...(one_of.length > 0 && {
-      allOf: one_of.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })),
+      allOf: one_of.map((names) => ({
+        oneOf: names.map((name) => ({
+          required: [name],
+          properties: { [name]: { type: properties[names[0]!]!.type } },
+        })),
+      })),
     }),
-    properties: { ...properties, ...Object.fromEntries(others) },
+    properties: { ...properties, ...Object.fromEntries(named) },
   } as TSchema;
 }

@@ -17,6 +17,7 @@ import {
   readPinStatuses,
   type ToolPinStatus,
 } from './pins.ts';
+import { steersAgent } from './steering.ts';
 import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-list-snapshots.ts';
 
 const server = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
@@ -113,7 +114,8 @@ export const mcpToolsCheck = defineOperation({
     const before = await findSnapshotEvent(db, snapshot, now_ms);
     const known = before === null ? null : await readPinStatuses(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
-    const content: Content = { kind: 'json', value: [...definitions, ...joinTexts(definitions)] };
+    const texts = joinTexts(definitions);
+    const content: Content = { kind: 'json', value: [...definitions, ...texts] };
     const acting = {
       ...subject,
       session_id: dropBlankName(input.session_id),
@@ -133,7 +135,8 @@ export const mcpToolsCheck = defineOperation({
     const redacted = redactList(content, verdict, runtime.policy().redaction.typed, definitions.length);
     const list = definitions.map((definition, at): ListedTool => {
       const masked = redacted[at]!;
-      const problem = problemOf(at) ?? (masked.name === definition.name ? null : NAME_FOUND);
+      const steers = steersAgent(texts[at]!) ? STEERS : null;
+      const problem = problemOf(at) ?? steers ?? (masked.name === definition.name ? null : NAME_FOUND);
       return { definition, redacted: masked, problem };
     });
     const sightings = await compareWithPins(db, scope, list, now_ms);
@@ -170,6 +173,7 @@ function buildQuarantine(definition: { readonly [name: string]: Json }, reason: 
 }
 
 const NAME_FOUND = 'Its name holds what no name should.';
+const STEERS = 'Its definition steers the agent in its use of other tools, files or the user.';
 /**
  * The text that two neighbouring definitions each contribute to their joined text, in UTF-16 units. No detected
  * sentence is longer.

@@ -50,10 +50,13 @@ const INVALID = 'The message is not a JSON-RPC 2.0 request with an id that is a 
 const BATCH = 'Batches are not supported: send each message by itself.';
 
 function buildInvalidAnswer(message: unknown, sentence: string): ErrorAnswer | null {
-  const { id, method, ...others } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+  const { id, method, ...others } = (message ?? {}) as Readonly<Record<string, unknown>>;
   if (method === undefined && ('result' in others || 'error' in others)) return null;
-  // A notification has no answer, also if it is in a batch.
-  if (id === undefined && typeof method === 'string') return null;
+  // A notification has no answer, also if it is in a batch. An invalid one is none.
+  const is_structured =
+    others.params === undefined || (typeof others.params === 'object' && others.params !== null);
+  if (id === undefined && typeof method === 'string' && others.jsonrpc === '2.0' && is_structured)
+    return null;
   const known = typeof id === 'string' || typeof id === 'number' ? id : null;
   return buildErrorAnswer(known, INVALID_REQUEST, sentence);
 }
