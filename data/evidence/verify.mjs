@@ -284,7 +284,7 @@ function isSigned(message, signature, key) {
 // ---------------------------------------------------------------- chains
 
 const HEADER =
-  /^(\{"seq":(\d{1,16}),"writer":"([a-z0-9._-]{1,64})","kind":"(segment|event|cut|checkpoint)","prev_hash":"([0-9a-f]{64})"(?:,"body_hash":"([0-9a-f]{64})")?)(?:,"\4":)?/;
+  /^(\{"seq":(\d{1,16}),"writer":"([a-z0-9._-]{1,64})","kind":"(segment|event|action|cut|checkpoint)","prev_hash":"([0-9a-f]{64})"(?:,"body_hash":"([0-9a-f]{64})")?)(?:,"\4":)?/;
 const TAIL = /^,"record_hash":"([0-9a-f]{64})"\}$/;
 const TAIL_BYTES = 82;
 
@@ -391,7 +391,8 @@ function checkWhole(line, head, body_hash, body_start, bytes) {
 }
 
 function checkOmitted(line, head, body_hash, bytes, state) {
-  if (state.manifest.tenant_id === null || line.kind !== 'event') return 'its content was left out';
+  const may_lack = line.kind === 'action' ? body_hash !== undefined : line.kind === 'event' && state.manifest.tenant_id !== null;
+  if (!may_lack) return 'its content was left out';
   if (bytes.length !== head.length + TAIL_BYTES) return 'it is not a journal record';
   if (body_hash === undefined) {
     line.is_linked = false;
@@ -451,8 +452,9 @@ function countLine(chain, line, body, state) {
   chain.last_kind = kind;
   chain.records += 1;
   chain.unsigned_tail = kind === 'checkpoint' ? 0 : chain.unsigned_tail + 1;
-  if (is_omitted) chain.omitted += 1;
-  else if (kind === 'event') return countEvent(chain, body, state.manifest);
+  if (kind !== 'event') return null;
+  if (!is_omitted) return countEvent(chain, body, state.manifest);
+  chain.omitted += 1;
   return null;
 }
 

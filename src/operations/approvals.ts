@@ -33,6 +33,13 @@ const decisionInput = {
 
 const text = { type: ['string', 'null'] } as const;
 
+/** Ranges of `action_shown`. */
+export const actionMarksSchema = {
+  type: 'array',
+  items: { type: 'array', items: { type: 'integer' } },
+  description: 'The dangerous parts of `action_shown`: start and end in UTF-16 units.',
+} as const;
+
 export const approvalRecordSchema = {
   type: 'object',
   required: ['request_id', 'status', 'agent_id', 'tool', 'rule', 'reason', 'expires_at'],
@@ -51,9 +58,16 @@ export const approvalRecordSchema = {
     rules: { type: 'array', items: { type: 'string' }, description: 'All rules that require an approval.' },
     reason: { type: 'string' },
     data_tags: { type: 'array', items: { type: 'string' } },
+    action_shown: {
+      ...text,
+      description:
+        'The tool and its arguments, at most 2 KB, with secrets, personal data and injections masked. Plain text.',
+    },
+    action_marks: actionMarksSchema,
     arguments: {
       type: 'string',
-      description: 'JSON, with everything masked that was found; where it was cut, its beginning.',
+      description:
+        'JSON, with secrets, personal data and injections masked; where it was cut, its beginning.',
     },
     arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
     arguments_truncated: {
@@ -104,6 +118,8 @@ export const approvalExample = {
   rules: ['refunds-need-a-person'],
   reason: 'A refund needs an approval.',
   data_tags: ['personal.pii.email'],
+  action_shown: 'issue_refund {"order":"A-17","amount":120,"notify":"[REDACTED]"}',
+  action_marks: [],
   arguments: '{"order":"A-17","amount":120,"notify":"[REDACTED]"}',
   arguments_bytes: 51,
   arguments_truncated: false,
@@ -405,5 +421,12 @@ function getWait(written: string | undefined): number {
 
 /** Copies a record, so that its reader may change the lists in it. */
 export function copyApproval(one: ApprovalRecord) {
-  return { ...one, rules: [...one.rules], data_tags: [...one.data_tags], votes: [...one.votes] };
+  const action_marks = one.action_marks.map((range) => [...range]);
+  return {
+    ...one,
+    action_marks,
+    rules: [...one.rules],
+    data_tags: [...one.data_tags],
+    votes: [...one.votes],
+  };
 }

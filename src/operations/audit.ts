@@ -59,7 +59,12 @@ export const auditQuery = defineOperation({
     type: 'object',
     required: ['events', 'count'],
     properties: {
-      events: { type: 'array', items: { type: 'object' } },
+      events: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          'A blocked or held tool call has `action_shown` too: the call with secrets, personal data and injections masked, and `action_marks`, the dangerous parts of it (`audit.log_actions`).',
+      },
       count: { type: 'integer', description: 'How many events this answer holds.' },
       events_searched: {
         type: 'integer',
@@ -110,6 +115,7 @@ export const auditQuery = defineOperation({
       ...requested,
       ...scope,
       scope,
+      with_actions: true,
       limit: input.limit ?? LIMIT_DEFAULT,
       newest_first: input.newest_first ?? true,
       ...(typeof input.cursor === 'string' && { cursor: input.cursor }),

@@ -253,6 +253,8 @@ export interface ServiceApi {
       readonly rules?: readonly string[];
       readonly reason: string;
       readonly data_tags?: readonly string[];
+      readonly action_shown?: string | null;
+      readonly action_marks?: readonly (readonly number[])[];
       readonly arguments?: string;
       readonly arguments_bytes?: number;
       readonly arguments_truncated?: boolean;

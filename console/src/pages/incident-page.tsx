@@ -14,6 +14,7 @@ import { Prose } from '../components/prose.tsx';
 import { RuleDraft } from '../components/rule-draft.tsx';
 import { RuleTrace } from '../components/rule-trace.tsx';
 import { SafeText } from '../components/safe-text.tsx';
+import { ShownAction } from '../components/shown-action.tsx';
 import { Time } from '../components/time.tsx';
 
 type Incident = OperationOutput<'dashboardIncident'>;
@@ -29,7 +30,7 @@ export function IncidentPage() {
         <ErrorNote error={error} />
         <EmptyState
           title="The event cannot be shown."
-          command={`service logs --event ${event_id.replace(/[^\w-]/g, '')}`}
+          command={`service logs --event-id ${event_id.replace(/[^\w-]/g, '')}`}
         >
           It may be outside your tenants, or older than the audit log keeps.
         </EmptyState>
@@ -66,6 +67,11 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
       {has_draft ? <RuleDraft event={event} /> : null}
       <div className="columns wide-left">
         <div className="stack">
+          {incident.action_shown === null ? null : (
+            <Panel title="Call">
+              <ShownAction text={incident.action_shown} marks={incident.action_marks} />
+            </Panel>
+          )}
           <AdvicePanel
             operation="dashboardIntelligenceExplain"
             input={{ event_id: event.event_id }}
@@ -205,7 +211,7 @@ function Findings({ incident }: { readonly incident: Incident }) {
         </ul>
       )}
       <FindingPlaces incident={incident} />
-      <p className="hint">The text is not stored. Only the shapes of findings reach the audit log.</p>
+      <p className="hint">The matched text is not stored. Only its kind and place reach the audit log.</p>
     </Panel>
   );
 }

@@ -1,10 +1,14 @@
 import { readEventSeverity } from '../../core/review/recorded-decision.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { formatAction } from './format-action.ts';
 import { escapeControls, paintText, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-/** Formats one event on one line, from the time to the event ID. Fields without a value are left out. */
+/**
+ * Formats one event on one line, from the time to the event ID, with the call on the next line if it is recorded. Fields
+ * without a value are left out.
+ */
 export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
   const decision = paintText(terminal, COLOURS[event.decision], event.decision.padEnd(6));
   const severity = readEventSeverity(event);
@@ -27,7 +31,11 @@ export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
     event.session_id === null ? null : `session=${quoteField(event.session_id)}`,
     paintText(terminal, 'dim', event.event_id),
   ];
-  return parts.filter((part) => part !== null).join(' ');
+  const line = parts.filter((part) => part !== null).join(' ');
+  const { action_shown, action_marks = [] } = event;
+  return action_shown === undefined
+    ? line
+    : `${line}\n    ${formatAction(action_shown, action_marks, terminal)}`;
 }
 
 /** Quotes a name with spaces, because a name that others chose could imitate the next field of the line. */
@@ -37,8 +45,10 @@ function quoteField(text: string): string {
 
 /** Formats all fields of one event, one per line. Fields without a value are left out. */
 export function formatEventDetail(event: AuditEvent, terminal: Terminal): string[] {
-  const { metadata, ...fields } = event;
-  return [...formatFields(fields, ''), ...formatFields(metadata, 'metadata.')].map(
+  const { metadata, action_shown, action_marks = [], ...fields } = event;
+  const shown: [string, string][] =
+    action_shown === undefined ? [] : [['action_shown', formatAction(action_shown, action_marks, terminal)]];
+  return [...shown, ...formatFields(fields, ''), ...formatFields(metadata, 'metadata.')].map(
     ([name, value]) => `${paintText(terminal, 'dim', name.padEnd(26))} ${value}`,
   );
 }

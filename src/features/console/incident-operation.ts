@@ -1,3 +1,4 @@
+import { actionMarksSchema } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import {
@@ -36,6 +37,11 @@ export const dashboardIncident = defineOperation({
   },
   output: buildObjectSchema({
     event: eventSchema,
+    action_shown: {
+      ...nullableTextSchema,
+      description: 'The blocked or held call, with secrets, personal data and injections masked.',
+    },
+    action_marks: actionMarksSchema,
     policy: buildObjectSchema({
       policy_hash: textSchema,
       is_active: { type: 'boolean', description: 'The policy that decided is still active.' },
@@ -85,11 +91,14 @@ export const dashboardIncident = defineOperation({
   refusals: ['not_found'],
   async run({ event_id }, context) {
     const scope = resolveReadScope({}, context);
-    const event = await findScopedEvent(event_id, scope, context);
+    const found = await findScopedEvent(event_id, scope, context);
+    const { action_shown = null, action_marks = [], ...event } = found;
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
     return {
       event: event as never,
+      action_shown,
+      action_marks: action_marks.map((range) => [...range]),
       policy: {
         policy_hash: event.policy_hash,
         is_active: event.policy_hash === context.runtime.policy().hash,
@@ -110,7 +119,7 @@ export const dashboardIncident = defineOperation({
 
 /** Returns an event in the caller's scope. An event outside of it is reported as not found. */
 async function findScopedEvent(event_id: string, scope: ReadScope, context: Context): Promise<AuditEvent> {
-  const { events } = await findScopedEvents({ event_id, limit: 1 }, scope, context);
+  const { events } = await findScopedEvents({ event_id, limit: 1, with_actions: true }, scope, context);
   const [event] = events;
   if (event !== undefined) return event;
   throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');

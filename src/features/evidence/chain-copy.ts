@@ -30,8 +30,8 @@ const WRITE_BYTES = 1_048_576;
 const LINE_FEED = Buffer.from('\n');
 
 /**
- * Writes the runs of a chain, one line per record, exactly as in the journal. A record of another tenant is written
- * without its body.
+ * Writes the runs of a chain, one line per record, exactly as in the journal. The event of another tenant and a shown action
+ * are written without their bodies.
  */
 export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<CopiedChain> {
   const file = await open(options.target, 'wx', 0o600);
@@ -52,7 +52,9 @@ export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<
     for await (const { record, line } of readRuns(plan, options)) {
       const is_other =
         record.kind === 'event' && options.tenant_id !== null && record.event.tenant_id !== options.tenant_id;
-      const text = is_other ? Buffer.from(`${omitBody(line)}\n`) : Buffer.concat([line, LINE_FEED]);
+      // An auditor gets decisions, and no arguments of calls.
+      const is_without_body = is_other || record.kind === 'action';
+      const text = is_without_body ? Buffer.from(`${omitBody(line)}\n`) : Buffer.concat([line, LINE_FEED]);
       left -= 1;
       counts.bytes += text.length;
       if (counts.bytes > options.bytes_max) throw buildTooLarge();

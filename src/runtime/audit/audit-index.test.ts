@@ -3,6 +3,7 @@ import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { type AuditIndex, openIndex } from './audit-index.ts';
+import { createEventId } from './event-id.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { type ChainHead, encodeRecord } from './journal-record.ts';
@@ -370,6 +371,26 @@ test('old events are deleted on demand with their tags', async (t) => {
   const tags = await index.db.selectFrom('audit_event_tags').select('event_id').distinct().execute();
   assert.equal(tags.length, 3);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test('a query returns shown actions only where they are wanted, until they are pruned', async (t) => {
+  const { trail, indexer, index } = await makeIndex(t);
+  const journal = await trail.open();
+  const shown = { action_shown: 'Bash {"command":"rm -rf /"}', action_marks: [[17, 25]] } as const;
+  const times = [START_MS, START_MS + 5_000];
+  for (const now_ms of times)
+    await journal.append(sampleEvent(now_ms - START_MS, { event_id: createEventId(now_ms), ...shown }));
+  await journal.append(sampleEvent(1));
+  await indexer.sync();
+  const find = async (filter: AuditFilter) =>
+    (await queryIndex(index, filter, { now_ms: () => NOW_MS })).events;
+  const texts = (await find({ with_actions: true })).map(({ action_shown }) => action_shown);
+  assert.deepEqual(texts.filter(Boolean), [shown.action_shown, shown.action_shown]);
+  const [first] = await find({ with_actions: true, limit: 1, newest_first: false });
+  assert.deepEqual(first!.action_marks, shown.action_marks);
+  assert.ok((await find({})).every((event) => !('action_shown' in event)));
+  await indexer.prune(START_MS + 4_000);
+  assert.equal((await index.db.selectFrom('shown_actions').select('event_id').execute()).length, 1);
 });
 
 test('a query that reads too many rows is aborted', async (t) => {

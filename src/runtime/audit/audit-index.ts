@@ -180,6 +180,16 @@ const MIGRATIONS: Record<string, Migration> = {
       await recountEvents(db, null);
     },
   },
+  '0008_shown_actions': {
+    async up(db) {
+      await db.schema
+        .createTable('shown_actions')
+        .addColumn('event_id', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('action_shown', 'text', (column) => column.notNull())
+        .addColumn('action_marks', 'text', (column) => column.notNull())
+        .execute();
+    },
+  },
 };
 
 /** One index for each query that would otherwise scan the table, sorted in the order of the result. */

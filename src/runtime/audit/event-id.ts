@@ -25,6 +25,11 @@ export function createEventId(now_ms: number): string {
   return `evt_${formatTimeDigits(now_ms)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
 }
 
+/** Returns a text that sorts before every event ID of this time and later, and after those of earlier times. */
+export function formatEventIdFloor(now_ms: number): string {
+  return `evt_${formatTimeDigits(now_ms)}`;
+}
+
 function formatTimeDigits(now_ms: number): string {
   if (now_ms !== last_ms) {
     last_time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);

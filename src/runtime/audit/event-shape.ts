@@ -59,6 +59,19 @@ export function isAuditEvent(value: unknown): value is AuditEvent {
     Array.isArray(event.data_tags) &&
     event.data_tags.every((tag) => typeof tag === 'string') &&
     typeof event.metadata === 'object' &&
-    event.metadata !== null
+    event.metadata !== null &&
+    isShownAction(event)
+  );
+}
+
+/** The bytes of a shown action and its marks in a file. */
+const ACTION_UNITS_MAX = 4_096;
+
+function isShownAction({ action_shown, action_marks }: Record<string, unknown>): boolean {
+  if (action_shown === undefined) return action_marks === undefined;
+  if (typeof action_shown !== 'string' || action_shown.length > ACTION_UNITS_MAX) return false;
+  if (!Array.isArray(action_marks) || action_marks.length > ACTION_UNITS_MAX) return false;
+  return action_marks.every(
+    (range) => Array.isArray(range) && range.length === 2 && range.every(Number.isSafeInteger),
   );
 }

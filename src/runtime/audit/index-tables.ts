@@ -23,6 +23,8 @@ export interface IndexTables {
     /** The whole event as JSON. */
     event: string;
   };
+  /** The calls that people may see. `action_marks` is JSON. */
+  readonly shown_actions: { event_id: string; action_shown: string; action_marks: string };
   /** Each tag of an event, and each ancestor of the tag: `personal.pii` also as `personal`. */
   readonly audit_event_tags: { tag: string; timestamp_ms: number; seq: number; event_id: string };
   /**

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Transaction } from 'kysely';
 import { type ArrivalNotifier, indexPosition, readLastPosition } from './arrivals.ts';
 import type { AuditIndex } from './audit-index.ts';
+import { formatEventIdFloor } from './event-id.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { addToCounts, pruneCounts, type Upserts } from './event-tallies.ts';
 import { listWriters } from './files.ts';
@@ -179,6 +180,7 @@ async function insertBlock(
   await index.db.transaction().execute(async (transaction) => {
     if (block.again) await markLost(transaction, writer);
     if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
+    await insertActions(transaction, block);
     before = await readLastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
     const all = [...events.values()];
@@ -197,6 +199,22 @@ async function insertBlock(
   if (rows.length > 0) order?.note({ writer, seq: block.position.seq, ordered });
   await arrivals?.notify(before, (event_id) => events.get(event_id)?.record ?? null);
   return events.size;
+}
+
+/** Inserts the shown actions of the events that follow them. */
+async function insertActions(
+  transaction: Transaction<IndexTables>,
+  block: StepBlock['block'],
+): Promise<void> {
+  for (const { record } of block.records) {
+    if (record.kind !== 'action' || record.action === undefined) continue;
+    const { event_id, action_shown, action_marks } = record.action;
+    await transaction
+      .insertInto('shown_actions')
+      .values({ event_id, action_shown, action_marks: JSON.stringify(action_marks) })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
 }
 
 async function writePosition(
@@ -346,6 +364,8 @@ async function pruneIndex(index: AuditIndex, before_ms: number): Promise<number>
     await nextTurn();
   }
   await index.db.deleteFrom('audit_event_tags').where('timestamp_ms', '<', before_ms).execute();
+  const floor = formatEventIdFloor(before_ms);
+  await index.db.deleteFrom('shown_actions').where('event_id', '<', floor).execute();
   await pruneCounts(index.db, before_ms);
   return pruned;
 }

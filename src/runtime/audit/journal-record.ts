@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import type { AuditEvent } from './types.ts';
+import { hash, randomBytes } from 'node:crypto';
+import type { ActionMarks, AuditEvent } from './types.ts';
 
 /**
  * One line of the journal. A line is a JSON object with a fixed order of fields:
@@ -16,10 +16,11 @@ import type { AuditEvent } from './types.ts';
 export type JournalRecord =
   | RecordOf<'segment', SegmentBody>
   | RecordOf<'event', AuditEvent>
+  | ActionRecord
   | RecordOf<'cut', CutBody>
   | RecordOf<'checkpoint', CheckpointBody>;
 
-export const RECORD_KINDS = ['segment', 'event', 'cut', 'checkpoint'] as const;
+export const RECORD_KINDS = ['segment', 'event', 'action', 'cut', 'checkpoint'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 type RecordOf<Kind extends RecordKind, Body> = {
@@ -31,6 +32,17 @@ type RecordOf<Kind extends RecordKind, Body> = {
   readonly body_hash?: string;
   readonly record_hash: string;
 } & { readonly [key in Kind]: Body };
+
+/** The shown action of the event in the next line. Its body can be erased, and the chain still verifies. */
+type ActionRecord = Omit<RecordOf<'action', ActionBody>, 'action'> & { readonly action?: ActionBody };
+
+export interface ActionBody {
+  readonly event_id: string;
+  /** 32 hex digits: `body_hash` proves the body, and does not let an erased one be guessed. */
+  readonly salt: string;
+  readonly action_shown: string;
+  readonly action_marks: ActionMarks;
+}
 
 /** The first line of a file. `timestamp` is the time when the file was created. */
 export interface SegmentBody {
@@ -98,6 +110,13 @@ export function encodeRecord(
   };
 }
 
+/** Encodes the body of the line that keeps an event's shown action; `null` if it has none. */
+export function encodeActionBody({ event_id, action_shown, action_marks = [] }: AuditEvent): string | null {
+  if (action_shown === undefined) return null;
+  const salt = randomBytes(16).toString('hex');
+  return JSON.stringify({ event_id, salt, action_shown, action_marks } satisfies ActionBody);
+}
+
 /** The bytes before the body of a line: its header, the hash of the body if there is one, and the name of the body. */
 const HEADER =
   /^(\{"seq":\d{1,16},"writer":"[a-z0-9._-]{1,64}","kind":"(\w{1,10})","prev_hash":"[0-9a-f]{64}"(?:,"body_hash":"([0-9a-f]{64})")?),"\2":/;
@@ -139,7 +158,8 @@ export function decodeRecord(line: Buffer): JournalRecord | LineFault {
 }
 
 function isUnchanged(line: Buffer, record: JournalRecord): boolean {
-  if (record.body_hash === undefined)
+  const is_erased = record.kind === 'action' && record.action === undefined;
+  if (record.body_hash === undefined || is_erased)
     return hash('sha256', line.subarray(0, line.length - TAIL_BYTES), 'hex') === record.record_hash;
   const parts = splitLine(line);
   return (
@@ -169,13 +189,22 @@ function isRecord(value: unknown): value is JournalRecord {
     RECORD_KINDS.includes(record.kind as RecordKind) &&
     isHash(record.prev_hash) &&
     isHash(record.record_hash) &&
-    typeof record[record.kind as string] === 'object' &&
-    record[record.kind as string] !== null
+    (isErasedAction(record) ||
+      (typeof record[record.kind as string] === 'object' && record[record.kind as string] !== null))
   );
+}
+
+function isErasedAction(record: Readonly<Record<string, unknown>>): boolean {
+  return record.kind === 'action' && record.action === undefined && isHash(record.body_hash);
 }
 
 function isHash(value: unknown): boolean {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+/** Returns an event as its line has it, without the shown action. */
+export function dropAction({ action_shown: _, action_marks: __, ...event }: AuditEvent): AuditEvent {
+  return event;
 }
 
 /** Returns the JSON text of an event, sliced from the line that `record` was decoded from. */

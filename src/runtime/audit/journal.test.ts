@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { AuditFailure } from './failure.ts';
+import { omitBody } from './journal-record.ts';
 import { openSigningKey } from './keys.ts';
 import { maintainIdleWriters } from './retention.ts';
 import {
@@ -19,6 +20,7 @@ import {
   START_MS,
   sampleEvent,
   waitUntil,
+  writeLines,
 } from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,6 +56,33 @@ test('a line has the hashes of its body and of its header, and holds the event a
   );
   assert.deepEqual(JSON.parse(line).event, event);
   assert.equal((await trail.verify()).intact, true);
+});
+
+test('a shown action is no part of its event, and can be erased', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open();
+  const shown = { action_shown: 'Bash {"command":"ls"}', action_marks: [[0, 4]] } as const;
+  await Promise.all([journal.append(sampleEvent(1, shown)), journal.append(sampleEvent(2, shown))]);
+  await journal.close();
+  const [{ path, lines }] = (await readFiles(trail)) as [{ path: string; lines: string[] }];
+  const kinds = lines.map((line) => (JSON.parse(line) as { kind: string }).kind);
+  assert.deepEqual(kinds, ['segment', 'action', 'event', 'action', 'event', 'checkpoint']);
+  assert.deepEqual(JSON.parse(lines[2]!).event, sampleEvent(1));
+  const { salt, ...body } = JSON.parse(lines[1]!).action as { salt: string };
+  assert.deepEqual(body, { event_id: id(1), ...shown });
+  assert.match(salt, /^[0-9a-f]{32}$/);
+  assert.notEqual(salt, JSON.parse(lines[3]!).action.salt);
+
+  const erase = (line: string) => omitBody(Buffer.from(line));
+  await writeLines(path, lines.with(1, erase(lines[1]!)));
+  assert.deepEqual([(await trail.verify()).intact, await readRecordedIds(trail)], [true, [id(1), id(2)]]);
+  for (const [at, line] of [
+    [1, lines[1]!.replace('ls', 'rm')],
+    [2, erase(lines[2]!)],
+  ] as const) {
+    await writeLines(path, lines.with(at, line));
+    assert.equal((await trail.verify()).intact, false);
+  }
 });
 
 test('closing signs the end; opening continues in the same file', async (t) => {

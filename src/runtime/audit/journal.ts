@@ -9,6 +9,8 @@ import { isWriterName } from './files.ts';
 import {
   type ChainHead,
   type CutBody,
+  dropAction,
+  encodeActionBody,
   encodeRecord,
   JOURNAL_LINE_BYTES_MAX,
   type RecordKind,
@@ -89,6 +91,8 @@ const HOUR_MS = 3_600_000;
 
 interface PendingWrite {
   readonly event_json: string;
+  /** The body of the line before it; `null` if no action is shown. */
+  readonly action_json: string | null;
   readonly resolve: () => void;
   readonly reject: (failure: AuditFailure) => void;
 }
@@ -209,7 +213,8 @@ function openRetention(
 
 function appendEvent(chain: Chain, event: AuditEvent): Promise<void> {
   if (chain.stopping.signal.aborted) return Promise.reject(buildFailure('journal_closed'));
-  const event_json = JSON.stringify(event);
+  const action_json = encodeActionBody(event);
+  const event_json = JSON.stringify(action_json === null ? event : dropAction(event));
   if (
     event_json.length * 3 > JOURNAL_LINE_BYTES_MAX &&
     Buffer.byteLength(event_json) > JOURNAL_LINE_BYTES_MAX - 1_024
@@ -222,7 +227,7 @@ function appendEvent(chain: Chain, event: AuditEvent): Promise<void> {
   }
   if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(buildFailure('journal_busy'));
   return new Promise((resolve, reject) => {
-    chain.pending.push({ event_json, resolve, reject });
+    chain.pending.push({ event_json, action_json, resolve, reject });
     chain.pending_bytes += event_json.length;
     startWriting(chain);
   });
@@ -300,7 +305,10 @@ async function commitBatch(chain: Chain, batch: readonly PendingWrite[]): Promis
     head = encoded.head;
   };
   if (chain.cut !== null) add('cut', JSON.stringify(chain.cut));
-  for (const waiting of batch) add('event', waiting.event_json);
+  for (const { action_json, event_json } of batch) {
+    if (action_json !== null) add('action', action_json);
+    add('event', event_json);
+  }
   const unsigned = chain.unsigned_records + head.seq - chain.head.seq;
   const signs =
     unsigned >= CHECKPOINT_RECORDS || (chain.checkpoint_due && (unsigned > 0 || hasNewHeads(chain)));

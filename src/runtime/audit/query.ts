@@ -16,7 +16,7 @@ import {
 } from './filter.ts';
 import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
 import { isSelfTestEvent } from './self-test.ts';
-import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
+import type { ActionMarks, AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
   readonly now_ms: () => number;
@@ -71,16 +71,39 @@ export async function queryIndex(
       cursor = { timestamp_ms: row.timestamp_ms, seq: row.seq, event_id: row.event_id };
     }
     const is_full = events.length === limit;
-    if (page.length < rows_max && !is_full) {
+    const is_late = performance.now() > deadline;
+    const is_end = page.length < rows_max && !is_full;
+    if ((is_end || is_full || is_late) && filter.with_actions === true) await addActions(index, events);
+    if (is_end) {
       const found: AuditPage = { events, count: events.length, next_cursor: null };
       // No index covers the events of one caller, so counting them would block the process.
       if (events.length > 0 || parsed.is_paged || filter.scope?.caller_id !== undefined) return found;
       return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
     }
-    const is_late = performance.now() > deadline;
     if (is_late && !is_full && !parsed.is_paged) throw buildTooSlowFailure();
     if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
+  }
+}
+
+/** Event IDs in one statement. */
+const ACTION_IDS = 500;
+
+async function addActions(index: AuditIndex, events: AuditEvent[]): Promise<void> {
+  for (let from = 0; from < events.length; from += ACTION_IDS) {
+    const ids = events.slice(from, from + ACTION_IDS).map(({ event_id }) => event_id);
+    const rows = await index.db
+      .selectFrom('shown_actions')
+      .selectAll()
+      .where('event_id', 'in', ids)
+      .execute();
+    const shown = new Map(rows.map((row) => [row.event_id, row]));
+    for (let at = from; at < from + ids.length; at++) {
+      const row = shown.get(events[at]!.event_id);
+      if (row === undefined) continue;
+      const action_marks = JSON.parse(row.action_marks) as ActionMarks;
+      events[at] = { ...events[at]!, action_shown: row.action_shown, action_marks };
+    }
   }
 }
 

@@ -75,6 +75,7 @@ export async function deleteReplaced(
     .where('event_id', 'in', gone)
     .executeTakeFirstOrThrow();
   await transaction.deleteFrom('audit_event_tags').where('event_id', 'in', gone).execute();
+  await transaction.deleteFrom('shown_actions').where('event_id', 'in', gone).execute();
   await transaction.deleteFrom('audit_events').where('event_id', 'in', gone).execute();
   if (oldest_ms !== null) await recountEvents(transaction, oldest_ms);
   replaced.forgotten = true;

@@ -28,7 +28,17 @@ export interface AuditEvent {
   readonly coverage: 'full' | 'partial';
   /** `phase` and the other details of the event: strings, numbers and booleans, or lists of strings. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+  /**
+   * The call as people see it, at most 2 KB. The journal keeps it outside of the event, so that it can be erased; only
+   * queries with `with_actions` return it.
+   */
+  readonly action_shown?: string;
+  /** The dangerous parts of `action_shown`, in UTF-16 units. */
+  readonly action_marks?: ActionMarks;
 }
+
+/** Ranges of a text: `[start, end]`, end exclusive. */
+export type ActionMarks = readonly (readonly [start: number, end: number])[];
 
 /** The fields of which an event must have one of several values. An absent list matches all events. */
 export interface AuditFilterLists {
@@ -66,6 +76,8 @@ export interface AuditFilter {
   readonly any_of?: AuditFilterLists;
   /** Leaves the events of approval requests out, which follow from a decision. */
   readonly decisions_only?: boolean;
+  /** Adds `action_shown` to the events that have one. For people who read their events, not for prompts or exports. */
+  readonly with_actions?: boolean;
   /** Leaves the events of compliance self-tests out. */
   readonly without_self_tests?: boolean;
   /** The time limit in milliseconds; default ten seconds. At the limit, a paged query answers with what it has found. */

@@ -124,6 +124,7 @@ const full = {
   metrics: { enabled: true, endpoint: '/m', public: true },
   audit: {
     enabled: true,
+    log_actions: 'all',
     log_inputs: true,
     log_argument_shapes: ['a*'],
     log_outputs: true,

@@ -405,6 +405,7 @@ test('without a file the defaults hold', async () => {
     metrics: { enabled: true, endpoint: '/v1/metrics', public: false },
     audit: {
       enabled: true,
+      log_actions: 'blocked',
       log_inputs: false,
       log_argument_shapes: [],
       log_outputs: false,

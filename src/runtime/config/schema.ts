@@ -193,6 +193,13 @@ const audit = {
   default: {},
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Records decisions.' },
+    log_actions: {
+      type: 'string',
+      enum: ['blocked', 'all', 'none'],
+      default: 'blocked',
+      description:
+        'Records tool calls as people see them: name and arguments with secrets, personal data and injections masked, up to 2 KB of each. `blocked`: only those that are blocked or wait for an approval.',
+    },
     log_inputs: {
       type: 'boolean',
       default: false,

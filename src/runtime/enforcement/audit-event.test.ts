@@ -100,6 +100,25 @@ test('a logged text has every finding masked', () => {
   assert.equal('redacted_text' in output.metadata, false);
 });
 
+test('a blocked call is shown with its secrets masked, and only if that is wanted', () => {
+  const value = { command: `rm -rf / # ${SECRET}` };
+  const call = { boundary: 'action', phase: 'request', tool: 'Bash' } as const;
+  const blocked = buildExampleCrossing('', { ...call, content: { kind: 'json', value } });
+  const harmless = buildExampleCrossing('', { ...call, content: { kind: 'json', value: { command: 'ls' } } });
+  const show = (given: Crossing, actions?: LoggedTexts['actions']) =>
+    getEvent(given, { ...NOTHING, ...(actions !== undefined && { actions }) }).action_shown;
+  assert.equal(show(blocked, 'blocked'), 'Bash {"command":"rm -rf / # [REDACTED]"}');
+  assert.equal(show(harmless, 'all'), 'Bash {"command":"ls"}');
+  for (const shown of [
+    show(blocked),
+    show(blocked, 'none'),
+    show(harmless, 'blocked'),
+    show({ ...blocked, phase: 'response' }, 'all'),
+    show(buildExampleCrossing(`key ${SECRET}`), 'all'),
+  ])
+    assert.equal(shown, undefined);
+});
+
 test('the shape of arguments has names, types and ranges, and no value', () => {
   const value = {
     to: `x ${SSN}`,

@@ -1,6 +1,7 @@
 import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
+import { buildShownAction } from '../../core/decision/shown-action.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
 import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
@@ -83,7 +84,20 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
     policy_hash: verdict.policy_hash,
     coverage: verdict.coverage.status,
     metadata: unhashed.metadata,
+    ...describeAction(decided),
   };
+}
+
+/** Returns the call as people see it, if it is recorded. */
+function describeAction(decided: DecisionFacts): Pick<AuditEvent, 'action_shown' | 'action_marks'> {
+  const { crossing, verdict, logged, typed_redaction } = decided;
+  const { boundary, phase, tool, content } = crossing;
+  const is_call = boundary === 'action' && phase === 'request' && tool !== null;
+  const is_wanted =
+    logged.actions === 'all' || (logged.actions === 'blocked' && verdict.decision === 'block');
+  if (!is_call || !is_wanted || !isMaskable(verdict)) return {};
+  const { text, marks } = buildShownAction(tool, content, verdict, typed_redaction);
+  return { action_shown: text, action_marks: marks };
 }
 
 type Metadata = AuditEvent['metadata'];
@@ -245,12 +259,16 @@ function addArgumentShape(metadata: Record<string, unknown>, decided: DecisionFa
 
 /** Returns the content with every finding masked; `null` if it may hold more: it was not scanned whole, or not judged. */
 function maskContent({ crossing, verdict, typed_redaction }: DecisionFacts): Content | null {
-  if (verdict.fault || verdict.coverage.status === 'partial') return null;
+  if (!isMaskable(verdict)) return null;
   // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
-  // A finding about the whole content has no place that could be masked.
-  if (seen.some(({ is_whole }) => is_whole === true)) return null;
   return redact(crossing.content, seen, typed_redaction, verdict.removed);
+}
+
+/** Returns whether all that was found has a place, and nothing can be left that was not found. */
+function isMaskable({ fault, coverage, findings, allowlisted_findings }: Verdict): boolean {
+  if (fault || coverage.status === 'partial') return false;
+  return ![...findings, ...allowlisted_findings].some(({ is_whole }) => is_whole === true);
 }
 
 function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {

@@ -6,13 +6,21 @@ export interface LoggedTexts {
   readonly outputs: boolean;
   /** Patterns of tools whose calls are recorded with the names, types and ranges of their arguments (default: none). */
   readonly argument_shapes?: readonly string[];
+  /** Which calls are recorded as people see them (default: none). */
+  readonly actions?: Config['audit']['log_actions'];
 }
 
-/** Returns what `audit.log_inputs`, `log_outputs` and `log_argument_shapes` ask for. */
+/** Returns what `audit.log_actions`, `log_inputs`, `log_outputs` and `log_argument_shapes` ask for. */
 export function readLoggedTexts({
+  log_actions,
   log_inputs,
   log_outputs,
   log_argument_shapes,
 }: Config['audit']): LoggedTexts {
-  return { inputs: log_inputs, outputs: log_outputs, argument_shapes: log_argument_shapes };
+  return {
+    actions: log_actions,
+    inputs: log_inputs,
+    outputs: log_outputs,
+    argument_shapes: log_argument_shapes,
+  };
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { APPROVAL_STATUSES } from '../../../runtime/enforcement/approvals/lifecycle.ts';
 import type { ApprovalRecord } from '../../../runtime/enforcement/approvals/types.ts';
+import { formatAction } from '../format-action.ts';
 import { formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
@@ -123,12 +124,20 @@ function printRequest(one: ApprovalRecord, terminal: Terminal): void {
     `${paintText(terminal, ['bold', COLOURS[one.status]], one.status)}  ${escapeControls(one.request_id)}`,
   );
   for (const [name, value] of listFacts(one)) {
-    if (value !== null && value !== '')
-      printLine(terminal, `  ${paintText(terminal, 'dim', name.padEnd(12))} ${escapeControls(value)}`);
+    const shown = name === 'arguments' ? paintArguments(one, terminal) : escapeControls(value ?? '');
+    if (shown !== '') printLine(terminal, `  ${paintText(terminal, 'dim', name.padEnd(12))} ${shown}`);
   }
   if (!one.arguments_truncated) return;
   const sentence = `Only the beginning of the arguments is shown: they have ${one.arguments_bytes} bytes. Do not approve what you cannot see.`;
   printLine(terminal, paintText(terminal, ['bold', 'yellow'], sentence));
+}
+
+/** Returns the arguments with their dangerous parts in red. A cut or shortened call has them at other places. */
+function paintArguments(one: ApprovalRecord, terminal: Terminal): string {
+  const before = `${one.tool} `;
+  if (one.action_shown !== before + one.arguments) return escapeControls(one.arguments);
+  const marks = one.action_marks.map(([start, end]) => [start - before.length, end - before.length] as const);
+  return formatAction(one.arguments, marks, terminal);
 }
 
 function listFacts(one: ApprovalRecord): [name: string, value: string | null][] {

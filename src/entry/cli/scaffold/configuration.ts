@@ -103,6 +103,8 @@ const TENANTS = `# Rules for one tenant come before those for all.
 
 const AUDIT = `audit:
   enabled: true
+  # Calls as people see them, with secrets and personal data masked: blocked, all or none.
+  log_actions: blocked
   # What is logged is the text with everything that was found masked.
   log_inputs: false
   log_outputs: false

@@ -337,6 +337,19 @@ withStores('approvals', (law) => {
     assert.equal((await outbox()).length, 3);
   });
 
+  law('an approver sees the command that waits, without the secrets in it', async ({ store }) => {
+    const approvals_test = openTestApprovals(store);
+    const mail = `jo.${'q7'.repeat(4)}@acme-mail.io`;
+    const content = { kind: 'json', value: { command: 'git reset --hard HEAD~3', to: mail } } as const;
+    const record = (await approvals_test.approvals.find(await getRequest(approvals_test, { content })))!;
+    const masked = '{"command":"git reset --hard HEAD~3","to":"[REDACTED]"}';
+    assert.deepEqual([record.arguments, record.action_shown], [masked, `pay ${masked}`]);
+    assert.deepEqual(
+      record.action_marks.map(([start, end]) => record.action_shown!.slice(start, end)),
+      ['git reset --hard HEAD~3'],
+    );
+  });
+
   law('what was found stands nowhere in the store or in the audit log', async ({ store }) => {
     const approvals_test = openTestApprovals(store, {}, true);
     const mail = `jo.${'q7'.repeat(4)}@acme-mail.io`;

@@ -1,4 +1,5 @@
 import { redact } from '../../../core/decision/redact.ts';
+import { maskAction } from '../../../core/decision/shown-action.ts';
 import { detect } from '../../../core/detect/detect.ts';
 import { writeContentJson } from '../../../core/json/source.ts';
 import type { Content, Policy, Verdict } from '../../../core/types/index.ts';
@@ -11,16 +12,17 @@ export interface MaskedArguments {
   readonly bytes: number;
 }
 
-/** Returns the content as JSON of at most `bytes_max` bytes, with every finding masked. */
+/**
+ * Returns the content as JSON of at most `bytes_max` bytes, with secrets, personal data and injections masked. A dangerous
+ * command stays: an approver decides on it.
+ */
 export function maskArguments(
   content: Content,
-  { findings, allowlisted_findings, removed }: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
+  found: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
   typed: boolean,
   bytes_max: number,
 ): MaskedArguments {
-  // An allowlisted value passes unchanged, but on a screen it is still a secret.
-  const masked = redact(content, [...findings, ...allowlisted_findings], typed, removed);
-  const bytes = Buffer.from(writeContentJson(masked));
+  const bytes = Buffer.from(writeContentJson(maskAction(content, found, typed)));
   if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
   // In streaming mode the decoder drops a character that the cut split.
   const text = new TextDecoder().decode(bytes.subarray(0, bytes_max), { stream: true });

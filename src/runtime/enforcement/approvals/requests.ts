@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { buildShownAction } from '../../../core/decision/shown-action.ts';
 import type { ApprovalRequirement, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { type ApprovalBinding, buildBinding, buildPendingKey, findBindingDifference } from './binding.ts';
@@ -72,12 +73,16 @@ function createRow(
     policy().redaction.typed,
     limits.arguments_bytes_max,
   );
+  const { tool, content } = crossing;
+  const shown = tool === null ? null : buildShownAction(tool, content, judged, policy().redaction.typed);
   return {
     request_id: createRequestId(),
     status: 'pending',
     ...binding,
     arguments_masked: masked.text,
     arguments_bytes: masked.bytes,
+    action_shown: shown?.text ?? null,
+    action_marks: shown === null ? null : JSON.stringify(shown.marks),
     rule: judged.rule,
     rules: JSON.stringify(wanted.rules),
     reason: judged.reason,

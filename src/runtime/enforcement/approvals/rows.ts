@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { StoreTables } from '../../../platform/store/index.ts';
+import type { ActionMarks } from '../../audit/types.ts';
 import { type ApprovalStatus, OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalFilter, ApprovalRecord } from './types.ts';
 
@@ -75,6 +76,8 @@ function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: n
   return {
     ...summarizeRequest(row),
     status: hasExpired(row, now_ms) ? 'expired' : row.status,
+    action_shown: row.action_shown,
+    action_marks: row.action_marks === null ? [] : (JSON.parse(row.action_marks) as ActionMarks),
     arguments: row.arguments_masked,
     arguments_bytes: row.arguments_bytes,
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,

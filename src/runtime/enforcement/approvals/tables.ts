@@ -28,6 +28,9 @@ export interface ApprovalTables {
     arguments_hash: string;
     /** The arguments as JSON with every finding masked, cut to a limit. */
     arguments_masked: string;
+    /** The call as people see it, and the JSON of its marks; `null` if it is no tool call. */
+    action_shown: string | null;
+    action_marks: string | null;
     /** UTF-8 bytes of the masked arguments before they were cut. */
     arguments_bytes: number;
     /** The winning rule, and all rules that require approval. */
@@ -76,6 +79,12 @@ export const approvalMigrations: Readonly<Record<string, Migration>> = {
         .alterTable('approval_requests')
         .addColumn('require_second_factor', 'integer', (column) => column.notNull().defaultTo(0))
         .execute();
+    },
+  },
+  '0420_approval_actions': {
+    async up({ schema }) {
+      for (const name of ['action_shown', 'action_marks'])
+        await schema.alterTable('approval_requests').addColumn(name, 'text').execute();
     },
   },
   /** Webhook messages go to the outbox that everything shares. */

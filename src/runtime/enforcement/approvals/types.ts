@@ -1,4 +1,5 @@
 import type { Classification, Crossing, Verdict } from '../../../core/types/index.ts';
+import type { ActionMarks } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 
 /** The caller that requests or decides, as its credential proves it. */
@@ -25,7 +26,10 @@ export interface ApprovalRecord {
   readonly rules: readonly string[];
   readonly reason: string;
   readonly data_tags: readonly string[];
-  /** JSON with every finding masked, possibly cut at the end. */
+  /** The call as people see it, at most 2 KB, `null` if it is no tool call; and its dangerous parts. */
+  readonly action_shown: string | null;
+  readonly action_marks: ActionMarks;
+  /** JSON with secrets, personal data and injections masked, possibly cut at the end. */
   readonly arguments: string;
   readonly arguments_bytes: number;
   readonly arguments_truncated: boolean;

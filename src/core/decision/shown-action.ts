@@ -1,0 +1,125 @@
+import { countUtf8Bytes, truncateUtf8 } from '../detect/matching/text-size.ts';
+import { writeContentJson } from '../json/source.ts';
+import { collectLeafTexts } from '../json/walk.ts';
+import { isFactTag } from '../tags.ts';
+import { escapeUnprintable } from '../text/unprintable.ts';
+import type { Content, Finding, Verdict } from '../types/index.ts';
+import { redact, redactPart } from './redact.ts';
+
+/** The parts of a verdict that masking needs. */
+type FoundParts = Pick<Verdict, 'removed'> & {
+  readonly findings: readonly Finding[];
+  readonly allowlisted_findings: readonly Finding[];
+};
+
+/** A call as people see it: what would run, without secrets, personal data and injections. */
+export interface ShownAction {
+  /** The name of the tool, a space, and the arguments as JSON; controls and invisible characters are escaped. */
+  readonly text: string;
+  /** The dangerous parts of the text, in UTF-16 units: `[start, end]`, end exclusive. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** UTF-8 bytes of a shown action. */
+export const SHOWN_ACTION_BYTES_MAX = 2_048;
+/** The number of dangerous parts that are marked. */
+const MARKS_MAX = 10;
+/** The UTF-16 units before the first mark that a shortened text keeps. */
+const BEFORE_MARK_UNITS = 240;
+const ELLIPSIS = '\u2026';
+
+/**
+ * Returns whether people may see what was found: a dangerous command and a fact about paths or hosts are not secret.
+ * Everything else is masked, also what a classifier or a pattern of the operator found.
+ */
+function isShown({ type, tags }: Finding): boolean {
+  return type === 'dangerous_command' || isFactTag(tags[0]);
+}
+
+function listHidden({ findings, allowlisted_findings }: FoundParts): readonly Finding[] {
+  // An allowlisted value passes unchanged, but on a screen it is still a secret.
+  return [...findings, ...allowlisted_findings].filter((finding) => !isShown(finding));
+}
+
+/** Returns the arguments of a call with everything masked that people may not see. */
+export function maskAction(content: Content, found: FoundParts, typed: boolean): Content {
+  return redact(content, listHidden(found), typed, found.removed);
+}
+
+/** Returns the call as people see it, shortened around its first dangerous part. */
+export function buildShownAction(
+  tool: string,
+  content: Content,
+  found: FoundParts,
+  typed: boolean,
+): ShownAction {
+  const masked = writeContentJson(maskAction(content, found, typed));
+  const whole = escapeUnprintable(`${tool} ${masked}`);
+  const marks = findMarks(whole, content, found, typed);
+  return shorten(whole, marks);
+}
+
+/**
+ * Finds the dangerous parts by their masked texts, because masks move every offset. A part that the arguments spell with
+ * other escapes stays unmarked.
+ */
+function findMarks(whole: string, content: Content, found: FoundParts, typed: boolean): ShownAction['marks'] {
+  const dangerous = found.findings
+    .filter(({ type, is_whole }) => type === 'dangerous_command' && is_whole !== true)
+    .slice(0, MARKS_MAX);
+  const texts = collectLeafTexts(content, dangerous);
+  const hidden = listHidden(found);
+  const places = dangerous.flatMap(({ leaf, start, end }) => {
+    const inside = hidden
+      .filter((each) => each.leaf === leaf && each.start < end && each.end > start)
+      .map((each) => clampFinding(each, start, end));
+    const part = redactPart((texts.get(leaf) ?? '').slice(start, end), inside, typed);
+    const needle = escapeUnprintable(JSON.stringify(part).slice(1, -1));
+    const at = needle === '' ? -1 : whole.indexOf(needle);
+    return at < 0 ? [] : [[at, at + needle.length] as const];
+  });
+  return joinRanges(places);
+}
+
+/** Returns a finding with offsets from the start of a part, within the part. */
+function clampFinding(finding: Finding, start: number, end: number): Finding {
+  return {
+    ...finding,
+    start: Math.max(finding.start, start) - start,
+    end: Math.min(finding.end, end) - start,
+  };
+}
+
+/** Returns ranges in order, each point in one of them. */
+function joinRanges(ranges: ShownAction['marks']): ShownAction['marks'] {
+  const joined: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted(([one], [other]) => one - other)) {
+    const last = joined.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  return joined;
+}
+
+function shorten(whole: string, marks: ShownAction['marks']): ShownAction {
+  if (countUtf8Bytes(whole) <= SHOWN_ACTION_BYTES_MAX) return { text: whole, marks };
+  const first = marks[0]?.[0] ?? 0;
+  const from = first > SHOWN_ACTION_BYTES_MAX / 2 ? alignToCharacter(whole, first - BEFORE_MARK_UNITS) : 0;
+  const name = truncateUtf8(whole.slice(0, whole.indexOf(' ') + 1), BEFORE_MARK_UNITS);
+  const prefix = from === 0 ? '' : `${name}${ELLIPSIS}`;
+  const room = SHOWN_ACTION_BYTES_MAX - countUtf8Bytes(`${prefix}${ELLIPSIS}`);
+  const kept = truncateUtf8(whole.slice(from), room);
+  const to = from + kept.length;
+  const shift = prefix.length - from;
+  return {
+    text: `${prefix}${kept}${to === whole.length ? '' : ELLIPSIS}`,
+    marks: marks
+      .filter(([start]) => start >= from && start < to)
+      .map(([start, end]) => [start + shift, Math.min(end, to) + shift] as const),
+  };
+}
+
+function alignToCharacter(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff ? at + 1 : at;
+}
