@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Step } from '../support/provider/provider.ts';
-import { EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
+import { DANGEROUS, EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
 import { LANES } from './lanes.ts';
 import { askRaw, type RawAnswer, rawAskFor, STREAMS, streamedText } from './raw.ts';
 import { KEY } from './runs.ts';
@@ -92,7 +92,10 @@ test('nothing that was planted is in a file, in the log or in the metrics of the
     [...texts.values()].some((text) => text.includes('builtin.secret.output')),
     'the journal was looked at',
   );
-  for (const [place, text] of texts)
+  for (const [place, text] of texts) {
+    // The audit log shows a blocked command, which is no secret.
+    const may_show = place.startsWith(service.state_dir) ? DANGEROUS.command : null;
     for (const planted of [...PLANTED, EMAIL, KEY, SECRET.slice(4)])
-      assert.ok(!text.includes(planted), `${place} holds something that was planted`);
+      assert.ok(planted === may_show || !text.includes(planted), `${place} holds something that was planted`);
+  }
 });
