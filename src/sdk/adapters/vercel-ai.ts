@@ -87,7 +87,8 @@ export function guardVercelTools<Tools extends object>(
       const result = await runOrReportBlock(
         options,
         () => {
-          const { toolCallId: id } = context as { toolCallId?: string };
+          // A program may run a tool itself, without a context.
+          const id = (context as { toolCallId?: string } | undefined)?.toolCallId;
           return runHeldCall(guard, { id, tool: name, input }, (allowed) => work(allowed, context));
         },
         (reason) => reason,
