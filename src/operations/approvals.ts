@@ -1,4 +1,5 @@
 import type { Caller } from '../runtime/access/types.ts';
+import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -419,12 +420,16 @@ function getWait(written: string | undefined): number {
   return Math.min(requested, WAIT_MS_MAX);
 }
 
+/** Copies marks, so that their reader may change them. */
+export function copyMarks(marks: ActionMarks): number[][] {
+  return marks.map((range) => [...range]);
+}
+
 /** Copies a record, so that its reader may change the lists in it. */
 export function copyApproval(one: ApprovalRecord) {
-  const action_marks = one.action_marks.map((range) => [...range]);
   return {
     ...one,
-    action_marks,
+    action_marks: copyMarks(one.action_marks),
     rules: [...one.rules],
     data_tags: [...one.data_tags],
     votes: [...one.votes],

@@ -2,27 +2,31 @@ import { countUtf8Bytes, truncateUtf8 } from '../detect/matching/text-size.ts';
 import { writeContentJson } from '../json/source.ts';
 import { collectLeafTexts } from '../json/walk.ts';
 import { isFactTag } from '../tags.ts';
+import { isLow } from '../text/offsets.ts';
 import { escapeUnprintable } from '../text/unprintable.ts';
 import type { Content, Finding, Verdict } from '../types/index.ts';
 import { redact, redactPart } from './redact.ts';
 
-/** The parts of a verdict that masking needs. */
+/** Masking needs these parts from a verdict. */
 type FoundParts = Pick<Verdict, 'removed'> & {
   readonly findings: readonly Finding[];
   readonly allowlisted_findings: readonly Finding[];
 };
 
+/** The same, with whether the content was scanned whole and judged. */
+type JudgedParts = FoundParts & Pick<Verdict, 'coverage' | 'fault'>;
+
 /** A call as people see it: what would run, without secrets, personal data and injections. */
 export interface ShownAction {
-  /** The name of the tool, a space, and the arguments as JSON; controls and invisible characters are escaped. */
+  /** The tool's name, a space, and the arguments as JSON; controls and invisible characters are escaped. */
   readonly text: string;
-  /** The dangerous parts of the text, in UTF-16 units: `[start, end]`, end exclusive. */
+  /** The dangerous parts, in UTF-16 units: `[start, end]`, end exclusive. */
   readonly marks: readonly (readonly [start: number, end: number])[];
 }
 
-/** UTF-8 bytes of a shown action. */
+/** In UTF-8 bytes. */
 export const SHOWN_ACTION_BYTES_MAX = 2_048;
-/** The number of dangerous parts that are marked. */
+/** The most dangerous parts that are marked. */
 const MARKS_MAX = 10;
 /** The UTF-16 units before the first mark that a shortened text keeps. */
 const BEFORE_MARK_UNITS = 240;
@@ -30,7 +34,7 @@ const ELLIPSIS = '\u2026';
 
 /**
  * Returns whether people may see what was found: a dangerous command and a fact about paths or hosts are not secret.
- * Everything else is masked, also what a classifier or a pattern of the operator found.
+ * Everything else is masked, also what a classifier or an operator's pattern found.
  */
 function isShown({ type, tags }: Finding): boolean {
   return type === 'dangerous_command' || isFactTag(tags[0]);
@@ -41,18 +45,25 @@ function listHidden({ findings, allowlisted_findings }: FoundParts): readonly Fi
   return [...findings, ...allowlisted_findings].filter((finding) => !isShown(finding));
 }
 
-/** Returns the arguments of a call with everything masked that people may not see. */
+/** Returns a call's arguments with everything masked that people may not see. */
 export function maskAction(content: Content, found: FoundParts, typed: boolean): Content {
   return redact(content, listHidden(found), typed, found.removed);
 }
 
-/** Returns the call as people see it, shortened around its first dangerous part. */
+/** Returns whether all that was found has a place, and the content can hold nothing else. */
+export function isMaskable({ fault, coverage, findings, allowlisted_findings }: JudgedParts): boolean {
+  if (fault || coverage.status === 'partial') return false;
+  return ![...findings, ...allowlisted_findings].some(({ is_whole }) => is_whole === true);
+}
+
+/** Returns the call as people see it, shortened around its first dangerous part; `null` if masks may not hide all. */
 export function buildShownAction(
   tool: string,
   content: Content,
-  found: FoundParts,
+  found: JudgedParts,
   typed: boolean,
-): ShownAction {
+): ShownAction | null {
+  if (!isMaskable(found)) return null;
   const masked = writeContentJson(maskAction(content, found, typed));
   const whole = escapeUnprintable(`${tool} ${masked}`);
   const marks = findMarks(whole, content, found, typed);
@@ -64,9 +75,7 @@ export function buildShownAction(
  * other escapes stays unmarked.
  */
 function findMarks(whole: string, content: Content, found: FoundParts, typed: boolean): ShownAction['marks'] {
-  const dangerous = found.findings
-    .filter(({ type, is_whole }) => type === 'dangerous_command' && is_whole !== true)
-    .slice(0, MARKS_MAX);
+  const dangerous = found.findings.filter(({ type }) => type === 'dangerous_command').slice(0, MARKS_MAX);
   const texts = collectLeafTexts(content, dangerous);
   const hidden = listHidden(found);
   const places = dangerous.flatMap(({ leaf, start, end }) => {
@@ -81,7 +90,7 @@ function findMarks(whole: string, content: Content, found: FoundParts, typed: bo
   return joinRanges(places);
 }
 
-/** Returns a finding with offsets from the start of a part, within the part. */
+/** Returns a finding with offsets within a part. */
 function clampFinding(finding: Finding, start: number, end: number): Finding {
   return {
     ...finding,
@@ -120,6 +129,5 @@ function shorten(whole: string, marks: ShownAction['marks']): ShownAction {
 }
 
 function alignToCharacter(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff ? at + 1 : at;
+  return isLow(text.charCodeAt(at)) ? at + 1 : at;
 }

@@ -48,6 +48,7 @@ function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-function isLow(unit: number): boolean {
+/** Returns whether a UTF-16 unit is the second one in a pair. */
+export function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }

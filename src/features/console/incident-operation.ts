@@ -1,4 +1,4 @@
-import { actionMarksSchema } from '../../operations/approvals.ts';
+import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import {
@@ -98,7 +98,7 @@ export const dashboardIncident = defineOperation({
     return {
       event: event as never,
       action_shown,
-      action_marks: action_marks.map((range) => [...range]),
+      action_marks: copyMarks(action_marks),
       policy: {
         policy_hash: event.policy_hash,
         is_active: event.policy_hash === context.runtime.policy().hash,

@@ -28,6 +28,8 @@ export interface Indexer {
 }
 
 type TagRow = Insertable<IndexTables['audit_event_tags']>;
+type ActionRow = Insertable<IndexTables['shown_actions']>;
+type IndexedTable = 'audit_events' | 'audit_event_tags' | 'shown_actions';
 type EventRecord = JournalRecord & { readonly kind: 'event' };
 /** Compiled inserts, by table and number of rows. */
 type Inserts = Map<string, CompiledQuery>;
@@ -180,7 +182,7 @@ async function insertBlock(
   await index.db.transaction().execute(async (transaction) => {
     if (block.again) await markLost(transaction, writer);
     if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
-    await insertActions(transaction, block);
+    await insertNew(transaction, 'shown_actions', block.records.flatMap(buildActionRow), inserts);
     before = await readLastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
     const all = [...events.values()];
@@ -201,20 +203,11 @@ async function insertBlock(
   return events.size;
 }
 
-/** Inserts the shown actions of the events that follow them. */
-async function insertActions(
-  transaction: Transaction<IndexTables>,
-  block: StepBlock['block'],
-): Promise<void> {
-  for (const { record } of block.records) {
-    if (record.kind !== 'action' || record.action === undefined) continue;
-    const { event_id, action_shown, action_marks } = record.action;
-    await transaction
-      .insertInto('shown_actions')
-      .values({ event_id, action_shown, action_marks: JSON.stringify(action_marks) })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  }
+/** Returns the row for a shown action, whose event is in the next line. */
+function buildActionRow({ record }: ReadRecord): ActionRow[] {
+  if (record.kind !== 'action' || record.action === undefined) return [];
+  const { event_id, action_shown, action_marks } = record.action;
+  return [{ event_id, action_shown, action_marks: JSON.stringify(action_marks) }];
 }
 
 async function writePosition(
@@ -282,8 +275,8 @@ const INSERT_ROWS = [64, 8, 1];
 /** Inserts the rows that do not exist yet. Returns whether all rows were new. */
 async function insertNew(
   transaction: Transaction<IndexTables>,
-  table: 'audit_events' | 'audit_event_tags',
-  rows: readonly (EventRow | TagRow)[],
+  table: IndexedTable,
+  rows: readonly (EventRow | TagRow | ActionRow)[],
   inserts: Inserts,
 ): Promise<boolean> {
   let added = 0;
@@ -335,8 +328,8 @@ async function selectNewEntries(
 
 function compileInsert(
   transaction: Transaction<IndexTables>,
-  table: 'audit_events' | 'audit_event_tags',
-  rows: readonly (EventRow | TagRow)[],
+  table: IndexedTable,
+  rows: readonly (EventRow | TagRow | ActionRow)[],
 ): CompiledQuery {
   return transaction
     .insertInto(table)

@@ -58,6 +58,11 @@ export async function queryIndex(
   filter: AuditFilter,
   options: QueryOptions,
 ): Promise<AuditPage> {
+  const page = await findPage(index, filter, options);
+  return filter.with_actions === true ? { ...page, events: await addActions(index, page.events) } : page;
+}
+
+async function findPage(index: AuditIndex, filter: AuditFilter, options: QueryOptions): Promise<AuditPage> {
   const parsed = parseFilter(filter, options.now_ms());
   const deadline = performance.now() + (options.timeout_ms ?? filter.timeout_ms ?? TIMEOUT_MS);
   const { limit } = parsed;
@@ -71,15 +76,13 @@ export async function queryIndex(
       cursor = { timestamp_ms: row.timestamp_ms, seq: row.seq, event_id: row.event_id };
     }
     const is_full = events.length === limit;
-    const is_late = performance.now() > deadline;
-    const is_end = page.length < rows_max && !is_full;
-    if ((is_end || is_full || is_late) && filter.with_actions === true) await addActions(index, events);
-    if (is_end) {
+    if (page.length < rows_max && !is_full) {
       const found: AuditPage = { events, count: events.length, next_cursor: null };
       // No index covers the events of one caller, so counting them would block the process.
       if (events.length > 0 || parsed.is_paged || filter.scope?.caller_id !== undefined) return found;
       return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
     }
+    const is_late = performance.now() > deadline;
     if (is_late && !is_full && !parsed.is_paged) throw buildTooSlowFailure();
     if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
@@ -89,22 +92,15 @@ export async function queryIndex(
 /** Event IDs in one statement. */
 const ACTION_IDS = 500;
 
-async function addActions(index: AuditIndex, events: AuditEvent[]): Promise<void> {
+async function addActions(index: AuditIndex, events: readonly AuditEvent[]): Promise<readonly AuditEvent[]> {
+  const shown = new Map<string, Pick<AuditEvent, 'action_shown' | 'action_marks'>>();
   for (let from = 0; from < events.length; from += ACTION_IDS) {
     const ids = events.slice(from, from + ACTION_IDS).map(({ event_id }) => event_id);
-    const rows = await index.db
-      .selectFrom('shown_actions')
-      .selectAll()
-      .where('event_id', 'in', ids)
-      .execute();
-    const shown = new Map(rows.map((row) => [row.event_id, row]));
-    for (let at = from; at < from + ids.length; at++) {
-      const row = shown.get(events[at]!.event_id);
-      if (row === undefined) continue;
-      const action_marks = JSON.parse(row.action_marks) as ActionMarks;
-      events[at] = { ...events[at]!, action_shown: row.action_shown, action_marks };
-    }
+    const rows = index.db.selectFrom('shown_actions').selectAll().where('event_id', 'in', ids);
+    for (const { event_id, action_shown, action_marks } of await rows.execute())
+      shown.set(event_id, { action_shown, action_marks: JSON.parse(action_marks) as ActionMarks });
   }
+  return events.map((event) => ({ ...event, ...shown.get(event.event_id) }));
 }
 
 /** Counts the events in the time range that the caller may read. Ignores the other filters. */

@@ -1,7 +1,7 @@
 import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
-import { buildShownAction } from '../../core/decision/shown-action.ts';
+import { buildShownAction, isMaskable } from '../../core/decision/shown-action.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
 import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
@@ -95,9 +95,8 @@ function describeAction(decided: DecisionFacts): Pick<AuditEvent, 'action_shown'
   const is_call = boundary === 'action' && phase === 'request' && tool !== null;
   const is_wanted =
     logged.actions === 'all' || (logged.actions === 'blocked' && verdict.decision === 'block');
-  if (!is_call || !is_wanted || !isMaskable(verdict)) return {};
-  const { text, marks } = buildShownAction(tool, content, verdict, typed_redaction);
-  return { action_shown: text, action_marks: marks };
+  const shown = is_call && is_wanted ? buildShownAction(tool, content, verdict, typed_redaction) : null;
+  return shown === null ? {} : { action_shown: shown.text, action_marks: shown.marks };
 }
 
 type Metadata = AuditEvent['metadata'];
@@ -263,12 +262,6 @@ function maskContent({ crossing, verdict, typed_redaction }: DecisionFacts): Con
   // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
   return redact(crossing.content, seen, typed_redaction, verdict.removed);
-}
-
-/** Returns whether all that was found has a place, and nothing can be left that was not found. */
-function isMaskable({ fault, coverage, findings, allowlisted_findings }: Verdict): boolean {
-  if (fault || coverage.status === 'partial') return false;
-  return ![...findings, ...allowlisted_findings].some(({ is_whole }) => is_whole === true);
 }
 
 function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {
