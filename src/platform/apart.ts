@@ -21,7 +21,7 @@ export interface ApartTask {
 
 /**
  * Runs a task in a separate process with low priority, because decisions must not wait for it. The process ends with
- * this one, and has no environment but the folder of compiled code.
+ * this one, and has no environment but the compile cache.
  *
  * @throws Unavailable if the process fails, takes too long, or is stopped by the signal
  */
@@ -52,7 +52,7 @@ export function runApart({ program, request, failure, minutes_max, signal }: Apa
   });
 }
 
-/** Returns the environment of a process that runs our own code: compiled code is reused, and nothing else is passed on. */
+/** Returns the environment for a process that runs our code: compiled code is reused, and nothing else is passed on. */
 export function buildChildEnvironment(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };

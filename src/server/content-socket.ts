@@ -87,7 +87,7 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
 }
 
 /**
- * Refuses hooks of a daemon whose documents became invalid. The hook then loads them itself, and denies with their first
+ * Refuses a daemon's hooks if its documents became invalid. The hook then loads them itself, and denies with their first
  * problem. A service keeps its previous policy, which its health reports.
  */
 async function refuseOutdatedPolicy({ runtime, daemon }: ContentSocketOptions): Promise<void> {

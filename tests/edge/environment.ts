@@ -1,4 +1,4 @@
-/** The tools of `npm run test:edge`, from PyPI, in their versions. */
+/** The tools for `npm run test:edge`, from PyPI, in their versions. */
 import { join } from 'node:path';
 import { getPrograms, installFromPypi, isFromPypi } from '../../scripts/components/python.ts';
 
@@ -9,7 +9,7 @@ const REQUIREMENTS = [
   'schemathesis==4.32.5',
 ];
 
-/** Installs the tools if they are not there, and returns the path of one of their programs. */
+/** Installs the tools if they are not there, and returns a program's path. */
 export function locateEdgeTool(program: string): string {
   if (!isFromPypi(ENVIRONMENT, REQUIREMENTS) && !installFromPypi(ENVIRONMENT, REQUIREMENTS))
     throw new Error(`${REQUIREMENTS.join(', ')} cannot be installed.`);

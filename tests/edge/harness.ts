@@ -1,4 +1,4 @@
-/** agent-security-harness in front of the MCP server and the MCP proxy. */
+/** agent-security-harness against the MCP server and the MCP proxy. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
@@ -9,7 +9,7 @@ const RUN_MS_MAX = 5 * 60_000;
 /** A server under attack, and its expected results. */
 export interface HarnessTarget {
   readonly name: string;
-  /** Arguments of the transport: `--url URL`, or a command on standard input and output. */
+  /** Transport arguments: `--url URL`, or a command on standard input and output. */
   readonly args: readonly string[];
   /** Checks that are not executed there, in addition to `NEVER_EXECUTED`, each with its reason. */
   readonly not_executed: Readonly<Record<string, string>>;

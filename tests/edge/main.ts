@@ -1,6 +1,6 @@
 /**
  * `npm run test:edge`: tools from PyPI that attack a running service. agent-security-harness plays a hostile MCP client,
- * Schemathesis sends what the description of the HTTP API allows and forbids. It takes about half an hour of one core.
+ * Schemathesis sends what the HTTP API description allows and forbids. It takes one core about half an hour.
  */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ const NO_HEADERS = 'has no HTTP headers';
 const ON_STDIO = {
   'MCP-021': NO_HEADERS,
   'MCP-RC-001': NO_HEADERS,
-  'MCP-RC-007': 'the harness speaks the older revision over standard input',
+  'MCP-RC-007': 'the harness uses the older revision over standard input',
   'MCP-RC-009': NO_HEADERS,
 };
 const overHttp = (path: string, ...more: readonly string[]) => [

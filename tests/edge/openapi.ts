@@ -1,11 +1,11 @@
-/** openapi-spec-validator and Schemathesis on the description of the HTTP API, and on the service that serves it. */
+/** openapi-spec-validator and Schemathesis on the HTTP API description, and on the service that serves it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
 import { locateEdgeTool } from './environment.ts';
 
 const RUN_MS_MAX = 60 * 60_000;
-/** Random cases for each operation; Schemathesis adds the boundary values of each parameter. */
+/** Random cases for each operation; Schemathesis adds each parameter's boundary values. */
 const CASES_PER_OPERATION = process.env.EDGE_CASES ?? '30';
 const CHECKS = [
   'not_a_server_error',
@@ -46,7 +46,7 @@ interface SchemathesisReport {
   readonly errors: readonly unknown[];
 }
 
-/** Checks the description, and the service against it with the rights of an operator. */
+/** Checks the description, and the service against it with an operator's rights. */
 export async function runOpenApiTools(
   url: string,
   operator_token: string,

@@ -12,7 +12,7 @@ export interface Driver {
   readonly file: string;
   /** The scenes are played a second time, streamed. */
   readonly streams: boolean;
-  /** Places that keep the arguments of a refused call in spite of the adapter. Default none. */
+  /** Places that keep a refused call's arguments despite the adapter. Default none. */
   readonly keeps?: readonly string[];
   /** Outcomes that differ from those of most frameworks. */
   readonly differs?: Readonly<Record<string, Outcome>>;

@@ -23,17 +23,17 @@ export interface SceneResult {
   /** The text that a stream showed, also before an error. */
   shown: string;
   refused: string | null;
-  /** Places that held the arguments of a refused call: messages to the model, the stream, the result of the run. */
+  /** Places that held a refused call's arguments: messages to the model, the stream, the run's result. */
   kept: string[];
 }
 
-/** Notes a place if it holds the secret in the arguments of a call. */
+/** Notes a place if it holds the secret in a call's arguments. */
 export function watchCall({ city }: Scene, { kept }: SceneResult, place: string, value: unknown): void {
   const holds = city?.startsWith('sk-') === true && writeAll(value).includes(city);
   if (holds && !kept.includes(place)) kept.push(place);
 }
 
-/** Writes all members of a value, also of classes that write less of themselves. */
+/** Writes all members, also for classes that write less themselves. */
 function writeAll(value: unknown, seen: Set<object> = new Set()): string {
   if (typeof value !== 'object' || value === null) return String(value);
   if (seen.has(value)) return '';

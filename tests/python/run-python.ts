@@ -1,9 +1,9 @@
-/** Runs Python files of the tests with the package of the checkout. */
+/** Runs the tests' Python files with the checkout's package. */
 import { join } from 'node:path';
 import { type CheckoutRun, root, runProgram, userEnvironment } from '../support/checkout.ts';
 
 /**
- * Runs a file with the Python of an environment. All runs share compiled modules, because frameworks take seconds to
+ * Runs a file with an environment's Python. All runs share compiled modules, because frameworks take seconds to
  * compile.
  */
 export function runPython(

@@ -69,7 +69,7 @@ export const TRUSTS_TEST_PLUGINS = { SERVICE_TRUSTED_PLUGINS: tmpdir() };
 
 /** Returns the same environment with the Node of this test first in PATH. */
 export function ownNodeEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  // Without the compiled modules of this checkout each start compiles all of them again.
+  // Without this checkout's compiled modules each start compiles all again.
   const { NODE_COMPILE_CACHE = '' } = process.env;
   const env = userEnvironment({ ...TRUSTS_TEST_PLUGINS, NODE_COMPILE_CACHE, ...more });
   return { ...env, PATH: `${resolve(process.execPath, '..')}${delimiter}${env.PATH}` };

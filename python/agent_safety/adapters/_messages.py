@@ -218,7 +218,7 @@ class _CheckedTool:
             return tool
         own = type(tool)
 
-        # Wrapped, because LangChain reads the parameters of these methods.
+        # Wrapped, because LangChain reads these methods' parameters.
         @functools.wraps(own._run)
         def run(view: Any, *args: Any, **options: Any) -> Any:
             result = run_tool(self._guard.protect, self._name, lambda: own._run(view, *args, **options), _STEERING)

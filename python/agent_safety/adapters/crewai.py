@@ -111,7 +111,7 @@ def _is_call(text: str) -> bool:
     return "Action Input:" in text and "Final Answer:" not in text
 
 
-# CrewAI reads the last action of a text.
+# CrewAI reads a text's last action.
 _ACTION = re.compile(r"Action: *([^\n]*)\nAction Input:[ \t]*(\{.*\})", re.DOTALL)
 
 

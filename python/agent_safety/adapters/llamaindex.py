@@ -243,7 +243,7 @@ async def _hold_response(llm: Any, tools: Sequence[Any], response: Any) -> Any:
     guards = {each.metadata.name: each._guard for each in tools if isinstance(each, _GuardedTool)}
     for call in llm.get_tool_calls_from_response(response, error_on_no_tool_call=False) or ():
         if call.tool_name in guards:
-            # The tool is not told the id of its call.
+            # The tool is not told its call's id.
             held = await held_calls(guards[call.tool_name]).ahold(None, call.tool_name, call.tool_kwargs)
             response = replace_arguments(response, call.tool_kwargs, held)
     return response

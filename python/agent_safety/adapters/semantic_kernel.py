@@ -61,7 +61,7 @@ def guard_kernel(kernel: Any, guard: Guard | None = None) -> Any:
     async def run_function(context: Any, next: Any) -> None:
         name = context.function.fully_qualified_name
         arguments = dict(context.arguments)
-        # The filter does not see the id of a call.
+        # The filter does not see a call's id.
         allowed = await held_calls(own).adecide(None, name, arguments)
         if allowed != arguments:
             context.arguments.clear()

@@ -99,7 +99,7 @@ export function decodeLeaf(source: string, { start, end }: Span): string {
   return JSON.parse(source.slice(start - 1, end + 1));
 }
 
-/** Returns the decoded strings of leaves with these offsets, in their order. */
+/** Returns the decoded strings at these offsets, in their order. */
 export function decodeLeaves(
   source: string,
   starts: readonly number[],

@@ -75,7 +75,7 @@ function formatJsonLine(event: AuditEvent): string {
   return `${escapeLineEnds(JSON.stringify(event))}\n`;
 }
 
-/** Formats a line of CSV. */
+/** Formats a CSV line. */
 function formatCsvLine(event: AuditEvent): string {
   const cells = COLUMNS.map((column) => formatCsvCell(event[column]));
   return `${cells.join(',')}\r\n`;

@@ -141,7 +141,7 @@ function formatOutput({ columns, line }: CliVerb, output: object): readonly stri
 }
 
 /**
- * Formats one line for each member. An object of the answer is replaced by the lines of its own members; one within it
+ * Formats one line for each member. An object in the answer is replaced by its members' lines; one within it
  * is a line with its name, and its members are indented.
  */
 function formatMembers(members: Readonly<Record<string, unknown>>, indent: string | null = null): string[] {

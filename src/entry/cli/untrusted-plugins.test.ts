@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** A project that was only downloaded runs no code of its own, whichever command is typed in its folder. */
+/** A project that was only downloaded runs no code, whichever command is typed in its folder. */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -62,14 +62,14 @@ function createProject(files: Readonly<Record<string, string>> = {}, parent = sc
   return dir;
 }
 
-/** Runs a command in a project. Returns its exit code, its output and whether code of the project ran. */
+/** Runs a command in a project. Returns its exit code, its output and whether the project's code ran. */
 async function run(cwd: string, args: string, stdin = '') {
   rmSync(RAN, { force: true });
   const { code, stdout, stderr } = await runInProcess(args.split(' '), { cwd, stdin, env: HOOK_ALONE });
   return { code, said: stdout + stderr, ran: existsSync(RAN) };
 }
 
-/** Commands that compile the policy of the folder, and those that need no policy. */
+/** Commands that compile the folder's policy, and those that need no policy. */
 const COMMANDS: readonly (readonly [args: string, expected: 'refuses' | 'ignores'])[] = [
   ['validate', 'refuses'],
   ['scan hello', 'refuses'],
@@ -182,7 +182,7 @@ test('operators trust folders and hashes outside the project', async () => {
 test("plug-ins next to the user's own configuration need no record", async () => {
   const own = createProject({}, join(CONFIG_HOME, 'agent-safety'));
   assert.deepEqual(await run(own, 'validate').then(({ code, ran }) => [code, ran]), [0, true]);
-  // Its own configuration may name a file of a project, which the project can change.
+  // The user's configuration may name a project's file, which the project can change.
   const project = createProject();
   writeFileSync(join(own, 'service.yaml'), `plugins: {files: ["${project}/plugins/acme.mjs"]}\n`);
   assert.equal((await run(own, 'validate')).ran, false);

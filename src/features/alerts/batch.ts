@@ -151,7 +151,7 @@ function moveToOthers(each: KeyedSignal): KeyedSignal {
   return { ...each, ...buildOtherGroup(each.rule) };
 }
 
-/** Returns the group that counts the values over the limit of groups. */
+/** Returns the group that counts the values over the group limit. */
 export function buildOtherGroup({ rule_id, groups }: AlertRule): Pick<KeyedSignal, 'key' | 'values'> {
   const values = Object.fromEntries(groups.map((field) => [field, OTHER_GROUPS]));
   return { values, key: buildGroupKey(rule_id, values) };

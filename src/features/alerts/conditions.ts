@@ -71,14 +71,14 @@ const READERS: Partial<Record<AlertSource, ReadConditions>> = {
   tools_changed: listNewTools,
 };
 
-/** The most conditions of one rule that count in one pass. */
+/** The most conditions that count for one rule in one pass. */
 const CONDITIONS_MAX = 1_000;
 /** The most conditions that are read in one pass: twice the default of `approvals.pending_max`. */
 const READ_MAX = 20_000;
 
 /**
  * Returns the conditions that count in this pass: declared agents first, then all tenants in turn, so that many requests
- * of invented agents delay no other. The rest counts in the next passes.
+ * by invented agents delay no other. The rest counts in the next passes.
  */
 function takeUrgent(signals: readonly Signal[], declared: ReadonlySet<string>): readonly Signal[] {
   if (signals.length <= CONDITIONS_MAX) return signals;
@@ -149,7 +149,7 @@ async function listWaitingApprovals(
 /** An agent counts as silent for this long after its last event; then it is gone. */
 const GONE_MS = 28 * 86_400_000;
 
-/** Lists the agents with sessions that sent no event for the time of the rule; those that became silent last come first. */
+/** Lists the agents with sessions that sent no event for the rule's time; those that became silent last come first. */
 async function listSilentHooks(
   _db: Db,
   { after_ms }: AlertRule,
@@ -283,7 +283,7 @@ async function endOver(
     .forUpdate()
     .execute();
   const open = new Set(rows.map(({ group_key }) => group_key));
-  // Groups without an alert may count in the group of the others.
+  // Groups without an alert may count in the group for the others.
   if ([...current].some((key) => !open.has(key))) current.add(buildOtherGroup(rule).key);
   const by = { caller_id: SERVICE_ACTOR, now_ms };
   for (const row of rows)

@@ -22,7 +22,7 @@ function openNumbers(seed: number): (below: number) => number {
 const TAGS = ['secret.credential.api_key', 'secret.token', 'personal.pii.email', 'personal', 'secretary'];
 const ACTIONS = ['block', 'allow', 'redact', 'require_approval', 'flag'] as const;
 
-/** The events of a minute, with bursts and pauses, slightly out of order as from several workers. */
+/** A minute's events, with bursts and pauses, slightly disordered as from several workers. */
 function makeEvents(): AuditEvent[] {
   const next = openNumbers(42);
   return Array.from({ length: EVENTS }, (_, at) => {

@@ -52,7 +52,7 @@ export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<
     for await (const { record, line } of readRuns(plan, options)) {
       const is_other =
         record.kind === 'event' && options.tenant_id !== null && record.event.tenant_id !== options.tenant_id;
-      // An auditor gets decisions, and no arguments of calls.
+      // An auditor gets decisions, and no call arguments.
       const is_without_body = is_other || record.kind === 'action';
       const text = is_without_body ? Buffer.from(`${omitBody(line)}\n`) : Buffer.concat([line, LINE_FEED]);
       left -= 1;

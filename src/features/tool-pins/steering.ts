@@ -3,7 +3,7 @@
  * document they are ordinary; a definition describes its own tool.
  */
 const STEERING: readonly RegExp[] = [
-  // Before or instead of all others.
+  // Before all others, or in their place.
   /\b(?:before|instead of|rather than|prior to|in place of|over) (?:(?:using|calling|invoking|running) )?(?:(?:any|all|every|each)(?: other)?|(?:all )?(?:of )?the other)(?: \w{1,20})? tools?\b/,
   /\b(?:do not|don't|never) (?:use|call|invoke|trust) (?:(?:any|all|the) )?(?:other|another)\b[^.\n]{0,40}\btools?\b/,
   /\b(?:ignore|disregard|avoid) (?:(?:any|all|the) )?(?:other|another) tools?\b|\banother tool\b[^.\n]{0,60}\b(?:ignore|skip|avoid) (?:it|that)\b/,
@@ -11,7 +11,7 @@ const STEERING: readonly RegExp[] = [
   // Other servers made to look worse.
   /\b(?:over|than|instead of|never use|do not use|don't use)\b[^.\n]{0,60}\b(?:of|from|by) (?:any |the |all )?other (?:mcp )?servers?\b/,
   /\bother (?:mcp )?(?:servers?|tools?)\b[^.\n]{0,60}\b(?:deprecated|insecure|unsafe|broken|compromised|malicious)\b/,
-  // The behaviour of another tool.
+  // Another tool's behaviour.
   /\bwhen(?:ever)? (?:the )?[`"']?[\w-]{2,60}[`"']? (?:tool )?is (?:used|called|invoked|available)\b[^.\n]{0,120}\b(?:change|replace|redirect|forward|modify|set|send|append|add)\b/,
   // Behind the user's back.
   /\b(?:do not|don't|never|without) (?:mention|tell|inform|alert|notify|reveal)(?:ing)? (?:(?:this|that|it|anything) to )?the user\b/,
@@ -19,7 +19,7 @@ const STEERING: readonly RegExp[] = [
   /\b(?:read|pass|send|include|provide|attach|open)\b[^.\n]{0,80}(?:~\/?\.(?:ssh|aws|kube|gnupg|cursor|netrc|npmrc)\b|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)\b)/,
 ];
 
-/** Returns whether the texts of a definition steer the agent. */
+/** Returns whether a definition's texts steer the agent. */
 export function steersAgent(text: string): boolean {
   const read = text.toLowerCase().replace(/[\s\u2018\u2019]+/g, (found) => (/\s/.test(found) ? ' ' : "'"));
   return STEERING.some((pattern) => pattern.test(read));

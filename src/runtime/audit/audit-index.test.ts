@@ -373,7 +373,7 @@ test('old events are deleted on demand with their tags', async (t) => {
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('a query returns shown actions only where they are wanted, until they are pruned', async (t) => {
+test('a query returns shown actions on request, until pruned', async (t) => {
   const { trail, indexer, index } = await makeIndex(t);
   const journal = await trail.open();
   const shown = { action_shown: 'Bash {"command":"rm -rf /"}', action_marks: [[17, 25]] } as const;

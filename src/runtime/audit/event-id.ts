@@ -25,7 +25,7 @@ export function createEventId(now_ms: number): string {
   return `evt_${formatTimeDigits(now_ms)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
 }
 
-/** Returns a text that sorts before every event ID of this time and later, and after those of earlier times. */
+/** Returns a text that sorts before every event ID from this time on, and after all earlier ones. */
 export function formatEventIdFloor(now_ms: number): string {
   return `evt_${formatTimeDigits(now_ms)}`;
 }

@@ -64,7 +64,7 @@ export function isAuditEvent(value: unknown): value is AuditEvent {
   );
 }
 
-/** The bytes of a shown action and its marks in a file. */
+/** The most UTF-16 units in a shown action, and the most marks, that a file may hold. */
 const ACTION_UNITS_MAX = 4_096;
 
 function isShownAction({ action_shown, action_marks }: Record<string, unknown>): boolean {

@@ -33,7 +33,7 @@ type RecordOf<Kind extends RecordKind, Body> = {
   readonly record_hash: string;
 } & { readonly [key in Kind]: Body };
 
-/** The shown action of the event in the next line. Its body can be erased, and the chain still verifies. */
+/** The shown action for the event in the next line. Its body can be erased, and the chain still verifies. */
 type ActionRecord = Omit<RecordOf<'action', ActionBody>, 'action'> & { readonly action?: ActionBody };
 
 export interface ActionBody {
@@ -110,7 +110,7 @@ export function encodeRecord(
   };
 }
 
-/** Encodes the body of the line that keeps an event's shown action; `null` if it has none. */
+/** Encodes the line body with an event's shown action; `null` if it has none. */
 export function encodeActionBody({ event_id, action_shown, action_marks = [] }: AuditEvent): string | null {
   if (action_shown === undefined) return null;
   const salt = randomBytes(16).toString('hex');

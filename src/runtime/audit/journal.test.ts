@@ -58,7 +58,7 @@ test('a line has the hashes of its body and of its header, and holds the event a
   assert.equal((await trail.verify()).intact, true);
 });
 
-test('a shown action is no part of its event, and can be erased', async (t) => {
+test('a shown action is outside its event and erasable', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const shown = { action_shown: 'Bash {"command":"ls"}', action_marks: [[0, 4]] } as const;

@@ -91,7 +91,7 @@ const HOUR_MS = 3_600_000;
 
 interface PendingWrite {
   readonly event_json: string;
-  /** The body of the line before it; `null` if no action is shown. */
+  /** The body for the line before it; `null` if no action is shown. */
   readonly action_json: string | null;
   readonly resolve: () => void;
   readonly reject: (failure: AuditFailure) => void;

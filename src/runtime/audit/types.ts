@@ -29,15 +29,15 @@ export interface AuditEvent {
   /** `phase` and the other details of the event: strings, numbers and booleans, or lists of strings. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
   /**
-   * The call as people see it, at most 2 KB. The journal keeps it outside of the event, so that it can be erased; only
+   * The call as people see it, at most 2 KB. The journal keeps it outside the event, so that it can be erased; only
    * queries with `with_actions` return it.
    */
   readonly action_shown?: string;
-  /** The dangerous parts of `action_shown`, in UTF-16 units. */
+  /** Its dangerous parts, in UTF-16 units. */
   readonly action_marks?: ActionMarks;
 }
 
-/** Ranges of a text: `[start, end]`, end exclusive. */
+/** Ranges in a text: `[start, end]`, end exclusive. */
 export type ActionMarks = readonly (readonly [start: number, end: number])[];
 
 /** The fields of which an event must have one of several values. An absent list matches all events. */

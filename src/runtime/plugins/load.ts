@@ -18,11 +18,11 @@ export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled'
   readonly patterns: readonly PatternSettings[];
 }
 
-/** The hashes that files of plug-ins may or must have, apart from those that the user trusts. */
+/** The hashes that plug-in files may or must have, apart from those that the user trusts. */
 export interface PluginConsent {
-  /** The hashes that files of skills must have; defaults to those of the lock file. */
+  /** The hashes that skill files must have; defaults to those in the lock file. */
   readonly locked?: LockedFiles;
-  /** SHA-256 hashes of files to which the operator has agreed just now. */
+  /** SHA-256 hashes to which the operator has agreed just now. */
   readonly reviewed?: ReadonlySet<string>;
 }
 
@@ -30,7 +30,7 @@ export interface PluginConsent {
 const TIMES_MAX = 4;
 
 /**
- * Loads the plug-ins that `plugins` names. Runs none unless the user trusts the code of all. A plug-in that throws,
+ * Loads the plug-ins that `plugins` names. Runs none unless the user trusts all their code. A plug-in that throws,
  * hangs, has an invalid export or uses a taken name is excluded, and its report gives the reason.
  *
  * @throws StartFailure `config_invalid` if the user has not trusted one

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { openOwnFile } from '../../platform/files/own-file.ts';
 
-/** A file of a plug-in, and the SHA-256 of its bytes. */
+/** A plug-in file and its SHA-256. */
 export interface PluginFile {
   /** Absolute, without links in it. */
   readonly path: string;
@@ -14,7 +14,7 @@ const FILES_MAX = 1_000;
 const FILE_BYTES_MAX = 8_388_608;
 
 /**
- * Hashes the file of a plug-in and the files that it imports by relative paths, directly or through each other. Never
+ * Hashes a plug-in file and the files that it imports by relative paths, directly or through each other. Never
  * runs one. Installed packages and computed paths are not followed.
  *
  * @throws Error if a file cannot be read, or there are too many

@@ -12,27 +12,27 @@ import { hashPluginFiles, type PluginFile } from './plugin-files.ts';
 import { findTrustProblem } from './trust.ts';
 import type { PluginSource } from './types.ts';
 
-/** The hashes of the files that a user trusts in one project, by path. */
+/** The file hashes that a user trusts in one project, by path. */
 type TrustedHashes = ReadonlyMap<string, string>;
 
 export type TrustStatus = 'trusted' | 'changed' | 'new';
 
-/** Files that need no record of the user. */
+/** Files that need no user record. */
 interface OperatorTrust {
-  /** Real paths of folders. */
+  /** Real folder paths. */
   readonly folders: readonly string[];
   readonly hashes: ReadonlySet<string>;
 }
 
-/** Names folders and SHA-256 hashes that an operator trusts, separated as in `PATH`. Files of a project cannot set it. */
+/** Names folders and SHA-256 hashes that an operator trusts, separated as in `PATH`. A project's files cannot set it. */
 const TRUST_VARIABLE = 'SERVICE_TRUSTED_PLUGINS';
 const RECORD_BYTES_MAX = 1_048_576;
 
 /**
- * Ensures that the user has trusted the code of every plug-in, before any of it runs. Code of a project that was only
+ * Ensures that the user has trusted every plug-in's code, before any runs. Code in a project that was only
  * downloaded must not run because a command was typed in its folder.
  *
- * @param reviewed - SHA-256 hashes of files to which the operator has agreed just now
+ * @param reviewed - SHA-256 hashes to which the operator has agreed just now
  * @throws StartFailure `config_invalid` with a problem for each plug-in that is not trusted
  */
 export async function assertTrusted(
@@ -53,7 +53,7 @@ export async function assertTrusted(
     );
 }
 
-/** Returns why a plug-in is not trusted, as the predicate of a sentence; `null` if it is. */
+/** Returns why a plug-in is not trusted, as a predicate; `null` if it is. */
 export async function findMissingTrust(
   source: PluginSource,
   origin: ConfigOrigin,
@@ -98,9 +98,9 @@ export async function readTrustedHashes(base_dir: string): Promise<TrustedHashes
   }
 }
 
-/** The content of the record of one project. */
+/** One project's record. */
 interface TrustRecord {
-  /** The real path of the project, for a person who reads the file. */
+  /** The project's real path, for a person who reads the file. */
   readonly folder: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -128,7 +128,7 @@ function getRecordPath(base_dir: string): string {
   return join(getUserConfigFolder(), 'trusted-plugins', `${name}.json`);
 }
 
-/** A configuration of the system or of the user is no project, and neither are the plug-ins next to it. */
+/** A configuration that belongs to the system or the user is no project, and neither are the plug-ins next to it. */
 function listTrustedFolders({ base_dir }: ConfigOrigin, { folders }: OperatorTrust): readonly string[] {
   const own = ['/etc', getUserConfigFolder()].map(resolveRealPath);
   return [...folders, ...own.filter((folder) => isBelow(resolveRealPath(base_dir), folder))];

@@ -126,7 +126,7 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
   };
 }
 
-/** Converts the failure of plug-ins that are not trusted. */
+/** Converts the failure for untrusted plug-ins. */
 function buildRefusal(error: unknown): PolicyResult & { readonly ok: false } {
   if (!(error instanceof StartFailure)) throw error;
   const problems = error.problems.map((problem) => ({ ...problem, level: 'error' }) as const);

@@ -19,5 +19,5 @@ export type ReloadReport =
       readonly problems: readonly { file: string; path: string; message: string }[];
     };
 
-/** The number of places shown at which a policy is less strict than the one before. */
+/** The most places that are shown at which a policy is less strict than the one before. */
 export const WEAKER_PLACES_SHOWN_MAX = 50;

@@ -47,7 +47,7 @@ export async function loadPluginsAfter(
   return { loaded: { ...loaded, plugins: named }, brought, problems, seen, emptied };
 }
 
-/** Returns the hashes of the code in a change, to which the operator has agreed. */
+/** Returns the code hashes in a change, to which the operator has agreed. */
 export function listCodeHashes(changes: readonly FileChange[]): ReadonlySet<string> {
   return new Set(changes.flatMap(({ path, after }) => (after !== null && isCode(path) ? [after] : [])));
 }

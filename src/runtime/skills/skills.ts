@@ -208,7 +208,7 @@ async function planInTurn(
   }
 }
 
-/** Records the trust of this user in the installed code, to which the operator has agreed. */
+/** Records that this user trusts the installed code, to which the operator has agreed. */
 async function trustInstalledCode(base_dir: string, changes: readonly FileChange[]): Promise<void> {
   const agreed = listCodeHashes(changes);
   const root = resolveRealPath(base_dir);

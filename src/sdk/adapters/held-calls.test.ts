@@ -47,7 +47,7 @@ test('a conversation holds no arguments of a refused call', async () => {
     const input = await getHeldCalls(guard).hold(call);
     assert.deepEqual(input, expected, title);
     const ran: unknown[] = [];
-    // The tools of an agent may have a guard of another subject.
+    // An agent's tools may have a guard for another subject.
     for (const each of [guard, guard.withSubject({ agent_id: 'other' })]) {
       const work = runHeldCall(each, { ...call, input }, (allowed) => ran.push(allowed));
       if (runs) await work;

@@ -4,7 +4,7 @@ import type { Guard } from '../guard.ts';
 import { runChecked } from '../tool-error.ts';
 import type { GuardVerdict } from '../types.ts';
 
-/** A call of a tool as a model makes it. Some frameworks give no id to the tool, which then receives the same `input`. */
+/** A tool call as a model makes it. Some frameworks give no id to the tool, which then receives the same `input`. */
 export interface ModelCall {
   readonly id?: string | undefined;
   readonly tool: string;
@@ -12,8 +12,8 @@ export interface ModelCall {
 }
 
 /**
- * Decisions on the calls of a model, by their ids and their arguments. A call is decided when the model makes it if an
- * answer could not show its arguments. The conversation then holds the arguments of an allowed call, and masked ones of a
+ * Decisions on a model's calls, by their ids and their arguments. A call is decided when the model makes it if an
+ * answer could not show its arguments. The conversation then holds the arguments for an allowed call, and masked ones for a
  * refused call. All other calls are decided when their tool runs.
  */
 export interface HeldCalls {
@@ -28,7 +28,7 @@ const CALLS_MAX = 1_000;
 
 const held = new WeakMap<Guard, HeldCalls>();
 
-/** Refusals of all guards, because a model and its tools may have guards of different subjects. */
+/** Refusals by all guards, because a model and its tools may have guards for different subjects. */
 const refused = openDecisions<BlockedError>();
 
 /** Returns the decisions of a guard, which its models and tools share. */
@@ -43,7 +43,7 @@ export function findRefusal(call: ModelCall): BlockedError | undefined {
   return refused.get(call);
 }
 
-/** Runs a tool behind the guard as `Guard.run` does, with the decision of its call if that was held. */
+/** Runs a tool behind the guard as `Guard.run` does, with the decision on its call if that was held. */
 export async function runHeldCall<Input, Output>(
   guard: Guard,
   call: ModelCall & { readonly input: Input },
@@ -56,7 +56,7 @@ export async function runHeldCall<Input, Output>(
   );
 }
 
-/** Returns whether an answer may show the JSON form of a value. */
+/** Returns whether an answer may show a value's JSON form. */
 export async function isShown(guard: Guard, value: unknown): Promise<boolean> {
   return (await judgeOutput(guard, value)).decision === 'allow';
 }
@@ -114,7 +114,7 @@ function parseObject(text = ''): object {
   }
 }
 
-/** Decisions by the id of a call or, without one, by the object of its arguments. */
+/** Decisions by a call's id or, without one, by its arguments object. */
 function openDecisions<Decision>() {
   const by_id = new Map<string, Decision>();
   const by_input = new WeakMap<object, Decision>();

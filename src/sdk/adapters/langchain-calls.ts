@@ -1,10 +1,10 @@
-/** Holds the calls in answers of LangChain models, in every form in which a message repeats them. */
+/** Holds the calls in LangChain answers, in every form in which a message repeats them. */
 import type { Guard } from '../guard.ts';
 import { getHeldCalls, isShown } from './held-calls.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The members of a message that hold calls. `content` has those of some providers as blocks. */
+/** A message's members that hold calls. `content` has some providers' calls as blocks. */
 interface CallingMessage {
   readonly content: unknown;
   readonly tool_calls?: readonly Fields[];
@@ -12,11 +12,11 @@ interface CallingMessage {
   readonly tool_call_chunks?: readonly Fields[];
 }
 
-/** Members of a call with its id, and those with its arguments. */
+/** Call members with its id, and those with its arguments. */
 const ID_MEMBERS = ['id', 'call_id', 'tool_call_id'];
 const ARGUMENT_MEMBERS = ['args', 'arguments', 'input', 'partial_json'];
 
-/** Returns the members of a message that its held calls change; `null` if there are none. */
+/** Returns the message members that held calls change; `null` if there are none. */
 export async function holdMessageCalls(message: object, guard: Guard): Promise<object | null> {
   const given = message as CallingMessage;
   const { tool_calls = [], invalid_tool_calls = [], tool_call_chunks = [] } = given;

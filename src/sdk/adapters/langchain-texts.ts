@@ -33,7 +33,7 @@ type Block = Readonly<Record<string, unknown>>;
 
 /** Members of a block that hold what a model says or thinks. */
 const TEXT_MEMBERS = ['text', 'thinking', 'reasoning'];
-/** Members of `additional_kwargs` that repeat calls of tools. */
+/** Members in `additional_kwargs` that repeat tool calls. */
 const CALL_MEMBERS = ['tool_calls', 'function_call'];
 
 /** Returns messages in which what users say is checked. */
@@ -64,7 +64,7 @@ export function readMessageText({ content }: Pick<ChatMessage, 'content'>): stri
   return (content as Block[]).map((block) => String(block[findTextMember(block) ?? ''] ?? '')).join('');
 }
 
-/** Returns the answer of a model with checked texts and held calls. If one changes, what else the provider sent is left out. */
+/** Returns a model's answer with checked texts and held calls. If one changes, what else the provider sent is left out. */
 export async function protectAnswer<Message extends object>(
   message: Message,
   guard: Guard,

@@ -164,7 +164,7 @@ async function protectStructured(
   guard: Guard,
   checked: ReadonlySet<string>,
 ): Promise<ModelAnswer> {
-  // A model gives such an answer as the arguments of a call.
+  // A model gives such an answer as call arguments.
   const calls = answer.messages.flatMap(({ tool_calls = [] }) => tool_calls);
   for (const { id, name, args } of calls) {
     const error = findRefusal({ id, tool: name, input: args });

@@ -110,7 +110,7 @@ interface ChatAnswer {
   readonly message: ChatMessage & { readonly options?: CallOptions };
 }
 
-/** The member of an answer with its calls. */
+/** The answer's member with its calls. */
 interface CallOptions {
   readonly toolCall?: readonly ToolCall[];
 }
@@ -118,7 +118,7 @@ interface CallOptions {
 interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** An object, or JSON, which may be a part of it while it arrives. */
+  /** An object, or JSON, which may be incomplete while it arrives. */
   readonly input: unknown;
 }
 
@@ -144,7 +144,7 @@ async function protectAnswer(guard: Guard, answer: ChatAnswer): Promise<ChatAnsw
   };
 }
 
-/** Holds the calls of an answer. A tool receives the object of its arguments and no id, so they are an object here. */
+/** Holds an answer's calls. A tool receives its arguments object and no id, so they are an object here. */
 async function holdCalls(guard: Guard, options?: CallOptions): Promise<CallOptions | undefined> {
   if (options?.toolCall === undefined) return options;
   const { toolCall } = options;
@@ -171,7 +171,7 @@ function parseInput(input: unknown): unknown {
 /** Checks a structured answer. One that would be masked is blocked, because its masked form may break its schema. */
 async function protectObject<Answer extends StructuredAnswer>(guard: Guard, answer: Answer): Promise<Answer> {
   if (answer.object === undefined) return answer;
-  // A model gives such an answer as the arguments of a call.
+  // A model gives such an answer as call arguments.
   for (const { name, input } of answer.toolCalls ?? []) {
     const error = findRefusal({ tool: name, input });
     if (error !== undefined) throw error;
@@ -207,7 +207,7 @@ async function* guardChunks(
   member: 'delta' | 'text' = 'delta',
 ): AsyncGenerator<Chunk> {
   const stream = guard.openStream();
-  // Calls can arrive in pieces, the later one with all of the earlier, so they are held until the end.
+  // Calls can arrive in pieces, each with all earlier ones, so they are held until the end.
   const calls = new Map<string, ToolCall>();
   let last: Chunk = {};
   for await (const chunk of source) {

@@ -30,7 +30,7 @@ interface ProcessorCall {
 interface StreamCall {
   readonly part: {
     readonly type: string;
-    /** Absent in a part with data of the program. */
+    /** Absent in a part with the program's data. */
     readonly payload?: Readonly<Record<string, unknown>>;
   };
   readonly state: Record<string, unknown>;
@@ -59,7 +59,7 @@ export function createMastraProcessor(guard: Guard): MastraProcessor {
       abortIfBlocked(abort, () => protectPrompts(messages, (text) => guard.protect.input(text))),
     processOutputResult: ({ messages, abort }: ProcessorCall) =>
       abortIfBlocked(abort, () => protectAnswers(messages, (text) => guard.protect.output(text))),
-    // The provider's own form of the answer holds the text as it was. Mastra builds its result of this object.
+    // The provider's form holds the answer's text as it was. Mastra builds its result from this object.
     processLLMResponse: async ({ rawResponse }: { rawResponse?: { body?: unknown } }) => {
       if (rawResponse !== undefined) delete rawResponse.body;
     },
@@ -197,7 +197,7 @@ async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unk
     : { ...open.delta, payload: { ...open.delta.payload, text } };
 }
 
-/** Leaves out what the provider says of an answer if an answer could not show it. Steps are changed in place. */
+/** Leaves out what the provider says about an answer if an answer could not show it. Steps are changed in place. */
 async function withoutMetadata(guard: Guard, part: StreamCall['part']): Promise<StreamCall['part']> {
   if (part.payload === undefined) return part;
   const { metadata, output, ...payload } = part.payload as MetadataHolder & {
@@ -219,7 +219,7 @@ interface MetadataHolder {
   providerMetadata?: unknown;
 }
 
-/** Holds a call. The provider has run its own tools already, so of their calls arguments are only left out. */
+/** Holds a call. The provider has run its tools already, so their arguments are only left out. */
 async function holdCall(guard: Guard, part: StreamCall['part']): Promise<StreamCall['part']> {
   const { toolCallId, toolName, args, providerExecuted } = (part.payload ?? {}) as Partial<CallPayload>;
   const kept =

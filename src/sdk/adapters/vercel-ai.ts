@@ -188,7 +188,7 @@ async function protectPart<Part extends TextPart>(guard: Guard, part: Part): Pro
   return (await isShown(guard, part)) ? part : null;
 }
 
-/** Holds a call. The provider has run its own tools already, so of their calls arguments are only left out. */
+/** Holds a call. The provider has run its tools already, so their arguments are only left out. */
 async function holdCall<Part extends TextPart>(guard: Guard, part: Part): Promise<Part> {
   const { toolCallId: id, toolName: tool, input, providerExecuted } = part as Part & CallPart;
   const given = parseInput(input);

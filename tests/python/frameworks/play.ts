@@ -102,7 +102,7 @@ async function openGap(service: TestService, route: string): Promise<Server> {
       answer.writeHead(reply.statusCode!, reply.headers);
       reply.pipe(answer);
     });
-    // Without a listener an error ends all tests of the file.
+    // Without a listener an error ends all tests in the file.
     next.on('error', () => given.socket.destroy());
     given.pipe(next);
   }).listen(0, '127.0.0.1');
@@ -192,7 +192,7 @@ function getOutcomes(found: Readonly<Record<string, Record<string, unknown>>>): 
   );
 }
 
-/** Approves the calls of all agents but one. */
+/** Approves all agents' calls but one's. */
 async function approveWaiting(service: TestService, ended: AbortSignal): Promise<void> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

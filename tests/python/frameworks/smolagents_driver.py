@@ -27,7 +27,7 @@ class Scripted(Model):
             at = found.find("BlockedError: ")
             self.seen["result"] = found if at < 0 else found[at:].removeprefix("BlockedError: ").split("\n")[0]
         if self.arguments is not None and not results:
-            # A list holds the arguments of parallel calls.
+            # A list holds the arguments for parallel calls.
             given = self.arguments if isinstance(self.arguments, list) else [self.arguments]
             calls = [call_of("look_up", each, f"c{place}") for place, each in enumerate(given)]
         else:

@@ -157,7 +157,7 @@ function gradeFiles(folder: string): Loss | null {
   return /^(?:\.\/)?[\w@+]/.test(folder) ? 'part' : 'tree';
 }
 
-/** Returns whether a path is outside of the working folder, and neither temporary nor made by tools. */
+/** Returns whether a path is outside the working folder, and neither temporary nor made by tools. */
 export function isOutside(path: string): boolean {
   return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalizePath(path)) && !isTemporary(path) && !isRegenerable(path);
 }

@@ -15,7 +15,7 @@ export function isPatch(text: string): boolean {
   return /^\s{0,20}(?:\*\*\* Begin Patch|diff --git |--- [^\n]{1,1024}\n\+\+\+ )/.test(text);
 }
 
-/** Returns the lines that a patch adds to files other than prose, with blanks in place of the other text. */
+/** Returns the lines that a patch adds to files other than prose; other text becomes blanks. */
 export function blankUnaddedLines(text: string): string {
   let is_prose = false;
   return text.replace(/[^\n]+/g, (line) => {

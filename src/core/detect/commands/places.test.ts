@@ -91,7 +91,7 @@ test('a rule that is switched off by its id is off in texts too', () => {
   assert.deepEqual(foundIn(rules), []);
 });
 
-test('a command in a text that is too deep to read is found', () => {
+test('a command that is nested too deep is found', () => {
   const countNested = (levels: number, command: string): number => {
     const text = `$ echo ${'$('.repeat(levels)}${command}${')'.repeat(levels)}`;
     return detectDangerousCommands({ kind: 'text', text }).length;

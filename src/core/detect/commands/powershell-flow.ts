@@ -68,7 +68,7 @@ const VARIABLE = /\$(?:\w{1,10}:)?(\w{1,40})/g;
 /** Paths as they are written in scripts, with the home folder as a variable or not. */
 const PATH = /[~\w.$:%{}-]{0,60}(?:[\\/][\w.$*{}% -]{1,60}){1,12}|\.env\b|\bid_(?:rsa|ed25519)\b/g;
 
-/** A file that a method of .NET deletes: its class and a path, or an object of the file. */
+/** A file that a .NET method deletes: its class and a path, or a file object. */
 const FILE_DELETED =
   /\[(?:system\.)?io\.file\]::delete\s{0,2}\(\s{0,2}["']([^"'\n]{1,300})["']|(?:new-object\s{1,4}(?:system\.)?io\.fileinfo|\bget-item|\bgi)\s{1,4}\(?["']?([^"'\s)]{1,300})["']?\s{0,2}\){1,2}\.delete\(\)/i;
 

@@ -71,10 +71,10 @@ export function createToolCallReader(
   return { visit, end };
 }
 
-/** Keys of text that an edit replaces, or that is not written. */
+/** Keys whose text an edit replaces or does not write. */
 const NOT_WRITTEN =
   /^(?:old|before|original|search|find|pattern|query|description|explanation|instructions?)/i;
-/** The most texts of one call that are reported. */
+/** The most texts that are reported for one call. */
 const MARKED_MAX = 16;
 
 /** Finds redaction markers in the text that a tool writes to a file. The path can follow the text. */

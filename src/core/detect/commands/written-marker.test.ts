@@ -10,7 +10,7 @@ const policies = [[], [codingAgent.document]].map((documents) =>
   buildTestPolicy({ documents, settings: { default_action: 'allow' } }),
 );
 
-/** Returns the decision with the built-in rules and with the pack, and the text of the finding. */
+/** Returns the decision with the built-in rules and with the pack, and the found text. */
 function judgeCall(tool: string, value: Json): readonly string[] {
   const content = { kind: 'json', value } as const;
   const crossing = buildTestCrossing({ boundary: 'action', phase: 'request', tool, content });
@@ -56,7 +56,7 @@ test('the decision says how to keep the value', () => {
   assert.match(reason, /Keep the line as it is in the file, or restore it/);
 });
 
-test('a marker does not hide a command in the same text', () => {
+test('a marker hides no command in the same text', () => {
   const content = `os.system("rm -rf /")\n${LINE}`;
   const value = { file_path: 'a.py', content } as const;
   const crossing = buildTestCrossing({

@@ -1,17 +1,17 @@
 import { countSteps } from '../../steps.ts';
 
 /**
- * Finds a redaction marker of this product where a file has a value: a model that read a masked file writes the mask
+ * Finds a redaction marker where a file has a value: a model that read a masked file writes the mask
  * back, and the secret in the file is lost.
  */
 
-/** `[REDACTED]`, `[REDACTED:ssn]`, and the tokens of `redaction.mode: tokenize`. */
+/** `[REDACTED]`, `[REDACTED:ssn]`, and the tokens for `redaction.mode: tokenize`. */
 const MARKER = /\[(?:REDACTED(?::[a-z][\w.]{0,40})?|([A-Z][A-Z_]{2,30}_\d{1,5}))\]/g;
 const MARKERS_MAX = 200;
-/** The most UTF-16 units of a line that are read before and after a marker. */
+/** The most UTF-16 units that are read before and after a marker. */
 const LINE_UNITS_MAX = 300;
 
-/** Names that say that the text is about masks, as in the tests of a logger. */
+/** Names that say that the text is about masks, as in a logger's tests. */
 const IS_ABOUT_MASKS =
   /mask|redact|censor|replac|placeholder|marker|sanit|scrub|obfusc|expect|assert|output|modified|[=!]==?\s{0,4}["'`]?$/i;
 /** `name = "`, `"name": "`, and a prefix without blanks: `url = "postgres://app:`. */
@@ -32,13 +32,13 @@ const ELEMENT_VALUE = /<[\w.:-]{1,60}(?: [^<>]{0,100})?>$/;
 const WORD_VALUE = /(?:^|\s)(?:password|passwd|secret|token) {1,4}$/i;
 const LIST_VALUE = /^\s{0,40}- ["']?$/;
 const QUOTED_PLACES = [QUOTED_VALUE, HEADER_VALUE, LIST_VALUE];
-/** The line before a value of several lines: `key: |`, `key =`. */
+/** The line before a multi-line value: `key: |`, `key =`. */
 const OPENS_VALUE = /[\w"'\])]\s{0,4}[:=]\s{0,4}[|>]?[+-]?\s{0,4}$/;
 
 const CLOSES_QUOTE = /^[^\s"'`]{0,200}["'`]/;
 const ENDS_LINE = /^[^\s"'`]{0,200}\s{0,40}(?:#.{0,300}|\/\/.{0,300})?$/;
 
-/** Returns the first marker in the place of a value in a text that is written to a file. Linear. */
+/** Returns the first marker that replaces a value in text that is written to a file. Linear. */
 export function findMarkerAsValue(text: string): { readonly start: number; readonly end: number } | null {
   if (!text.includes('[')) return null;
   let checked = 0;
@@ -75,7 +75,7 @@ function isValue(text: string, start: number, end: number, is_token: boolean): b
   );
 }
 
-/** Files of prose, in which a marker is an example. */
+/** Prose files, in which a marker is an example. */
 const IS_PROSE = /\.(?:md|mdx|markdown|rst|adoc|txt|html?|tex)$/i;
 
 /** Returns whether a file is documentation. */

@@ -1,12 +1,12 @@
 import { hasFlag, isHarmlessCall, joinWords } from '../shell/options.ts';
 import type { Command } from '../shell/syntax.ts';
 
-/** Words by program, from rows of `programs | words`. */
+/** Words by program, from rows `programs | words`. */
 function indexPrograms(rows: readonly (readonly [string, RegExp])[]): ReadonlyMap<string, RegExp> {
   return new Map(rows.flatMap(([programs, words]) => programs.split(' ').map((name) => [name, words])));
 }
 
-/** The words with which a program shows a credential of its user, an account or a cluster, or makes a new one. */
+/** The words with which a program shows or makes a credential for its user, an account or a cluster. */
 const CREDENTIALS = indexPrograms([
   [
     'aws',
@@ -49,7 +49,7 @@ const CREDENTIALS = indexPrograms([
   ['vault bao', / (?:print token|token create|operator (?:init|generate-root)) /],
 ]);
 
-/** The words with which a program shows values of a secret manager. */
+/** The words with which a program shows a secret manager's values. */
 const MANAGED_SECRETS = indexPrograms([
   ['akeyless', / get-(?:secret-value|dynamic-secret-value|rotated-secret) /],
   ['ansible-vault', / (?:view|decrypt) /],
@@ -85,7 +85,7 @@ export function showsCredential(command: Command): boolean {
 }
 
 /**
- * Returns whether a command shows a value of a secret manager. It is a fact and no finding, because people and builds
+ * Returns whether a command shows a secret manager's value. It is a fact and no finding, because people and builds
  * read them all day: only a policy says whether an agent may.
  */
 export function showsManagedSecret(command: Command): boolean {

@@ -12,7 +12,7 @@ export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'start
 export interface GuardView {
   readonly paths: GuardedPaths;
   readonly folders: readonly string[] | null;
-  /** Names of programs that the configuration declares as wrappers. */
+  /** Program names that the configuration declares as wrappers. */
   readonly wrappers?: readonly string[];
 }
 
@@ -264,7 +264,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /** Settings of coding agents that hold hooks, or switches that turn hooks or questions off; and the installed program. */
-/** The program, the configuration of a user, and the plug-ins that the user trusts. */
+/** The program, a user's configuration, and the plug-ins that the user trusts. */
 const OWN_FOLDERS = ['node_modules/agent-safety', '.config/agent-safety', 'agent-safety/trusted-plugins'];
 const AGENT_SETTINGS = compileAlternatives([
   ...AGENT_TRACES.guarded_files,

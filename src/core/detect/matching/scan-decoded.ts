@@ -141,7 +141,7 @@ function searchJsonStrings(search: Search): void {
 }
 
 /**
- * Returns the indices of the strings with an anchor, and of those with escapes that may be nested. They are walked as
+ * Returns the indices for strings with an anchor or with escapes that may be nested. They are walked as
  * one text, because most strings are short and have neither. A line break allows the anchors that the start of a text
  * allows.
  */

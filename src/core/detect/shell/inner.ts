@@ -26,7 +26,7 @@ export function buildInnerCommand(
   };
 }
 
-/** Derives a command at the position of another one, one level deeper and in its environment. */
+/** Derives a command at another one's position, one level deeper and in its environment. */
 export function deriveInner(around: Command, wrapper: string): Command {
   return {
     ...around,

@@ -45,7 +45,7 @@ export interface ReadingOptions {
   readonly dialect?: ShellDialect;
   /** The work budget; by default derived from the length. */
   readonly work?: WorkBudget;
-  /** Programs that run the rest of their line, in addition to those of `wrappers.ts`. */
+  /** Programs that run the rest of their line, in addition to those in `wrappers.ts`. */
   readonly wrappers?: readonly string[] | undefined;
 }
 

@@ -53,7 +53,7 @@ export function unwrapWrapper(
   return { commands, scripts: texts.map((text) => buildInnerScript(command, text, 'posix')) };
 }
 
-/** A wrapper of the configuration: options, then a command. */
+/** A configured wrapper: options, then a command. */
 const DECLARED: Wrapper = {
   path: [],
   takes_value: new Set(),

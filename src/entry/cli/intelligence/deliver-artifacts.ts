@@ -106,7 +106,7 @@ interface Consent {
   readonly note: string | null;
 }
 
-/** Writes the audit event of a confirmed proposal. The reason stays in the record of the change, in the state folder. */
+/** Writes the audit event for a confirmed proposal. The reason stays in the change record, in the state folder. */
 async function recordConfirmation(result: AdvisorResult, config: Config): Promise<void> {
   const { openLocalRuntime } = await import('../../../server/local.ts');
   const { recordOperatorChange } = await import('../../../operations/managed-change.ts');

@@ -39,7 +39,7 @@ export interface AdmittedSubscriber {
   readonly access_ms: number;
 }
 
-/** The interval of the check of a credential, which expires or is revoked at any time. */
+/** The time between two credential checks, because one expires or is revoked at any time. */
 const ACCESS_MS = 500;
 
 /**

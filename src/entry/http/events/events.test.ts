@@ -175,7 +175,7 @@ test('a stream ends when its credential does, over either transport', async () =
   });
 });
 
-test('a stream ends within a second after its credential, whatever the heartbeat', async () => {
+test('a stream ends within a second after its credential', async () => {
   let now_ms = Date.UTC(2026, 0, 1);
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const public_key_file = join(scratch, 'events.pem');

@@ -13,7 +13,7 @@ export interface MaskedArguments {
 }
 
 /**
- * Returns the content as JSON of at most `bytes_max` bytes, with secrets, personal data and injections masked. A dangerous
+ * Returns the content as JSON, at most `bytes_max` bytes, with secrets, personal data and injections masked. A dangerous
  * command stays: an approver decides on it.
  */
 export function maskArguments(

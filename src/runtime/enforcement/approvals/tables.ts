@@ -28,7 +28,7 @@ export interface ApprovalTables {
     arguments_hash: string;
     /** The arguments as JSON with every finding masked, cut to a limit. */
     arguments_masked: string;
-    /** The call as people see it, and the JSON of its marks; `null` if it is no tool call. */
+    /** The call as people see it, and its marks as JSON; `null` if it is no tool call. */
     action_shown: string | null;
     action_marks: string | null;
     /** UTF-8 bytes of the masked arguments before they were cut. */

@@ -436,7 +436,7 @@ function escapesToShell(command: Command): boolean {
   return /^(?:ansible|salt)$/.test(name) && / (?:-m ?(?:shell|command|raw|script)|cmd\.run) /.test(text);
 }
 
-/** Commands of `sqlite3` that load a library, or run the lines of a file that is not named as one of statements. */
+/** `sqlite3` commands that load a library, or run the lines in a file whose name is not that for statements. */
 const LOADS_CODE =
   / ["']?\.(?:load |(?:read|import|output|once) ["']?\||read (?!["']?(?!\/tmp\/|\/dev\/shm\/|\/var\/tmp\/)[^\s"']{0,300}\.(?:sql|ddl|dump)\b))/;
 
@@ -458,7 +458,7 @@ const PROGRAM_FOLDER = /^\/(?:usr\/)?(local\/)?s?bin(?:\/([\w.+-]{0,60}))?$/;
 const OF_SYSTEM =
   /^(?:\[|[bdz]?a?sh|awk|cat|chmod|chown|cp|crontab|curl|dd|doas|env|find|git|grep|id|ip|less|ln|login|ls|make|mount|mv|node|passwd|perl|ping|ps|python(?:3(?:\.\d+)?)?|rm|scp|sed|ssh|su|sudo|systemctl|tar|wget|which)$/;
 
-/** Returns whether a file goes into a folder of programs: into one of packages, or under the name of one of the system. */
+/** Returns whether a file goes into a program folder: one for packages, or under a system program's name. */
 function replacesProgram(command: Command): boolean {
   const operands = listOperands(command);
   const [, is_local, name] = PROGRAM_FOLDER.exec(operands.at(-1) ?? '') ?? [];

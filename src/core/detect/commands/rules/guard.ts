@@ -283,7 +283,7 @@ const SWITCH =
   /^(?:--dangerously[\w-]*|--allow-dangerously[\w-]*|--yolo|--no-hooks|--disable-hooks|--allow-all(?:-tools|-paths)?|--yes-always|--permission-mode=bypassPermissions|--approval-mode=yolo|--setting-sources(?:=.*)?|--bare|--skip-hooks)$/i;
 const SWITCH_PAIR =
   / (?:--permission-mode bypassPermissions|--approval-mode yolo|(?:-c|--config) (?:features\.)?(?:hooks|codex_hooks)=false|--disable (?:hooks|codex_hooks)|--settings .{0,500}hooks)/i;
-/** With this variable any command of this program would run the plug-ins of a project. */
+/** With this variable every command would run a project's plug-ins. */
 const TRUST_VARIABLE = 'SERVICE_TRUSTED_PLUGINS';
 const AGENT_HOME = new RegExp(
   `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON', TRUST_VARIABLE].join('|')})$`,

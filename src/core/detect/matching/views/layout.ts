@@ -233,7 +233,7 @@ function getStem(text: string, start: number): string {
 
 const NOWHERE = -1;
 
-/** Returns the offset of the first layout that begins before `until`. */
+/** Returns where the first layout before `until` begins. */
 function findLayout(text: string, from: number, until: number): number {
   for (let at = findGapStart(text, from, until); at < until; ) {
     const end = findGapEnd(text, at);
