@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { NO_MANAGED_POLICY, writeManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
 import { runHook } from './run-hook.ts';
 
 async function run(folder: string, env: Readonly<Record<string, string>>) {
@@ -46,6 +47,22 @@ test('a hook reads one environment: that of its own process record', async () =>
   } finally {
     if (HOOK_TEST_REASON === undefined) delete process.env.HOOK_TEST_REASON;
     else process.env.HOOK_TEST_REASON = HOOK_TEST_REASON;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a hook without a service follows a saved policy', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hook-managed-'));
+  const state_dir = join(folder, '.service');
+  try {
+    for (const _saved of [false, true]) assert.equal((await run(folder, {})).decision, 'modify');
+    const rule = { name: 'saved', boundary: 'input', data_tags: ['personal'], action: 'block' };
+    const document = { version: 1, text: `policies: [${JSON.stringify(rule)}]` };
+    writeManagedPolicy(state_dir, { ...NO_MANAGED_POLICY, document });
+    for (const _saved of [false, true]) assert.equal((await run(folder, {})).decision, 'block');
+    writeManagedPolicy(state_dir, NO_MANAGED_POLICY);
+    assert.equal((await run(folder, {})).decision, 'modify');
+  } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });

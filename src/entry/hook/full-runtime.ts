@@ -9,6 +9,7 @@ import type { Config } from '../../runtime/config/index.ts';
 import { resolveRealPath } from '../../runtime/config/real-file.ts';
 import { readLoggedTexts } from '../../runtime/enforcement/logged-texts.ts';
 import { readSessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
+import { buildManagedPolicyPath } from '../../runtime/managed-policy/managed-policy.ts';
 import { hasPlugins } from '../../runtime/plugins/excluded-plugins.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { loadConfiguredPlugins } from '../../runtime/policies/load-policy.ts';
@@ -138,11 +139,12 @@ function hasNoSecretReference(text: string | null): boolean {
 const WILD = /[*?[\]{}()!]/;
 
 /**
- * Returns the documents and the folders that patterns search, with their signatures; `null` if a pattern has a wildcard
- * in its folder.
+ * Returns the managed policy, the documents and the folders that patterns search, with their signatures; `null` if a
+ * pattern has a wildcard in its folder.
  */
 async function signDependencies(config: Config): Promise<Dependencies | null> {
-  const found = new Map<string, string>();
+  const managed = buildManagedPolicyPath(config.state_dir);
+  const found = new Map([[managed, computeFileSignature(managed)]]);
   const { base_dir, files, patterns } = buildWatchList(config);
   for (const file of files) if (file !== config.origin.file) found.set(file, computeFileSignature(file));
   for (const pattern of patterns) {
