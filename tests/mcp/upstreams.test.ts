@@ -27,8 +27,18 @@ import { INJECTION, KEY, type Script, text, tool } from './servers/script.ts';
 const LONG = `tool.${'with-a-very-long-name-'.repeat(4)}`;
 
 const GOOD: Script = {
-  tools: [tool('read'), tool('leak'), tool('headers'), tool('refuse'), tool('hidden'), tool(LONG)],
+  tools: [
+    tool('read'),
+    tool('leak'),
+    tool('headers'),
+    tool('refuse'),
+    tool('hidden'),
+    tool(LONG),
+    ...['book', 'cancel'].map((name) => tool(name)),
+  ],
   answers: {
+    book: '$ask',
+    cancel: '$ask',
     leak: text(`The key is ${KEY}.`),
     headers: '$headers',
     refuse: '$refuse',
@@ -124,7 +134,7 @@ for (const era of ERAS)
       assert.match(long ?? '', /^[a-z0-9_-]{55}_[0-9a-f]{8}$/);
       assert.deepEqual(
         names.filter((name) => name.startsWith('good__')),
-        ['good__read', 'good__leak', 'good__headers', 'good__refuse', long],
+        ['good__read', 'good__leak', 'good__headers', 'good__refuse', long, 'good__book', 'good__cancel'],
       );
       assert.deepEqual(
         names.filter((name) => /^(moved|nobody|cloud|others)__/.test(name)),
@@ -163,6 +173,54 @@ test('a server gets the configured credentials, and none of the caller’s', () 
     },
     { 'x-own': 'of-the-caller' },
   ));
+
+const sure = { action: 'accept', content: { name: 'Ada' } } as const;
+
+/** Calls a tool whose server asks a question, with the state of an earlier answer. Returns the text or the state. */
+async function askTool(name: string, room: number, requestState?: string, session = 'one', agent = 'tester') {
+  const client = newClient(ERAS[0], { elicitation: { form: {} } });
+  const headers = { 'x-service-session': session, 'x-service-agent': agent };
+  await connectGateway(service, ERAS[0], headers, client);
+  try {
+    const call = { name, arguments: { room }, ...(requestState !== undefined && { requestState }) };
+    const answered = requestState === undefined ? {} : { inputResponses: { sure } };
+    const result = await client.callTool({ ...call, ...answered }, { allowInputRequired: true });
+    const { content, requestState: state } = result as unknown as {
+      content?: readonly { text: string }[];
+      requestState?: string;
+    };
+    return state ?? content![0]!.text;
+  } finally {
+    await client.close();
+  }
+}
+
+test('a state returns for its request and its client only', async () => {
+  const state = await askTool('good__book', 1);
+  const answer = JSON.stringify([sure, 'step-1']);
+  // Each call has a new connection, so that both workers verify it.
+  for (let at = 0; at < 4; at++) assert.equal(await askTool('good__book', 1, state), answer);
+  const [head, body, mac] = state.split('.') as [string, string, string];
+  const forge = (from: string, to: string) =>
+    Buffer.from(Buffer.from(body, 'base64url').toString().replace(from, to)).toString('base64url');
+  const foreign = await Promise.all([
+    askTool('good__cancel', 1, state),
+    askTool('good__book', 2, state),
+    askTool('good__book', 1, state, 'two'),
+    askTool('good__book', 1, state, 'one', 'other'),
+    askTool('good__book', 1, [head, forge('step-1', 'step-2'), mac].join('.')),
+    askTool(
+      'good__book',
+      1,
+      [head, body, mac.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))].join('.'),
+    ),
+    askTool('good__book', 1, Buffer.from(JSON.stringify(['good', 'step-1'])).toString('base64url')),
+    askTool('good__book', 1, 'step-1'),
+    askTool('good__book', 1, ''),
+  ]);
+  for (const said of foreign) assert.match(said, /^The `requestState` belongs to another request or client/);
+  assert.equal(foreign.length, 9);
+});
 
 test('rude servers are errors in time, and nothing of what they say passes', () =>
   through(ERAS[0], async (client) => {

@@ -77,13 +77,14 @@ async function guardAndCall(
   const request = await guardRequestWithApproval(guard, judged_name, input, server, context);
   if ('question' in request) return request.question;
   if ('blocked' in request) return buildErrorResult(request.blocked);
-  const given = await guardServerInput(target, server, context);
+  const stateful = { server: target.name, name: judged_name, input };
+  const given = await guardServerInput(target, stateful, server, context);
   if ('blocked' in given) return buildErrorResult(given.blocked);
   const answer = await sendCall(target, tool, { input: request.value, given }, context).catch(
     throwUnanswered,
   );
   if (isInputRequired(answer)) {
-    const question = await guardInputRequired(target, judged_name, answer);
+    const question = await guardInputRequired(target, stateful, answer, context);
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
   }
   const marking = openMarkingGuard(guard);

@@ -3,6 +3,7 @@ import type { Json } from '../../core/types/index.ts';
 import { guardContent, removeMeta } from './content.ts';
 import { findElicitationCapability, isApprovalKey } from './elicitation.ts';
 import type { GuardBlock } from './policy-guard.ts';
+import type { StatefulRequest } from './request-state.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
 /** The additions to a request to a server: answers to its input requests, and its state. */
@@ -12,9 +13,13 @@ export interface ServerInput {
   readonly meta: object;
 }
 
+const FOREIGN_STATE =
+  'The `requestState` belongs to another request or client, or has expired. Make the call again without it.';
+
 /** Judges a client's answers to a server, as a call of the tool `elicitation/create`. */
 export async function guardServerInput(
-  { guard, naming, name }: UpstreamServer,
+  { guard, naming, states }: UpstreamServer,
+  request: StatefulRequest,
   server: Server,
   context: ServerContext,
 ): Promise<ServerInput | GuardBlock> {
@@ -26,7 +31,9 @@ export async function guardServerInput(
     if ('blocked' in judged) return judged;
     responses = judged.value;
   }
-  const state = openState(requestState<unknown>(), name);
+  const signed = requestState<string>();
+  const state = signed === undefined ? null : await states.verify(signed, request, context);
+  if (signed !== undefined && state === null) return { blocked: FOREIGN_STATE };
   const elicitation = findElicitationCapability(server, context);
   return {
     params: {
@@ -52,38 +59,23 @@ const NOT_PASSED = 'The server asks for something that is not passed on: only qu
 
 /** Judges the input requests of a server as a result of the tool. Returns the answer for the client. */
 export async function guardInputRequired(
-  { guard, name }: UpstreamServer,
-  tool: string,
+  { guard, states }: UpstreamServer,
+  request: StatefulRequest,
   { inputRequests, requestState }: InputRequired,
+  context: ServerContext,
 ): Promise<{ readonly answer: object } | GuardBlock> {
   const requests = removeMeta(inputRequests ?? {});
-  for (const [key, request] of Object.entries(requests))
-    if (request?.method !== 'elicitation/create' || isApprovalKey(key)) return { blocked: NOT_PASSED };
-  const stop = await guardContent(guard, tool, requests);
+  for (const [key, question] of Object.entries(requests))
+    if (question?.method !== 'elicitation/create' || isApprovalKey(key)) return { blocked: NOT_PASSED };
+  const stop = await guardContent(guard, request.name, requests);
   if (stop !== null) return { blocked: stop };
   return {
     answer: {
       resultType: 'input_required',
       ...(Object.keys(requests).length > 0 && { inputRequests: requests }),
-      ...(typeof requestState === 'string' && { requestState: sealState(requestState, name) }),
+      ...(typeof requestState === 'string' && {
+        requestState: await states.sign(requestState, request, context),
+      }),
     },
   };
-}
-
-/**
- * Encodes a server's state for the client, together with the server's name. Only that server gets it back. The
- * encoding is not secret.
- */
-function sealState(state: string, server: string): string {
-  return Buffer.from(JSON.stringify([server, state])).toString('base64url');
-}
-
-function openState(sealed: unknown, server: string): string | null {
-  if (typeof sealed !== 'string') return null;
-  try {
-    const [name, state] = JSON.parse(Buffer.from(sealed, 'base64url').toString('utf8')) as unknown[];
-    return name === server && typeof state === 'string' ? state : null;
-  } catch {
-    return null;
-  }
 }

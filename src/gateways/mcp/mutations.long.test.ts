@@ -12,6 +12,7 @@ import { caller } from '../../server/testing/examples.ts';
 import { openConnection } from './connection.ts';
 import { openGatewayServer } from './gateway-server.ts';
 import { openPolicyGuard, type PolicyGuard } from './policy-guard.ts';
+import { openRequestStates } from './request-state.ts';
 import { createMutation, type Mutation, openRandomSource, type RandomSource } from './testing/mutate.ts';
 import {
   openHttpTransport,
@@ -103,6 +104,7 @@ async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Prom
     (onChange) => openConnection({ ...times, openTransport, onChange }),
     {
       guard,
+      states: openRequestStates(),
       onChange: () => {},
     },
   );

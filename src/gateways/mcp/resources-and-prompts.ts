@@ -135,14 +135,15 @@ async function guardAndSend(
   const requested = await guardRequestWithApproval(guard, name, params, server, context);
   if ('question' in requested) return requested.question;
   if ('blocked' in requested) throw new PolicyRefusal(requested.blocked);
-  const given = await guardServerInput(target, server, context);
+  const stateful = { server: target.name, name, input: params };
+  const given = await guardServerInput(target, stateful, server, context);
   if ('blocked' in given) throw new PolicyRefusal(given.blocked);
   const sent = { ...(requested.value as object), ...given.params, _meta: given.meta };
   const stated = await upstream
     .use((client) => request(sent, client))
     .catch((error: unknown) => throwJudgedError(error, guard, name));
   if (isInputRequired(stated)) {
-    const question = await guardInputRequired(target, name, stated);
+    const question = await guardInputRequired(target, stateful, stated, context);
     if ('blocked' in question) throw new PolicyRefusal(question.blocked);
     return question.answer;
   }

@@ -9,6 +9,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { openGatewayServer } from './gateway-server.ts';
 import { collectInstructions } from './instructions.ts';
 import { openPolicyGuard } from './policy-guard.ts';
+import { deriveStateKey, openRequestStates } from './request-state.ts';
 import {
   type ClientNotice,
   openChangeNotifier,
@@ -127,6 +128,11 @@ function buildSessionKey({ tenant_id, agent_id, user_id, session_id, caller }: C
   return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
 }
 
+/** A renewed token of the same subject is the same client. */
+function buildClientKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
+  return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller.id]);
+}
+
 /** Sessions of one credential share connections to servers, and therefore the programs that run for it. */
 function buildOwnerKey({ tenant_id, caller }: ClientIdentity): string {
   return JSON.stringify([tenant_id, caller]);
@@ -147,6 +153,8 @@ function openSession(
     // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },
   );
+  // Another worker may serve the client's next request.
+  const states = openRequestStates(() => deriveStateKey(runtime.limits.state_dir), buildClientKey(identity));
   const notifier = openChangeNotifier((notice) => publishNotice(handler, notice), logFailure);
   const servers = settings_list
     .filter(
@@ -155,6 +163,7 @@ function openSession(
     .map((settings) =>
       openConfiguredServer(settings, (reported) => pool.join(settings, buildOwnerKey(identity), reported), {
         guard,
+        states,
         onChange: notifier.report,
       }),
     );

@@ -3,6 +3,7 @@ import type { ChangeListener } from './change-subscription.ts';
 import { type ConnectionParts, openConnection, type ServerConnection } from './connection.ts';
 import { buildPrefixMapping, type NameMapping, SAME_NAMES } from './name-mapping.ts';
 import type { PolicyGuard } from './policy-guard.ts';
+import type { RequestStates } from './request-state.ts';
 import { openToolCatalogue, type ToolCatalogue } from './tool-catalogue.ts';
 import { computeConnectTimeout, type McpServerSettings, openProgramTransport } from './transports.ts';
 import type { UpstreamClient } from './upstream-client.ts';
@@ -13,6 +14,7 @@ export interface UpstreamServer {
   readonly name: string;
   readonly naming: NameMapping;
   readonly guard: PolicyGuard;
+  readonly states: RequestStates;
   readonly upstream: UpstreamClient;
   readonly catalogue: ToolCatalogue;
   /** The maximum duration of a call without progress, in milliseconds. */
@@ -24,6 +26,7 @@ export interface UpstreamServer {
 /** The dependencies of an upstream server. */
 export interface UpstreamServerParts {
   readonly guard: PolicyGuard;
+  readonly states: RequestStates;
   /** Called when the server reports a change. */
   readonly onChange: (target: UpstreamServer, change: Parameters<ChangeListener>[0]) => void;
 }
@@ -69,11 +72,11 @@ function openServer(
   connect: (reported: ChangeListener) => ServerConnection,
   times: Pick<UpstreamServer, 'call_ms' | 'list_ms'>,
   offers: (tool: string) => boolean,
-  { guard, onChange }: UpstreamServerParts,
+  { guard, states, onChange }: UpstreamServerParts,
 ): UpstreamServer {
   const { upstream, tools } = connect((change) => onChange(one, change));
   const catalogue = openToolCatalogue({ list: tools, guard, server: name, offers });
-  const one: UpstreamServer = { name, naming, guard, upstream, catalogue, ...times };
+  const one: UpstreamServer = { name, naming, guard, states, upstream, catalogue, ...times };
   return one;
 }
 

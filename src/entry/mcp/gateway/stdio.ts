@@ -7,6 +7,7 @@ import { openGatewayServer } from '../../../gateways/mcp/gateway-server.ts';
 import { collectInstructions } from '../../../gateways/mcp/instructions.ts';
 import { openPolicyGuard } from '../../../gateways/mcp/policy-guard.ts';
 import { PolicyRefusal } from '../../../gateways/mcp/policy-refusal.ts';
+import { openRequestStates } from '../../../gateways/mcp/request-state.ts';
 import {
   type ClientNotice,
   openChangeNotifier,
@@ -53,6 +54,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const notifier = openChangeNotifier(notify, failed);
   const servers = openUpstreamServers(options, {
     guard,
+    states: openRequestStates(),
     version,
     env,
     stderr: 'inherit',

@@ -29,7 +29,7 @@ const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 export function openApprovalLinks(state_dir: string, console_url: string): ApprovalLinks {
   let key: string | null = null;
   const sign = (request_id: string, expires_ms: number): string => {
-    key ??= readKey(state_dir);
+    key ??= readLinkKey(state_dir);
     return createHmac('sha256', key).update(`${request_id}.${expires_ms}`).digest('base64url');
   };
   return {
@@ -44,7 +44,8 @@ export function openApprovalLinks(state_dir: string, console_url: string): Appro
   };
 }
 
-function readKey(state_dir: string): string {
+/** Returns the key of the links, and creates it if it is missing. */
+export function readLinkKey(state_dir: string): string {
   const path = join(state_dir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');
   restrictMode(path);
