@@ -35,7 +35,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
   );
   const connect = server.connect.bind(server);
   server.connect = (transport) => connect(getWriteSources(transport));
-  server.setRequestHandler('tools/list', async () => ({ tools: await listShownTools(parts) }));
+  server.setRequestHandler('tools/list', () => listShownTools(parts));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const input = (params.arguments ?? {}) as Json;
     const source = readSource(context.mcpReq._meta);
@@ -48,7 +48,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
         await runLogged(parts, method, () =>
           queryServers(parts, method, findListKind(method), (target) => listEntries(target, { method, key })),
         )
-      ).flat(),
+      ).answers.flat(),
     })) as never);
   lists('resources/list', 'resources');
   lists('resources/templates/list', 'resourceTemplates');
@@ -79,17 +79,23 @@ function handleSubscriptions(server: Server, parts: GatewayParts, watching: Reso
   });
 }
 
+/** Names the servers of the gateway whose tools a list does not have yet, in its `_meta`. */
+const STARTING = 'agent-safety/servers-starting';
+
 /** Returns the tools for agents: the pinned definitions, exactly as pinned, under their prefixed names. */
-async function listShownTools(parts: GatewayParts): Promise<Tool[]> {
-  const lists = await runLogged(parts, 'tools/list', () =>
+async function listShownTools(
+  parts: GatewayParts,
+): Promise<{ tools: Tool[]; _meta?: Record<string, unknown> }> {
+  const { answers, slow } = await runLogged(parts, 'tools/list', () =>
     queryServers(parts, 'tools/list', 'tools', async ({ catalogue, naming }) =>
       (await catalogue.listShown()).map((tool) => ({ ...tool, name: naming.toAgentName(tool.name) }) as Tool),
     ),
   );
-  const tools = lists.flat();
+  const tools = answers.flat();
   const named = Map.groupBy(tools, ({ name }) => name);
   // Two tools whose shortened names are equal are ambiguous, so neither is listed.
-  return tools.filter(({ name }) => named.get(name)?.length === 1);
+  const shown = tools.filter(({ name }) => named.get(name)?.length === 1);
+  return { tools: shown, ...(slow.length > 0 && { _meta: { [STARTING]: slow } }) };
 }
 
 function findListKind(method: ListMethod['method']): 'resources' | 'prompts' {

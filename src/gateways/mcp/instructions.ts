@@ -17,7 +17,10 @@ export async function collectInstructions(
   const { servers, logFailure } = parts;
   const request = queryServers(parts, 'instructions', null, (target) =>
     readJudgedInstructions(target, logFailure),
-  ).catch(() => []);
+  ).then(
+    ({ answers }) => answers,
+    () => [],
+  );
   const stated = await Promise.race([request, sleep(WAIT_MS_MAX, [], { ref: false })]);
   const shown = stated.filter(({ text }) => text !== '');
   if (shown.length === 0) return undefined;

@@ -29,25 +29,41 @@ function createQueryParts(answers: Readonly<Record<string, Answer>>, failing: re
   };
 }
 
-test('a slow server is left out, and reported when it answers', async () => {
+test('a slow server is left out, named, and reported when it answers', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let answer: (name: string) => void = () => {};
   const slow: Answer = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
   const { answers, told: report } = createQueryParts({ one: fast, slow, dead });
-  assert.deepEqual(await answers, ['one']);
+  await new Promise(setImmediate);
+  t.mock.timers.tick(9_999);
+  assert.equal(
+    await Promise.race([answers, new Promise((resolve) => setImmediate(resolve, 'waits'))]),
+    'waits',
+  );
+  t.mock.timers.tick(1);
+  assert.deepEqual(await answers, { answers: ['one'], slow: ['slow'] });
   assert.deepEqual(report, ['dead failed']);
   answer('slow');
   await new Promise(setImmediate);
   assert.deepEqual(report, ['dead failed', 'slow arrived']);
 });
 
+const NONE = { answers: [], slow: [] };
+
 test('a server that failed before causes no wait, and one that answers is included', async () => {
-  assert.deepEqual(await createQueryParts({ one: fast, two: never }, ['two']).answers, ['one']);
-  assert.deepEqual(await createQueryParts({ one: dead, two: fast }, ['one', 'two']).answers, ['two']);
-  assert.deepEqual(await createQueryParts({ one: dead, two: dead }).answers, []);
-  assert.deepEqual(await createQueryParts({}).answers, []);
+  assert.deepEqual(await createQueryParts({ one: fast, two: never }, ['two']).answers, {
+    answers: ['one'],
+    slow: ['two'],
+  });
+  assert.deepEqual(await createQueryParts({ one: dead, two: fast }, ['one', 'two']).answers, {
+    answers: ['two'],
+    slow: [],
+  });
+  assert.deepEqual(await createQueryParts({ one: dead, two: dead }).answers, NONE);
+  assert.deepEqual(await createQueryParts({}).answers, NONE);
 });
 
 test('the failure of a single server is reported', async () => {

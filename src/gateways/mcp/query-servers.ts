@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayParts } from './gateway-parts.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 import { classifyFailure } from './server-failure.ts';
@@ -8,6 +7,18 @@ import type { UpstreamServer } from './upstream-server.ts';
  * The time that a list waits for a slow server, in milliseconds. It does not wait for a server that failed last time.
  */
 const PATIENCE_MS = 2_000;
+/** The time that the first list waits for a server, which may have to start. Some clients never ask for another list. */
+const FIRST_PATIENCE_MS = 10_000;
+
+/** The servers for which a list has waited. */
+const awaited = new WeakSet<UpstreamServer>();
+
+/** The answers of some servers. */
+export interface ServerAnswers<T> {
+  readonly answers: readonly T[];
+  /** The names of servers that have neither answered nor failed yet. */
+  readonly slow: readonly string[];
+}
 
 /**
  * Queries all servers in parallel. Failed servers are omitted. Slow servers are omitted too, unless no other has
@@ -19,7 +30,7 @@ export async function queryServers<T>(
   what: string,
   list: 'tools' | 'resources' | 'prompts' | null,
   query: (target: UpstreamServer) => Promise<T>,
-): Promise<T[]> {
+): Promise<ServerAnswers<T>> {
   const outcomes: (PromiseSettledResult<T> | undefined)[] = servers.map(() => undefined);
   let is_answered = false;
   const work = servers.map(async (target, at) => {
@@ -32,16 +43,28 @@ export async function queryServers<T>(
     if (outcome.status === 'rejected') throw outcome.reason;
   });
   const all = Promise.allSettled(work);
-  const prompt = work.filter((_, at) => !servers[at]!.upstream.is_failing());
-  const done = new AbortController();
-  const patience = sleep(PATIENCE_MS, undefined, { signal: done.signal }).catch(() => {});
-  await Promise.race([Promise.allSettled(prompt), patience]);
-  done.abort();
+  const waits = servers.map((target, at) => {
+    const is_first = list !== null && !awaited.has(target);
+    if (list !== null) awaited.add(target);
+    if (target.upstream.is_failing()) return null;
+    return waitFor(work[at]!, is_first ? FIRST_PATIENCE_MS : PATIENCE_MS);
+  });
+  await Promise.all(waits);
   if (!outcomes.some((outcome) => outcome?.status === 'fulfilled')) await Promise.any(work).catch(() => all);
   is_answered = true;
   const [first] = outcomes;
   if (first?.status === 'rejected' && outcomes.length === 1) throw first.reason;
-  return outcomes.flatMap((outcome) => (outcome?.status === 'fulfilled' ? [outcome.value] : []));
+  return {
+    answers: outcomes.flatMap((outcome) => (outcome?.status === 'fulfilled' ? [outcome.value] : [])),
+    slow: servers.flatMap(({ name }, at) => (outcomes[at] === undefined ? [name] : [])),
+  };
+}
+
+async function waitFor(work: Promise<unknown>, patience_ms: number): Promise<void> {
+  const { promise: patience, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, patience_ms);
+  await Promise.race([Promise.allSettled([work]), patience]);
+  clearTimeout(timer);
 }
 
 async function waitSettled<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {
