@@ -13,7 +13,7 @@ const missing =
 
 const REFUSED = 'A secret was found in a tool call or message.';
 const drivers: Readonly<Record<string, Driver>> = {
-  LangChain: { file: 'light/langchain.ts', streams: true },
+  LangChain: { file: 'light/langchain.ts', streams: true, raises: 'MiddlewareError: BlockedError' },
   LangGraph: { file: 'light/langgraph.ts', streams: true },
   'the MCP TypeScript SDK': {
     file: 'light/mcp.ts',

@@ -17,6 +17,7 @@ const drivers: Readonly<Record<string, Driver & { readonly example: string }>> =
     example: 'claude-agent-sdk',
     file: 'heavy/claude-agent-sdk.ts',
     streams: false,
+    raises: null,
     // The program keeps the conversation, and no hook can change it.
     keeps: ['messages'],
     // A hook cannot change a prompt.
@@ -29,6 +30,7 @@ const drivers: Readonly<Record<string, Driver & { readonly example: string }>> =
     example: 'llamaindex',
     file: 'heavy/llamaindex.ts',
     streams: true,
+    raises: null,
     differs: { input_blocked: [null, [], null, INPUT, null] },
   },
   Mastra: { example: 'mastra', file: 'heavy/mastra.ts', streams: true },

@@ -14,6 +14,8 @@ export interface Driver {
   readonly streams: boolean;
   /** Places that keep a refused call's arguments despite the adapter. Default none. */
   readonly keeps?: readonly string[];
+  /** The classes of the error of a blocked prompt, outermost first; `null` if the framework throws none. Default `BlockedError`. */
+  readonly raises?: string | null;
   /** Outcomes that differ from those of most frameworks. */
   readonly differs?: Readonly<Record<string, Outcome>>;
 }
@@ -109,7 +111,7 @@ async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<stri
 function compare(
   outcomes: Record<string, SceneResult>,
   expected: Readonly<Record<string, Outcome>>,
-  { keeps = [] }: Driver,
+  { keeps = [], raises = 'BlockedError' }: Driver,
 ): void {
   const names = Object.keys(outcomes);
   assert.ok(names.length === SCENES || names.length === 2 * SCENES, names.join());
@@ -122,6 +124,7 @@ function compare(
       assert.ok(shown.includes(MASKED) || shown === 'null null', `${name}: ${shown}`);
       continue;
     }
+    if (name.startsWith('input_blocked')) assert.equal(seen.raised, raises, name);
     const wanted = expected[name] ?? expected[name.replace('_streamed', '')];
     assert.ok(wanted !== undefined, name);
     const [question, ran_with, result, answer, refused] = wanted;

@@ -23,6 +23,8 @@ export interface SceneResult {
   /** The text that a stream showed, also before an error. */
   shown: string;
   refused: string | null;
+  /** The classes of the error and its causes, `MiddlewareError: BlockedError`; `null` if nothing was thrown. */
+  raised: string | null;
   /** Places that held a refused call's arguments: messages to the model, the stream, the run's result. */
   kept: string[];
 }
@@ -130,10 +132,12 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
         answer: null,
         shown: '',
         refused: null,
+        raised: null,
         kept: [],
       };
       await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);
+        seen.raised = nameClasses(error);
         if (process.env.SHOW_ERRORS) console.error(name, error);
       });
       outcomes[is_stream ? `${name}_streamed` : name] = seen;
@@ -142,6 +146,12 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
   await guard.close();
   console.log(JSON.stringify(outcomes));
   process.exit(0);
+}
+
+function nameClasses(error: unknown): string {
+  const names: string[] = [];
+  for (let each = error; each instanceof Error; each = each.cause) names.push(each.constructor.name);
+  return names.join(': ');
 }
 
 /** Notes the arguments of a call and returns the result: the tool of every agent. */

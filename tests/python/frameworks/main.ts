@@ -13,7 +13,12 @@ const HEAVY: readonly (PythonFramework & { readonly environment: string })[] = [
     environment: 'frameworks-crewai',
     ways: ['stream', 'async_stream', 'native_async_stream', 'listener', 'native'],
   },
-  { name: 'google_adk', environment: 'frameworks-heavy', ways: ['stream'] },
+  {
+    name: 'google_adk',
+    environment: 'frameworks-heavy',
+    ways: ['stream'],
+    raises: 'RuntimeError: BlockedError',
+  },
   {
     name: 'semantic_kernel',
     environment: 'frameworks-heavy',

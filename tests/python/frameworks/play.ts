@@ -23,6 +23,8 @@ export interface PythonFramework {
   readonly name: string;
   /** Further ways to ask the agent. The scenes are the same, and the answer is all that a caller sees of a stream. */
   readonly ways?: readonly string[];
+  /** The classes of the error of a blocked prompt, outermost first; `null` if the framework raises none. Default `BlockedError`. */
+  readonly raises?: string | null;
 }
 
 const SCENES: Readonly<Record<string, Outcome>> = {
@@ -133,7 +135,7 @@ export async function playPython(python: string, framework: PythonFramework, sta
       ['clean'],
     ],
   };
-  const { ways = [] } = framework;
+  const { ways = [], raises = 'BlockedError' } = framework;
   const own_modes = Object.fromEntries(
     ways.flatMap((way) => [
       [way, [{}, all]],
@@ -152,6 +154,7 @@ export async function playPython(python: string, framework: PythonFramework, sta
   assert.deepEqual(getOutcomes(found.service), SCENES, 'with a service');
   for (const way of ways) assert.deepEqual(getOutcomes(found[way as 'local']), SCENES, way);
   for (const mode of ['local', 'service', ...ways]) {
+    assert.equal(found[mode as 'local'].input_blocked?.raised, raises, mode);
     const failed = found[mode as 'local'][FAILURE];
     assert.notDeepEqual(failed?.ran_with, [], `${mode}: the tool did not run`);
     assert.doesNotMatch(

@@ -85,13 +85,16 @@ class FailingCalls(list):
 
 def _scene(name, ask, traced, *scene):
     ran_with = FailingCalls() if name == "tool_fails" else []
-    seen = {"question": None, "ran_with": ran_with, "result": None, "answer": None, "refused": None, "trace": []}
+    seen = {"question": None, "ran_with": ran_with, "result": None, "answer": None, "refused": None, "raised": None, "trace": []}
     try:
         ask(seen, *scene)
     except Exception as error:
         # Some frameworks raise an error of their own, because of the error of the guard.
+        classes = [type(error).__name__]
         while error.__cause__ is not None and not isinstance(error, BlockedError):
             error = error.__cause__
+            classes.append(type(error).__name__)
+        seen["raised"] = ": ".join(classes)
         seen["refused"] = str(error)
     if traced:
         _check_trace(name, seen)
