@@ -1,4 +1,5 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.ts';
+import { explainCommand } from '../../core/detect/commands/explain-rule.ts';
 import { createContent } from '../../core/json/source.ts';
 import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
@@ -92,7 +93,7 @@ function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
     decision,
     action,
     rule,
-    reason,
+    reason: [reason, explainCommand(verdict)].filter((part) => part !== null).join(' '),
     event_id,
     violations,
     coverage,

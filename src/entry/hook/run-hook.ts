@@ -311,16 +311,15 @@ function buildOutcome(
   const { note } = answer;
   if (answer.decision === 'allow')
     return allowWith(note === null ? dialect.pass : (event.note?.(note, payload) ?? dialect.pass));
-  const reason = formatReason(answer);
+  const may_ask = answer.action === 'require_approval' && answer.one_approval_suffices && event.ask !== undefined;
+  const reason = formatReason(answer, may_ask);
   if (answer.decision === 'modify') {
     const changed =
       answer.is_only && answer.changed !== null && event.change?.(answer.changed, reason, payload, note);
     if (changed) return allowWith(changed);
     return denyWith(event.deny(`${reason} ${explainBlockedChange(dialect, answer)}`, payload));
   }
-  const may_ask = answer.action === 'require_approval' && answer.one_approval_suffices;
-  const approval_reply = may_ask ? event.ask?.(reason, payload) : undefined;
-  return approval_reply === undefined ? denyWith(event.deny(reason, payload)) : allowWith(approval_reply);
+  return may_ask ? allowWith(event.ask(reason, payload)) : denyWith(event.deny(reason, payload));
 }
 
 const CHANGED = {
@@ -351,12 +350,17 @@ function denyWith(reply: HookReply): ReplyOutcome {
 
 const REASON_UNITS_MAX = 1_500;
 
-/** Formats the reason that the agent shows: the rule, its reason, and the event and approval request to look up. */
-function formatReason({ rule, reason, event_id, approval }: HookAnswer): string {
+/**
+ * Formats the reason that the agent shows: the rule, its reason, and the event and approval request to look up.
+ * @param asks - the agent asks its own user, whose yes is enough
+ */
+function formatReason({ rule, reason, event_id, approval }: HookAnswer, asks: boolean): string {
   const request =
     approval === null
       ? ''
-      : ` Approval request ${approval.request_id} is ${approval.status}. An operator decides on it outside of this session; then repeat the call.`;
+      : asks
+        ? ' Yes lets this call run once.'
+        : ` Approval request ${approval.request_id} is ${approval.status}. An operator decides on it outside of this session; then repeat the call.`;
   const event = event_id === null ? '' : ` (rule ${rule}, event ${event_id})`;
   return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
 }

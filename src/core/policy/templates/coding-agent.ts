@@ -95,7 +95,7 @@ export const codingAgent: PolicyPack = {
         data_tags: ['dangerous'],
         action: 'block',
         priority: 5,
-        reason: 'The command could destroy or give away the machine.',
+        reason: 'The pack coding-agent stops this command.',
         condition: { severity_min: 'critical' },
       },
       {
@@ -128,7 +128,7 @@ export const codingAgent: PolicyPack = {
         data_tags: ['dangerous'],
         action: 'require_approval',
         priority: 10,
-        reason: 'The command could do lasting harm, so an operator approves it first.',
+        reason: 'An operator approves this command first.',
         approval: { ttl: '15m', min_approvals: 1 },
         condition: { tools: SHELLS, severity_min: 'medium' },
       },

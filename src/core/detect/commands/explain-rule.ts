@@ -1,0 +1,30 @@
+import { covers } from '../../tags.ts';
+import type { JudgedFinding, Verdict } from '../../types/index.ts';
+import { SEVERITIES } from '../../types/index.ts';
+import { commandRules } from './rules/index.ts';
+
+const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
+
+/**
+ * Returns why a command was stopped or held, for whoever reads the denial: the effect, the ID of its rule, a safer
+ * command, and the setting that allows it. `null` if no dangerous command decided.
+ */
+export function explainCommand({ action, decision, findings }: Verdict): string | null {
+  if (decision !== 'block') return null;
+  const decisive = findings.filter((each) => each.action === action && rules.has(each.rule_id));
+  const worst = decisive.reduce<JudgedFinding | null>(
+    (before, each) => (before === null || rankSeverity(each) > rankSeverity(before) ? each : before),
+    null,
+  );
+  if (worst === null) return null;
+  const { id, tag, description, safer } = rules.get(worst.rule_id)!;
+  const effect = `${description[0]!.toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+  const why = `The command ${effect} (\`${id}\`). Instead, for example: \`${safer}\`.`;
+  // The guard of the service itself stays on.
+  if (covers('dangerous.guard', tag)) return why;
+  return `${why} A person can allow it with \`detection: {detectors: {${id}: {enabled: false}}}\`.`;
+}
+
+function rankSeverity({ severity }: JudgedFinding): number {
+  return SEVERITIES.indexOf(severity);
+}
