@@ -71,7 +71,8 @@ A **pattern** runs on RE2: without look-around and back-references, in linear ti
 
 An **allowlisted value** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the exact text. Until it expires, no rule sees it as a
 finding and it is not masked. The audit event names it under \`allowlisted_fingerprints\`, and a logged text has it masked. Another spelling is another value.
-Commands and instructions cannot be allowlisted, because the dangerous part is next to the matched words; write a rule.
+Commands and instructions cannot be allowlisted by value, because the dangerous part is next to the matched words: allow their detector with
+\`service allow\`, or write a rule.
 
 \`\`\`sh
 service fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt

@@ -1,4 +1,5 @@
 import { buildAlertQueues } from '../features/alerts/queues.ts';
+import { buildAllowlistJobs } from '../features/allowlist/jobs.ts';
 import { buildCostJobs } from '../features/costs/jobs.ts';
 import { buildEvidenceJobs } from '../features/evidence/jobs.ts';
 import { buildMemoryJobs } from '../features/memory/jobs.ts';
@@ -27,6 +28,7 @@ export interface MaintenanceParts {
 /** The maintenance jobs that the parent runs for the whole service, one entry per subject. */
 const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[])[] = [
   buildAccountJobs,
+  buildAllowlistJobs,
   buildApprovalJobs,
   buildCapabilityJobs,
   buildCostJobs,

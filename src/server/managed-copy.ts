@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readManagedAllowlist } from '../features/allowlist/allowlist-store.ts';
+import { readAllowedDetectors } from '../features/allowlist/detector-store.ts';
 import { readUsableKeys } from '../features/api-keys/key-store.ts';
 import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
 import { readTenantSets } from '../features/tenants/tenant-store.ts';
@@ -100,6 +101,7 @@ async function readStoredPolicy({ db }: Pick<Store, 'db'>): Promise<ManagedPolic
     tenants: await readTenantSets(db),
     document: await readPolicyDocument(db),
     allowlist: await readManagedAllowlist(db),
+    allowed_detectors: await readAllowedDetectors(db),
   };
 }
 

@@ -21,6 +21,11 @@ import {
   alertSilencesList,
   alertSilencesRemove,
 } from '../features/alerts/silence-operations.ts';
+import {
+  allowlistDetectorAdd,
+  allowlistDetectorList,
+  allowlistDetectorRevoke,
+} from '../features/allowlist/detector-operations.ts';
 import { allowlistAdd, allowlistList, allowlistRemove } from '../features/allowlist/operations.ts';
 import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
 import { complianceReport, complianceVerify } from '../features/compliance/operations.ts';
@@ -183,6 +188,9 @@ export const operationCatalogue = {
   alertsShow,
   alertsTest,
   allowlistAdd,
+  allowlistDetectorAdd,
+  allowlistDetectorList,
+  allowlistDetectorRevoke,
   allowlistList,
   allowlistRemove,
   approvalsApprove,

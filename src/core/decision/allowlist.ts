@@ -1,5 +1,15 @@
 import { collectLeafTexts } from '../json/walk.ts';
-import type { AllowlistedFinding, Crossing, Detection, Finding, Fingerprinter } from '../types/index.ts';
+import { isCoveredBy } from '../tags.ts';
+import type {
+  AllowedDetector,
+  AllowlistedFinding,
+  Crossing,
+  Detection,
+  Finding,
+  Fingerprinter,
+  Tag,
+} from '../types/index.ts';
+import { listActingAgents } from './rules.ts';
 
 /** Findings split into those that rules evaluate and those that are allowlisted. */
 export interface AllowlistResult {
@@ -53,6 +63,42 @@ export function isAllowlistable({ type, is_whole }: Finding): boolean {
 
 function getKey(fingerprint: string, tenant_id: string | null): string {
   return tenant_id === null ? fingerprint : `${fingerprint} ${tenant_id}`;
+}
+
+/** Commands that loosen the guard are never allowed. Secrets are allowed by value only. */
+const NEVER_ALLOWED = ['dangerous.guard', 'secret'] as const;
+
+/** Returns whether no entry allows a detector with these tags. */
+export function isNeverAllowed(tags: readonly Tag[]): boolean {
+  return tags.some((tag) => isCoveredBy(NEVER_ALLOWED, tag));
+}
+
+/** Marks the findings whose detector is allowed in this crossing with the id of the allowlist entry. */
+export function markAllowedFindings(
+  crossing: Crossing,
+  { allowed_detectors = [] }: Detection,
+  found: readonly Finding[],
+): readonly Finding[] {
+  if (found.length === 0 || allowed_detectors.length === 0) return found;
+  const entries = allowed_detectors.filter((entry) => matchesCrossing(entry, crossing));
+  const ids = new Map(entries.map(({ rule_id, id }) => [rule_id, id]));
+  if (ids.size === 0) return found;
+  return found.map((finding) => {
+    const allowed_by = ids.get(finding.rule_id);
+    const is_never = finding.source === 'classifier' || isNeverAllowed(finding.tags);
+    return allowed_by === undefined || is_never ? finding : { ...finding, allowed_by };
+  });
+}
+
+/** All acting agents must be the one of the entry, so that naming a second agent never loosens a decision. */
+function matchesCrossing(
+  { tool, agent_id, tenant_id, expires_ms }: AllowedDetector,
+  crossing: Crossing,
+): boolean {
+  if (crossing.now_ms >= expires_ms) return false;
+  if (tenant_id !== null && tenant_id !== crossing.tenant_id) return false;
+  if (tool !== null && (crossing.boundary !== 'action' || tool !== crossing.tool)) return false;
+  return agent_id === null || listActingAgents(crossing).every((agent) => agent === agent_id);
 }
 
 const expiries_cache = new WeakMap<Detection, ReadonlyMap<string, number>>();

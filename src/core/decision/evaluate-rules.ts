@@ -36,6 +36,7 @@ import {
   findRuleForCrossing,
   findRuleForTag,
   findStrictest,
+  getBindingTable,
   memoizePerTag,
   type RuleContext,
   type RuleObserver,
@@ -165,11 +166,19 @@ function evaluateOnce(
   const findRule = memoizePerTag((occurrence) =>
     findRuleForTag(table, occurrence, context, monitored, onRule),
   );
+  const findBindingRule = memoizePerTag((occurrence) =>
+    findRuleForTag(getBindingTable(table), occurrence, context, monitored, onRule),
+  );
   const contract =
     crossing.phase === 'response' && findings.length > 0 ? findContract(crossing, policy) : null;
   const evaluations = findings.map((finding) =>
     applyResultMask(
-      evaluateFinding(finding, policy, findRule, crossing),
+      evaluateFinding(
+        finding,
+        policy,
+        finding.allowed_by === undefined ? findRule : findBindingRule,
+        crossing,
+      ),
       findResultMask(contract, crossing, policy, finding.tags),
     ),
   );

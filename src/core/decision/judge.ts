@@ -23,7 +23,7 @@ import type {
   Violation,
 } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
-import { applyAllowlist } from './allowlist.ts';
+import { applyAllowlist, markAllowedFindings } from './allowlist.ts';
 import { addClassification } from './classifier-findings.ts';
 import {
   findContentRestrictions,
@@ -42,7 +42,12 @@ import {
   type RuleEvaluationInput,
 } from './evaluate-rules.ts';
 import { listNamedFacts } from './named-facts.ts';
-import { buildStrippingOutcome, DEFAULT_ALLOW, type RuleOutcome } from './outcomes.ts';
+import {
+  buildStrippingOutcome,
+  DEFAULT_ALLOW,
+  type FindingEvaluation,
+  type RuleOutcome,
+} from './outcomes.ts';
 import { redact } from './redact.ts';
 import type { Restriction } from './restriction.ts';
 import { getRuleTableForCrossing } from './rule-table.ts';
@@ -167,12 +172,13 @@ export function judgeScan(
   conditions: ConditionEvaluator | null = null,
 ): Verdict {
   const personal = dropIdentityFindings(found, crossing);
-  const { findings, allowlisted_findings } = applyAllowlist(
+  const { findings: counted, allowlisted_findings } = applyAllowlist(
     crossing,
     policy.detection,
     personal,
     computeFingerprint,
   );
+  const findings = markAllowedFindings(crossing, policy.detection, counted);
   const table = getRuleTableForCrossing(policy, crossing);
   const contract = findContract(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
@@ -295,6 +301,8 @@ function buildVerdict(input: JudgeInput): Verdict {
   });
   const { winner, masked, context } = evaluation;
   const judged = evaluation.evaluations.map(({ finding }) => finding);
+  const allowed = evaluation.evaluations.filter(isAllowed).map(({ finding }) => finding);
+  const kept = allowed.length === 0 ? judged : listCounted(evaluation.evaluations);
   const decision = DECISIONS_BY_ACTION[winner.action];
   const { content, fallback_used } = buildContent(
     winner,
@@ -309,10 +317,10 @@ function buildVerdict(input: JudgeInput): Verdict {
     action: winner.action,
     rule: winner.rule,
     reason: winner.reason,
-    findings: judged,
-    allowlisted_findings: input.allowlisted_findings,
+    findings: kept,
+    allowlisted_findings: [...input.allowlisted_findings, ...allowed],
     violations: listViolations(evaluation.restrictions, coverage, context.matched_flow_rules),
-    data_tags,
+    data_tags: allowed.length === 0 ? data_tags : collectTags(kept, declared),
     content,
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped_fields : [],
     removed: stripped?.splices ?? [],
@@ -327,6 +335,15 @@ function buildVerdict(input: JudgeInput): Verdict {
     policy_hash: input.policy.hash,
     fault: false,
   };
+}
+
+/** Returns whether the detector of a finding is allowlisted, and neither a rule nor a contract acts on it. */
+function isAllowed({ finding, outcome }: FindingEvaluation): boolean {
+  return finding.allowed_by !== undefined && outcome === null;
+}
+
+function listCounted(evaluations: readonly FindingEvaluation[]): readonly JudgedFinding[] {
+  return evaluations.filter((each) => !isAllowed(each)).map(({ finding }) => finding);
 }
 
 /** Returns what is judged if all that is in monitor mode were enforced. */

@@ -81,7 +81,7 @@ export function buildDefaultOutcome(
 /** A finding with its rule and outcome. */
 export interface FindingEvaluation {
   readonly finding: JudgedFinding;
-  /** `null` if the finding has fact tags only, on which no rule acts. */
+  /** `null` if no rule acts on the finding: it has fact tags only, or its detector is allowlisted. */
   readonly outcome: RuleOutcome | null;
 }
 
@@ -96,7 +96,7 @@ export function evaluateFinding(
   for (const tag of finding.tags) {
     const rule = findRule({ tag, severity: finding.severity });
     if (rule !== null) outcomes.push({ ...buildRuleOutcome(rule), matched_rule: rule });
-    else if (!isFactTag(tag))
+    else if (!isFactTag(tag) && finding.allowed_by === undefined)
       outcomes.push({ ...buildDefaultOutcome(tag, policy, location), matched_rule: null });
   }
   const strictest = findStrictest(outcomes);

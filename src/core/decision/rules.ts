@@ -1,3 +1,4 @@
+import { memoize } from '../memoize.ts';
 import {
   buildConditionFacts,
   type ConditionEvaluator,
@@ -157,6 +158,16 @@ export function findRuleForTag(
   const action = rule?.action ?? (isFactTag(occurrence.tag) ? 'allow' : table.default_action);
   return flow !== null && isStricter(flow.action, action) ? flow : rule;
 }
+
+/** Returns the rules that act on findings of allowlisted detectors: those of the tenant, and flow rules. */
+export const getBindingTable = memoize(
+  (table: RuleTable): RuleTable => ({
+    ...table,
+    tag_rules: table.tag_rules.map((list) => list.filter(({ tenant_id }) => tenant_id !== null)),
+    builtin_rules: [],
+    default_action: 'allow',
+  }),
+);
 
 /** The commands with which an agent would loosen its guard. */
 const GUARD: Tag = 'dangerous.guard';

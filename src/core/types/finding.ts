@@ -23,6 +23,8 @@ export interface Finding {
   readonly source?: 'classifier';
   /** Set if a classifier's finding is about the whole content. It then has no place that could be masked. */
   readonly is_whole?: true;
+  /** Id of the allowlist entry that allows its detector here. Only rules of the tenant and flow rules act on it. */
+  readonly allowed_by?: string;
 }
 
 /** The answers of the configured classifiers on a content. They make a decision stricter, never milder. */
@@ -43,9 +45,9 @@ export interface JudgedFinding extends Finding {
   readonly rule: string;
 }
 
-/** Allowlisted finding, with its fingerprint. Rules are not evaluated for it. */
+/** Allowlisted finding: by its fingerprint, or by its detector (`allowed_by`). No rule acts on it. */
 export interface AllowlistedFinding extends Finding {
-  readonly fingerprint: string;
+  readonly fingerprint?: string;
 }
 
 /** A violation that has no position in the text: of a contract, an identity or a limit. */

@@ -146,6 +146,8 @@ export interface Detection {
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
   readonly allowlist: readonly AllowedFingerprint[];
+  /** Detectors that a person allows for a time; absent if there are none. */
+  readonly allowed_detectors?: readonly AllowedDetector[];
   readonly guarded_paths?: GuardedPaths;
 }
 
@@ -185,6 +187,20 @@ export interface AllowedFingerprint {
   readonly fingerprint: string;
   /** The tenant to whose crossings the entry applies; absent or `null` for all tenants. */
   readonly tenant_id?: string | null;
+  readonly reason: string;
+  readonly owner: string;
+  /** Milliseconds since 1970, UTC. The entry has no effect from this time on. */
+  readonly expires_ms: number;
+}
+
+/** An allowlisted detector. Each scope that is not `null` must match: a tool, an agent, a tenant. */
+export interface AllowedDetector {
+  /** `alw_` followed by 24 hex digits. */
+  readonly id: string;
+  readonly rule_id: string;
+  readonly tool: string | null;
+  readonly agent_id: string | null;
+  readonly tenant_id: string | null;
   readonly reason: string;
   readonly owner: string;
   /** Milliseconds since 1970, UTC. The entry has no effect from this time on. */

@@ -4,6 +4,7 @@
 export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary: string }[] = [
   { name: 'agents', summary: 'block an agent' },
   { name: 'alerts', summary: 'list alert rules' },
+  { name: 'allow', summary: 'list allowlisted detectors' },
   { name: 'approvals', summary: 'approve a request' },
   { name: 'audit', summary: 'add a legal hold' },
   { name: 'capabilities', summary: 'revoke a capability token' },

@@ -50,7 +50,7 @@ export function addDerivedVerbs(
 ): void {
   const derived = withVerb(operations, command.name());
   // A command without a file of its own shows the examples of its subcommands.
-  if (command.commands.length === 0 && derived.length > 0)
+  if (command.commands.length + command.registeredArguments.length === 0 && derived.length > 0)
     addExamples(
       command,
       derived.flatMap(({ cli }) => cli.examples.slice(0, 1)),

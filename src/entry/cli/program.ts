@@ -41,6 +41,7 @@ export async function buildProgram(terminal: Terminal, wanted: string | undefine
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .showHelpAfterError(`See \`${terminal.name} help\`.`)
+    .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ styleTitle: (title) => paintText(terminal, 'bold', title) })
     .configureOutput({
@@ -74,7 +75,7 @@ function listCommands(): readonly CommandEntry[] {
 async function defineCommand(command: Command, entry: CommandEntry, terminal: Terminal): Promise<void> {
   const define = await entry.load?.();
   define?.(command, terminal);
-  if (define !== undefined && command.commands.length === 0) return;
+  if (!DERIVED_GROUPS.some(({ name }) => name === entry.name)) return;
   const [{ operations }, { addDerivedVerbs }] = await loadDerived();
   addDerivedVerbs(command, operations, terminal);
 }

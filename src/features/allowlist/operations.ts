@@ -6,6 +6,7 @@ import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import {
   type AllowlistRow,
   buildManagedEntry,
@@ -14,7 +15,8 @@ import {
   listAllowlistRows,
 } from './allowlist-store.ts';
 
-const EXPIRES_MS_MAX = 366 * 86_400_000;
+/** The longest life of an entry: a year. */
+export const EXPIRES_MS_MAX = 366 * 86_400_000;
 
 const fingerprint = {
   type: 'string',
@@ -192,15 +194,7 @@ async function resolveFingerprint(
   if ((written === undefined) === (event_id === undefined))
     throw new Refusal('invalid_request', 'Name the value by either `fingerprint` or `event_id`.');
   if (written !== undefined) return written;
-  const { events } = await findEvents({ event_id: event_id as string, limit: 1 }, context);
-  const [event] = events;
-  const { tenants, agents } = context.caller;
-  const is_readable =
-    event !== undefined &&
-    (tenants === '*' || tenants.includes(event.tenant_id)) &&
-    (agents === '*' || agents.includes(event.agent_id));
-  if (!is_readable)
-    throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  const event = await findOwnEvent(event_id as string, context);
   const places = event.metadata.finding_places;
   const place = Array.isArray(places) ? String(places[finding_index] ?? '') : '';
   const found = context.runtime.unsealFingerprint(place.split(' ').at(-1) ?? '', event.event_id);
@@ -211,8 +205,21 @@ async function resolveFingerprint(
   );
 }
 
+/** Returns an event that the caller may read. @throws Refusal `not_found` */
+export async function findOwnEvent(event_id: string, context: Context): Promise<AuditEvent> {
+  const [event] = (await findEvents({ event_id, limit: 1 }, context)).events;
+  const { tenants, agents } = context.caller;
+  if (
+    event !== undefined &&
+    (tenants === '*' || tenants.includes(event.tenant_id)) &&
+    (agents === '*' || agents.includes(event.agent_id))
+  )
+    return event;
+  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+}
+
 /** Returns the tenant of an entry; empty for all tenants. */
-function resolveEntryTenant(tenant_id: string | null | undefined, context: Context): string {
+export function resolveEntryTenant(tenant_id: string | null | undefined, context: Context): string {
   if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
   requireAllTenants(context);
   return '';

@@ -15,6 +15,18 @@ export interface AllowlistTables {
     created_ms: number;
     expires_ms: number;
   };
+  /** Allowlisted detectors. An empty tool, agent or tenant is any. */
+  readonly allowed_detectors: {
+    id: string;
+    rule_id: string;
+    tool: string;
+    agent_id: string;
+    tenant_id: string;
+    reason: string;
+    created_by: string;
+    created_ms: number;
+    expires_ms: number;
+  };
 }
 
 export const allowlistMigrations: Readonly<Record<string, Migration>> = {
@@ -29,6 +41,22 @@ export const allowlistMigrations: Readonly<Record<string, Migration>> = {
         .addColumn('created_ms', 'bigint', (column) => column.notNull())
         .addColumn('expires_ms', 'bigint', (column) => column.notNull())
         .addPrimaryKeyConstraint('allowlist_entries_key', ['fingerprint', 'tenant_id'])
+        .execute();
+    },
+  },
+  '0241_allowed_detectors': {
+    async up({ schema }) {
+      await schema
+        .createTable('allowed_detectors')
+        .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('rule_id', 'text', (column) => column.notNull())
+        .addColumn('tool', 'text', (column) => column.notNull())
+        .addColumn('agent_id', 'text', (column) => column.notNull())
+        .addColumn('tenant_id', 'text', (column) => column.notNull())
+        .addColumn('reason', 'text', (column) => column.notNull())
+        .addColumn('created_by', 'text', (column) => column.notNull())
+        .addColumn('created_ms', 'bigint', (column) => column.notNull())
+        .addColumn('expires_ms', 'bigint', (column) => column.notNull())
         .execute();
     },
   },

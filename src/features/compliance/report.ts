@@ -39,6 +39,9 @@ const CHANGE_KINDS = [
   'service.tenant_policies_rollback',
   'service.allowlist_add',
   'service.allowlist_remove',
+  'service.allowlist_detector_add',
+  'service.allowlist_detector_revoke',
+  'service.allowlist_detector_expire',
 ] as const;
 
 /**

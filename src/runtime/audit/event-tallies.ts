@@ -82,7 +82,7 @@ function listRawValues(field: TallyField, event: AuditEvent): readonly string[] 
     case 'monitored':
       return readNames(metadata.monitored);
     case 'allowlisted':
-      return readNames(metadata.allowlisted_fingerprints);
+      return [...readNames(metadata.allowlisted_fingerprints), ...readNames(metadata.allowlist_entries)];
     case 'model':
       return typeof metadata.model === 'string' ? [metadata.model] : [];
     case 'hook':

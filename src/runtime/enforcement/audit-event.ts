@@ -109,8 +109,11 @@ function getMetadata(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (isShapeLogged(decided)) addArgumentShape(metadata, decided);
-  if (verdict.allowlisted_findings.length > 0)
-    metadata.allowlisted_fingerprints = listNames(verdict.allowlisted_findings, (each) => each.fingerprint);
+  const allowlisted = verdict.allowlisted_findings;
+  const entries = allowlisted.flatMap(({ allowed_by }) => allowed_by ?? []);
+  const fingerprints = allowlisted.flatMap(({ fingerprint }) => fingerprint ?? []);
+  if (entries.length > 0) metadata.allowlist_entries = listNames(entries, (id) => id);
+  if (fingerprints.length > 0) metadata.allowlisted_fingerprints = listNames(fingerprints, (each) => each);
   if (decided.approval) {
     metadata.approval_request_id = decided.approval.request_id;
     metadata.approval_status = decided.approval.status;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Json } from '../../core/types/index.ts';
+import type { AllowedDetector, Json } from '../../core/types/index.ts';
 import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 
@@ -39,6 +39,8 @@ export interface ManagedPolicy {
   /** `null` until an operator saves one. */
   readonly document: ManagedDocument | null;
   readonly allowlist: readonly ManagedAllowlistEntry[];
+  /** Allowlisted detectors; absent in a copy from before there were any. */
+  readonly allowed_detectors?: readonly AllowedDetector[];
 }
 
 export const NO_MANAGED_POLICY: ManagedPolicy = { tenants: [], document: null, allowlist: [] };
@@ -76,8 +78,18 @@ export function writeManagedPolicy(state_dir: string, policy: ManagedPolicy): vo
 
 function isManagedPolicy(value: unknown): value is ManagedPolicy {
   if (typeof value !== 'object' || value === null) return false;
-  const { tenants, document, allowlist } = value as Partial<Record<keyof ManagedPolicy, unknown>>;
-  return Array.isArray(tenants) && typeof document === 'object' && Array.isArray(allowlist);
+  const {
+    tenants,
+    document,
+    allowlist,
+    allowed_detectors = [],
+  } = value as Partial<Record<keyof ManagedPolicy, unknown>>;
+  return (
+    Array.isArray(tenants) &&
+    typeof document === 'object' &&
+    Array.isArray(allowlist) &&
+    Array.isArray(allowed_detectors)
+  );
 }
 
 function readText(path: string): string | null {

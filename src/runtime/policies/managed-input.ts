@@ -33,9 +33,9 @@ export async function readAllDocuments(
  */
 export function addManagedPolicy(
   input: CompileInput,
-  { tenants, allowlist }: Pick<ManagedPolicy, 'tenants' | 'allowlist'>,
+  { tenants, allowlist, allowed_detectors = [] }: Omit<ManagedPolicy, 'document'>,
 ): CompileInput {
-  if (tenants.length === 0 && allowlist.length === 0) return input;
+  if (tenants.length + allowlist.length + allowed_detectors.length === 0) return input;
   const sets = tenants.map(({ tenant_id, version, policies }) => ({
     file: `${LABELS.tenant_set}${tenant_id}, version ${version}`,
     path: 'policies',
@@ -47,7 +47,7 @@ export function addManagedPolicy(
   const added = allowlist.filter(
     ({ fingerprint }) => !configured.some((entry) => entry.fingerprint === fingerprint),
   );
-  const detection = { ...settings.detection, allowlist: [...configured, ...added] };
+  const detection = { ...settings.detection, allowlist: [...configured, ...added], allowed_detectors };
   return {
     ...input,
     inline_rules: [...input.inline_rules, ...sets],

@@ -6,16 +6,19 @@ import { commandRules } from './rules/index.ts';
 
 function explain(rule_ids: readonly string[], parts: Partial<Verdict> = {}): string | null {
   const findings = rule_ids.map((rule_id) => {
-    const { tag, severity } = commandRules.find(({ id }) => id === rule_id) ?? { tag: 'x', severity: 'critical' };
+    const { tag, severity } = commandRules.find(({ id }) => id === rule_id) ?? {
+      tag: 'x',
+      severity: 'critical',
+    };
     return { rule_id, tags: [tag], severity, action: 'block' } as unknown as JudgedFinding;
   });
   return explainCommand({ decision: 'block', action: 'block', findings, ...parts } as unknown as Verdict);
 }
 
-test('a denial names the effect, the rule, a safer command and the setting', () => {
+test('a denial names the effect, the rule, a safer command and how to allow it', () => {
   assert.equal(
     explain(['git.push_force']),
-    'The command rewrites or deletes a branch that others have (`git.push_force`). Instead, for example: `git push --force-with-lease origin topic`. A person can allow it with `detection: {detectors: {git.push_force: {enabled: false}}}`.',
+    'The command rewrites or deletes a branch that others have (`git.push_force`). Instead, for example: `git push --force-with-lease origin topic`. An operator can allow it with `service allow git.push_force`.',
   );
 });
 
@@ -27,10 +30,10 @@ test('the worst of the findings that decided is explained', () => {
   assert.equal(explain(['git.clean'], { decision: 'allow' }), null);
 });
 
-test('every rule gives one line, and the guard of the service no setting', () => {
+test('every rule gives one line, and the guard of the service cannot be allowed', () => {
   for (const { id, tag } of commandRules) {
     const line = explain([id])!;
     assert.match(line, /^The command [a-z][^\n]+ \(`[\w.]+`\)\. Instead, for example: `[^\n]+`\./, id);
-    assert.equal(line.includes('A person can allow'), !tag.startsWith('dangerous.guard'), id);
+    assert.equal(line.includes('An operator can allow'), !tag.startsWith('dangerous.guard'), id);
   }
 });

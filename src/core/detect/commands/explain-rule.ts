@@ -6,8 +6,8 @@ import { commandRules } from './rules/index.ts';
 const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
 
 /**
- * Returns why a command was stopped or held, for whoever reads the denial: the effect, the ID of its rule, a safer
- * command, and the setting that allows it. `null` if no dangerous command decided.
+ * Returns why a command was stopped or held, for the reader of the denial: the effect, the ID of its rule, a
+ * safer command, and the command that allows it. `null` if no dangerous command decided.
  */
 export function explainCommand({ action, decision, findings }: Verdict): string | null {
   if (decision !== 'block') return null;
@@ -22,7 +22,7 @@ export function explainCommand({ action, decision, findings }: Verdict): string 
   const why = `The command ${effect} (\`${id}\`). Instead, for example: \`${safer}\`.`;
   // The guard of the service itself stays on.
   if (covers('dangerous.guard', tag)) return why;
-  return `${why} A person can allow it with \`detection: {detectors: {${id}: {enabled: false}}}\`.`;
+  return `${why} An operator can allow it with \`service allow ${id}\`.`;
 }
 
 function rankSeverity({ severity }: JudgedFinding): number {

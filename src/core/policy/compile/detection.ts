@@ -1,4 +1,5 @@
 import type {
+  AllowedDetector,
   AllowedFingerprint,
   CustomPattern,
   Detection,
@@ -26,6 +27,8 @@ export interface DetectionSettings {
     readonly detectors: Readonly<Record<string, DetectorSettingInput>>;
     readonly patterns: readonly PatternSettings[];
     readonly allowlist: readonly AllowedFingerprint[];
+    /** Detectors that operators allowlisted over the API; absent if there are none. */
+    readonly allowed_detectors?: readonly AllowedDetector[];
     readonly example_values: ExampleValueMode;
     /**
      * `true` if plug-ins are not loaded. An unknown name may then be a plug-in's detector, and is only a warning.
@@ -90,6 +93,7 @@ export function parseDetection(
     injection_thresholds: { flag_threshold, block_threshold },
     ...named,
     allowlist: parseAllowlist(detection.allowlist, buildChildLocation(place, 'allowlist'), problems),
+    ...(detection.allowed_detectors?.length && { allowed_detectors: detection.allowed_detectors }),
     ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
   };
 }

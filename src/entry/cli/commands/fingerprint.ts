@@ -77,7 +77,7 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
       'not_found',
       'No detector matches this input, so there is nothing to allowlist.',
       {
-        hint: 'Include the words next to the value, as in the original text. For commands and instructions, write a rule.',
+        hint: 'Include the words next to the value, as in the original text. For commands and instructions, use `service allow`.',
       },
     );
   if (found.length > 1)

@@ -25,6 +25,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./alerts.ts')).defineAlerts,
   },
   {
+    name: 'allow',
+    summary: 'allow the findings of a detector for a time',
+    load: async () => (await import('./allow.ts')).defineAllow,
+  },
+  {
     name: 'approvals',
     summary: 'list and decide approval requests',
     load: async () => (await import('./approvals.ts')).defineApprovals,
