@@ -86,6 +86,8 @@ test('an event is allowed for its tool, agent and tenant until it is revoked', a
   );
   const passed = await findEvents({ metadata_key: 'allowlist_entries', decision: 'allow' });
   assert.deepEqual(passed[0]?.metadata.allowlist_entries, [id]);
+  const explained = await runInProcess(['policy', 'explain', passed[0]!.event_id], { cwd: service.dir });
+  assert.match(explained.stdout, new RegExp(`allowed ${id}`));
   assert.equal((await run(event_id, '--reason', 'again', '--yes')).code, 1);
 
   assert.match(
@@ -101,6 +103,23 @@ test('an event is allowed for its tool, agent and tenant until it is revoked', a
     assert.deepEqual([entry_ids, entry_detectors, note], [[id], ['git.push_force'], 'my branch']);
     assert.match(event!.caller_id, /./);
   }
+});
+
+test('only the detectors that decided are allowed', async () => {
+  const command = `git status && ${PUSH} && git stash drop && mail jane.doe@corp-mail.io`;
+  const { event_id } = (await ask({ command, tenant_id: 'default' })).body;
+  const { stderr } = await run(event_id, '--reason', 'r', '--dry-run', '--agent', '*', '--until', '2d');
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/, until .*/, ''));
+  const scope = 'are allowed for the tool `Bash`, any agent, the tenant `default`';
+  assert.deepEqual(
+    lines.toSorted(),
+    ['git.push_force', 'git.stash_drop'].map((id) => `findings of \`${id}\` ${scope}`),
+  );
+  const explained = await runInProcess(['policy', 'explain', event_id], { cwd: service.dir });
+  assert.match(explained.stdout, new RegExp(`An operator can allow it: service allow ${event_id}`));
 });
 
 test('an expired entry has no effect and is recorded', async () => {

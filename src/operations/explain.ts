@@ -5,7 +5,13 @@ import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { buildListSchema, integerSchema, nullableTextSchema, textSchema } from './schema-parts.ts';
+import {
+  buildListSchema,
+  integerSchema,
+  nullableTextSchema,
+  textListSchema,
+  textSchema,
+} from './schema-parts.ts';
 
 const decision = { enum: DECISIONS } as const;
 const action = { enum: ACTIONS } as const;
@@ -106,7 +112,16 @@ export const policyExplain = defineOperation({
   },
   output: {
     type: 'object',
-    required: ['event_id', 'timestamp', 'policy_hash', 'status', 'reason', 'recorded', 'explanation'],
+    required: [
+      'event_id',
+      'timestamp',
+      'policy_hash',
+      'status',
+      'reason',
+      'recorded',
+      'allowlist_entries',
+      'explanation',
+    ],
     properties: {
       event_id: textSchema,
       timestamp: textSchema,
@@ -114,6 +129,11 @@ export const policyExplain = defineOperation({
       status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
       reason: { ...textSchema, description: 'The meaning of the status, as a sentence.' },
       recorded: buildRecordSchema({ decision, action, rule: textSchema, reason: textSchema }),
+      allowlist_entries: {
+        ...textListSchema,
+        description:
+          'Entries for detectors whose findings no rule judged, as `service allow list` shows them.',
+      },
       explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
     },
   },
@@ -130,6 +150,7 @@ export const policyExplain = defineOperation({
       rule: 'default.allow',
       reason: 'Nothing was found that a rule acts on.',
     },
+    allowlist_entries: [],
     explanation: {
       replayed: { decision: 'allow', action: 'allow', rule: 'default.allow' },
       matches_record: true,
@@ -167,10 +188,15 @@ export const policyExplain = defineOperation({
         rule: event.policy_name,
         reason: event.reason,
       },
+      allowlist_entries: readEntryIds(event),
       explanation: typeof explained === 'string' ? null : copyExplanation(explained, caller),
     };
   },
 });
+
+function readEntryIds({ metadata: { allowlist_entries } }: AuditEvent): string[] {
+  return Array.isArray(allowlist_entries) ? [...allowlist_entries] : [];
+}
 
 /** Returns the event. An event that the caller may not see is reported as not found. */
 async function findVisibleEvent(event_id: string, context: Context): Promise<AuditEvent> {

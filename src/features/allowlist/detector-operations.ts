@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  applyManagedChange,
-  confirmInput,
-  requireAllTenants,
-  requireOperator,
-} from '../../operations/managed-change.ts';
+import { applyManagedChange, confirmInput, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import {
@@ -253,12 +248,14 @@ async function resolveTarget({ rule_id, event_id, ...named }: TargetInput, conte
     throw new Refusal('invalid_request', 'Name the detector by either `rule_id` or `event_id`.');
   const event = event_id === undefined ? null : await findOwnEvent(event_id, context);
   const is_action = event?.boundary === 'action';
+  const has_two_agents = event !== null && ![null, event.agent_id].includes(event.source_agent_id);
+  if (has_two_agents && dropBlankName(named.agent_id) === null)
+    throw new Refusal('invalid_request', 'Two agents act in this event. Name one, or `*` for any.');
   const scope = {
     tool: readScope(named.tool_name, is_action ? event.tool_name : null),
     agent_id: readScope(named.agent_id, event?.agent_id ?? null),
     tenant_id: resolveEntryTenant(readScope(named.tenant_id, event?.tenant_id ?? null), context),
   };
-  if (scope.tenant_id === '') requireAllTenants(context);
   const rule_ids =
     event === null ? ([rule_id as string] as const) : await listDecidingDetectors(event, context);
   const checked: DetectorScope = {

@@ -1,7 +1,7 @@
 import { isNeverAllowed } from '../../core/decision/allowlist.ts';
 import { isFlowRule } from '../../core/decision/rules.ts';
 import { isCoveredBy, matchesAnyCase } from '../../core/tags.ts';
-import type { AllowedDetector, Finding, Policy, Rule, Tag } from '../../core/types/index.ts';
+import type { AllowedDetector, Policy, Rule, Tag } from '../../core/types/index.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { openRuleSources } from '../../operations/rule-sources.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -138,11 +138,12 @@ async function describeRuleDocument(rule: Rule, policy: Policy, context: Context
   return `Change the ${kind}${owner}, in ${where}.`;
 }
 
-function readRuleIds({ metadata }: AuditEvent): readonly string[] {
-  const { rule_ids } = metadata;
-  return Array.isArray(rule_ids) ? rule_ids : [];
+/** Returns the detectors that decided when the event was written; all that found something if the event names none. */
+function readRuleIds({ metadata: { deciding_rule_ids, rule_ids } }: AuditEvent): readonly string[] {
+  const ids = deciding_rule_ids ?? rule_ids;
+  return Array.isArray(ids) ? ids : [];
 }
 
-function getTagKey({ tags }: Pick<Finding, 'tags'> | KnownDetector): string {
+function getTagKey({ tags }: { readonly tags: readonly Tag[] }): string {
   return [...tags].sort().join('+');
 }

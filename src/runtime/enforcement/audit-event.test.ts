@@ -50,6 +50,7 @@ test('an event holds what was decided', () => {
     policy_hash: policy.hash,
     coverage: 'full',
     metadata: {
+      deciding_rule_ids: ['generic.sk_key'],
       detectors: ['api_key', 'ssn'],
       endpoint: 'scan_input',
       findings: 2,

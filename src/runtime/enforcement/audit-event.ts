@@ -131,6 +131,7 @@ function getMetadata(decided: DecisionFacts): Metadata {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
   }
+  addDecidingDetectors(metadata, verdict);
   if (crossing.declared_tags.length > 0) metadata.declared_tags = listDeclaredTags(crossing);
   if (verdict.findings.length > 0) metadata.detectors = listNames(verdict.findings, (each) => each.detector);
   metadata.endpoint = decided.endpoint;
@@ -195,6 +196,18 @@ function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_r
   }
   const tags = monitored.flatMap(({ tag }) => tag ?? []);
   if (tags.length > 0) metadata.monitored_tags = listNames(tags, (tag) => tag);
+}
+
+/** Adds the detectors whose findings led to the decision, unless all of them did. An operator can allow them. */
+function addDecidingDetectors(
+  metadata: Record<string, unknown>,
+  { decision, action, findings }: Verdict,
+): void {
+  const deciding = findings.filter((each) => each.action === action);
+  if (decision === 'allow' || deciding.length === 0) return;
+  const names = listNames(deciding, (each) => each.rule_id);
+  const all = new Set(findings.map(({ rule_id }) => rule_id));
+  if (names.length < all.size) metadata.deciding_rule_ids = names;
 }
 
 /**

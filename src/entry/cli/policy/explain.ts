@@ -43,6 +43,7 @@ interface Reply {
     'rule' | 'reason',
     string
   >;
+  readonly allowlist_entries: readonly string[];
   readonly explanation: Explanation | null;
 }
 
@@ -51,7 +52,10 @@ async function runExplain(event_id: string, options: ExplainOptions, terminal: T
     event_id,
   })) as Reply;
   if (options.json) printJson(terminal, reply);
-  else printExplanation(reply, options.all === true, terminal);
+  else {
+    printExplanation(reply, options.all === true, terminal);
+    await printAllowCommand(reply, terminal);
+  }
   if (reply.explanation === null) terminal.exit_code = EXIT.no;
 }
 
@@ -63,6 +67,8 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
   printLine(terminal, `${decision}  ${escapeControls(recorded.reason)}`);
   printLine(terminal, `rule    ${escapeControls(recorded.rule)} (${recorded.action})`);
   printLine(terminal, `policy  ${reply.policy_hash}`);
+  if (reply.allowlist_entries.length > 0)
+    printLine(terminal, `allowed ${reply.allowlist_entries.map(escapeControls).join(', ')}`);
   if (explanation === null) {
     printLine(terminal, `\n${escapeControls(reply.reason)}`);
     return;
@@ -83,6 +89,21 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
     );
   printUnevaluatedRules(explanation, all, terminal);
   printCounterfactual(explanation, terminal);
+}
+
+/** Prints the command that lets the call through, if only findings decided for which `service allow` has an effect. */
+async function printAllowCommand(
+  { event_id, recorded, explanation }: Reply,
+  terminal: Terminal,
+): Promise<void> {
+  const decisive = explanation?.evaluations.filter((each) => each.decisive) ?? [];
+  if (recorded.decision === 'allow' || decisive.length === 0) return;
+  const { isNeverAllowed } = await import('../../../core/decision/allowlist.ts');
+  const is_allowable = decisive.every(
+    ({ tag, origin }) => origin === 'found' && tag !== null && !isNeverAllowed([tag]),
+  );
+  if (is_allowable)
+    printLine(terminal, `\nAn operator can allow it: service allow ${event_id} --reason <text>`);
 }
 
 function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {
