@@ -203,7 +203,7 @@ function place({ name }: Example): number {
   if (name === FIRST) return -2;
   // The console shows what has happened: its examples are those of a new service.
   if (
-    /^(?:dashboard_approvals|allowlist_list|keys_list|alert_rules_list|alert_silences_list|alerts_history|alerts_deliveries|alerts_evaluate)$/.test(
+    /^(?:dashboard_approvals|allowlist_(?:detector_)?list|keys_list|alert_rules_list|alert_silences_list|alerts_history|alerts_deliveries|alerts_evaluate)$/.test(
       name,
     )
   )
@@ -245,6 +245,7 @@ test('every example is answered as the description shows it', async () => {
   let handle_id = '';
   let silence_id = '';
   let hold_id = '';
+  let entry_id = '';
   let task_id = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
@@ -258,6 +259,7 @@ test('every example is answered as the description shows it', async () => {
         memory_resolve_handle: { ...(shown.body as object), handle_id },
         alert_silences_remove: { silence_id },
         audit_hold_remove: { hold_id },
+        allowlist_detector_revoke: { id: entry_id },
       }[shown.name] ?? shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
@@ -271,6 +273,7 @@ test('every example is answered as the description shows it', async () => {
     if (example.name === 'alert_silences_add') silence_id = JSON.parse(text).silence_id;
     if (example.name === 'evidence_pack_start') task_id = await finished(JSON.parse(text).task_id);
     if (example.name === 'audit_hold_add') hold_id = (JSON.parse(text) as { hold_id: string }).hold_id;
+    if (example.name === 'allowlist_detector_add') entry_id = JSON.parse(text).entries?.[0].id;
     if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
