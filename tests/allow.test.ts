@@ -187,5 +187,8 @@ test('only an operator with a reason allows a detector, for at most a year', asy
   }
   assert.equal((await call(`${ROUTE}/revoke`, { body: { id: `alw_${'0'.repeat(24)}` } })).status, 404);
   for (const args of [[], ['git.clean']]) assert.equal((await run(...args)).code, 2);
+  const args = ['allow', 'git.clean', '--reason', 'r', '--yes'];
+  const below = await runInProcess(args, { cwd: service.dir, env: { CLAUDECODE: '1' } });
+  assert.deepEqual([below.code, /`allow` is for an operator/.test(below.stderr)], [1, true]);
   assert.deepEqual((await call(ROUTE)).body.entries, []);
 });

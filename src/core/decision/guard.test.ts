@@ -70,6 +70,8 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     'node /usr/lib/node_modules/agent-safety/dist/entry/cli/bin.js token create ci',
     'node src/entry/cli/bin.ts approvals approve apr_1',
     'scripts/run src/entry/cli/bin.ts fingerprint add --rule x',
+    'service allow git.push_force --reason mine --yes',
+    'npx agent-safety allow evt_1 --reason mine',
     'env -u CLAUDECODE service approvals approve apr_1',
     'nohup setsid service approvals approve apr_1 &',
     'bash -c "service approvals approve apr_1"',
@@ -247,7 +249,7 @@ test('an agent may not decide about itself, nor change what guards it', () => {
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
   }
-  assert.equal(REFUSED.length, 163);
+  assert.equal(REFUSED.length, 165);
 });
 
 const ORDINARY: readonly Call[] = [

@@ -27,7 +27,7 @@ export function defineAllow(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'the only agent; `*` for any (default: that of the event, or any)')
     .option('--tenant <id>', 'the only tenant; `*` for any (default: that of the event, or any)')
     .option('--until <when>', 'a duration or a date; at most a year (default: `30d`)')
-    .option('--reason <text>', 'why it is harmless; required')
+    .option('--reason <text>', 'why it is harmless; without it, a terminal asks')
     .option('--yes', 'confirm without a question')
     .addOption(new Option('--dry-run', 'show what would be allowed, and change nothing').conflicts('yes'))
     .addOption(buildConfigOption())
@@ -54,18 +54,16 @@ async function allowDetector(
   options: AllowOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { tool, agent, tenant, until, reason } = options;
+  const { tool, agent, tenant, until } = options;
   if (target === undefined)
     throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a detector or an event.');
-  if (reason === undefined)
-    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Give the reason with --reason.');
   const input = {
     ...(target.startsWith('evt_') ? { event_id: target } : { rule_id: target }),
     ...(tool !== undefined && { tool_name: tool }),
     ...(agent !== undefined && { agent_id: agent }),
     ...(tenant !== undefined && { tenant_id: tenant }),
     ...(until !== undefined && { until }),
-    note: reason,
+    note: options.reason ?? (await askReason(options, terminal)),
   };
   const call = (confirm_weaker: boolean) =>
     runSelectedOperation(terminal, options.config, (of) => of.allowlistDetectorAdd, {
@@ -82,6 +80,16 @@ async function allowDetector(
   const added = await call(true);
   if (options.json) printJson(terminal, added);
   else for (const entry of added.entries) printLine(terminal, escapeControls(describeEntry(entry)));
+}
+
+/** Asks for the reason. @throws CommandFailure without a terminal */
+async function askReason({ yes, json }: Consent, terminal: Terminal): Promise<string> {
+  if (!terminal.interactive || yes || json)
+    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Give the reason with --reason.');
+  const { text } = await import('@clack/prompts');
+  const answer = await text({ message: 'Why is it harmless?' });
+  if (typeof answer === 'string') return answer;
+  throw new CommandFailure(EXIT.interrupted, 'interrupted', 'Stopped: nothing was changed.');
 }
 
 /** Returns what the entry would allow, as the service lists it when it asks for the confirmation. */
