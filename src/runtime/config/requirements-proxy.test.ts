@@ -107,7 +107,7 @@ test('without a word of it everything has a default, and nothing is forwarded to
   const read = await loadConfig({ path: null, env: {}, cwd });
   assert.ok(read.ok);
   assert.deepEqual(read.config.proxy, {
-    timeout_seconds: 30,
+    timeout_seconds: 600,
     retry: { backoff_factor: 0.5 },
     timeouts: { connect_ms: 5_000, idle_ms: 120_000 },
     strategy: 'priority',

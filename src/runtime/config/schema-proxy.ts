@@ -303,7 +303,7 @@ export const proxySchema = {
       type: 'integer',
       minimum: 1,
       maximum: 3600,
-      default: 30,
+      default: 600,
       description:
         'Time limit of an answer in seconds, all attempts together: until a stream begins, and until any other answer is complete.',
     },

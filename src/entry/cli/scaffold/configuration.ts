@@ -131,7 +131,7 @@ const AUTH = `auth:
 const LATER = `# Nothing is forwarded to a model provider until one is configured here.
 # proxy:
 #   # Seconds for an answer, or for the beginning of a streamed one.
-#   timeout_seconds: 120
+#   timeout_seconds: 600
 #   providers:
 #     - name: openai
 #       family: openai
