@@ -62,10 +62,10 @@ export interface CliVerb {
   /** Prints the rows of a list as a table. */
   readonly columns?: CliColumns;
   /**
-   * Formats the answer as one line. Without it and without `columns`, each member of the answer is printed on its own
+   * Formats the answer as a line, or as several. Without it and without `columns`, each member of the answer is printed on its own
    * line.
    */
-  readonly line?: (output: never) => string;
+  readonly line?: (output: never) => string | readonly string[];
   /** Command lines for the help, each with its purpose or an empty text. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
 }

@@ -120,7 +120,7 @@ export const usersAdd = defineOperation({
     verb: 'users add',
     arguments: ['user_id'],
     options: ['role', 'tenant', 'name'],
-    line: ({ link }: { link: string }) => `Added. Open this link once to set the password:\n${link}`,
+    line: ({ link }: { link: string }) => ['Added. Open this link once to set the password:', link],
     examples: [['service users add ann --role approver --tenant acme', '']],
   },
   ...MANAGING,
@@ -228,7 +228,7 @@ export const usersReset = defineOperation({
   cli: {
     verb: 'users reset',
     arguments: ['user_id'],
-    line: ({ link }: { link: string }) => `Open this link once to set a new password:\n${link}`,
+    line: ({ link }: { link: string }) => ['Open this link once to set a new password:', link],
     examples: [['service users reset ann', '']],
   },
   ...MANAGING,

@@ -39,6 +39,16 @@ test('a derived verb names members of the input and of the answer that exist', (
   assert.ok(verbs >= 11);
 });
 
+test('a derived verb prints its sentences as separate lines', () => {
+  let sentences = 0;
+  for (const { name, cli, answer } of operations) {
+    if (cli?.line === undefined || answer === null) continue;
+    for (const line of [cli.line(answer as never)].flat()) assert.doesNotMatch(line, /\n/, name);
+    sentences += 1;
+  }
+  assert.ok(sentences >= 10);
+});
+
 test('a derived verb refuses a missing argument, an unknown option and a missing option that is required', () =>
   withFolder(async (cwd) => {
     const rows = [

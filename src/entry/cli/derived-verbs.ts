@@ -131,7 +131,7 @@ function lowercaseFirst(text: string): string {
 }
 
 function formatOutput({ columns, line }: CliVerb, output: object): readonly string[] {
-  if (line !== undefined) return [escapeControls(line(output as never))];
+  if (line !== undefined) return [line(output as never)].flat().map(escapeControls);
   const members = output as Readonly<Record<string, unknown>>;
   if (columns === undefined) return formatMembers(members);
   const rows = members[columns.rows] as readonly Readonly<Record<string, unknown>>[];
