@@ -57,7 +57,8 @@ async function runInit(options: InitOptions, terminal: Terminal): Promise<void> 
   printLine(terminal);
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
   const doctor = choice.agents.length > 0;
-  await setUpAgents(choice.agents, { path: folder, config: configuration, doctor, ...choice }, terminal);
+  const setup = { path: folder, config: configuration, doctor, was_asked: true, ...choice };
+  await setUpAgents(choice.agents, setup, terminal);
 }
 
 async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<SetupChoice> {

@@ -76,7 +76,8 @@ async function runSetup(name: string | undefined, options: SetupOptions, termina
     const { setUpAgents, uninstallAgent } = await import('../setup/set-up-agents.ts');
     const scope = options.scope ?? 'project';
     if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
-    return setUpAgents([host], { ...options, scope, packs: getPacks(options), doctor: false }, terminal);
+    const named = { ...options, scope, packs: getPacks(options), doctor: false, was_asked: false };
+    return setUpAgents([host], named, terminal);
   }
   const framework = agentFrameworks.find((each) => each.name === name);
   if (framework !== undefined) {
@@ -111,7 +112,11 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
     throw new CommandFailure(EXIT.no, 'agent_not_found', 'No coding agent was found on this machine.', {
       hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
     });
-  await setUpAgents(choice.agents, { ...options, ...choice, doctor: true }, terminal);
+  await setUpAgents(
+    choice.agents,
+    { ...options, ...choice, doctor: true, was_asked: is_interactive },
+    terminal,
+  );
 }
 
 function getPacks({ pack }: SetupOptions): readonly string[] | null {

@@ -73,7 +73,7 @@ test('setup prompts for an agent, a scope and a pack, shows the change, and prob
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
       [/Turn on the advisory/, '\r'],
-      [/hook --dialect claude-code[\s\S]*Write this/, 'y'],
+      [/hook --dialect claude-code[\s\S]*Write this/, '\r'],
       [/4 of 4 hooks block a destructive test call/, ''],
     ]);
     assert.deepEqual(ended, { code: 0, unasked: 0 });
@@ -83,16 +83,18 @@ test('setup prompts for an agent, a scope and a pack, shows the change, and prob
   });
 });
 
-test('no at the end leaves the agent as it is', async () => {
+test('no at the end changes nothing and tests no hook', async () => {
   await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
-    await runInitOnTerminal(cwd, '', [
-      [/Which coding agents/, '\r'],
+    const ended = await runInitOnTerminal(cwd, '', [
+      [/Which coding agents do you want to guard/, '\r'],
       [/For which projects/, '\r'],
       [/Which policy packs/, '\r'],
       [/Turn on the advisory/, '\r'],
-      [/Write this/, '\r'],
+      [/Write this/, 'n'],
+      [/Testing the hooks/, ''],
     ]);
+    assert.deepEqual(ended, { code: 0, unasked: 1 });
     assert.deepEqual(await readdir(join(cwd, '.claude')), []);
   });
 });

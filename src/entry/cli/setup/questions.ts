@@ -24,7 +24,7 @@ export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoi
   const { multiselect, select } = await import('@clack/prompts');
   const names = await awaitAnswer(
     multiselect({
-      message: 'Which coding agents shall be guarded? (space selects, enter confirms)',
+      message: 'Which coding agents do you want to guard? (space selects, enter confirms)',
       options: codingAgents.map((agent) => ({
         value: agent.name,
         label: agent.label,

@@ -29,8 +29,10 @@ export interface AgentsOptions extends SetupOptions {
    * none.
    */
   readonly packs: readonly string[] | null;
-  /** Tests the hooks afterwards. */
+  /** Tests the hooks afterwards, unless the user declines the changes. */
   readonly doctor: boolean;
+  /** The user has chosen agents, scope and packs at questions, so Return confirms the changes. */
+  readonly was_asked: boolean;
 }
 
 /** The default pack of a new configuration. */
@@ -56,12 +58,12 @@ export async function setUpAgents(
     plans.push(await planAgent(agent, machine, options, program.words, configuration));
   if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
   const has_changes = configuration.missing.length + packs.length + countPendingChanges(plans) > 0;
-  const goes_on = has_changes && (await askConsent('Write this?', options, terminal));
+  const goes_on = has_changes && (await askConsent('Write this?', options, terminal, options.was_asked));
   const written = goes_on
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
     : NOTHING;
   const diagnosis =
-    options.doctor && !options.dryRun
+    options.doctor && !options.dryRun && goes_on === has_changes
       ? await examineHooks(agents, machine, program, options, terminal)
       : null;
   if (options.json) {

@@ -10,9 +10,15 @@ export interface Consent {
 
 /**
  * Returns whether to continue with the shown changes. Without a terminal only `--yes` confirms.
+ * @param preselected the answer of Return at the question
  * @throws CommandFailure if there is no terminal for the question
  */
-export async function askConsent(question: string, consent: Consent, terminal: Terminal): Promise<boolean> {
+export async function askConsent(
+  question: string,
+  consent: Consent,
+  terminal: Terminal,
+  preselected = false,
+): Promise<boolean> {
   if (consent.dryRun) return false;
   if (consent.yes) return true;
   if (!terminal.interactive || consent.json) {
@@ -21,7 +27,7 @@ export async function askConsent(question: string, consent: Consent, terminal: T
     });
   }
   const { confirm } = await import('@clack/prompts');
-  const answer = await confirm({ message: question, initialValue: false });
+  const answer = await confirm({ message: question, initialValue: preselected });
   if (typeof answer === 'symbol')
     throw new CommandFailure(EXIT.interrupted, 'interrupted', 'Stopped: nothing was changed.');
   return answer;
