@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { addStaticSite, sendNotBuilt, sendSiteFile } from './static-site.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addStaticSite, type SiteFiles, sendNotBuilt, sendSiteFile } from './static-site.ts';
 
 /** Folders of the console: in the published program, and in a checkout, where `npm run console` writes it. */
 const FOLDERS = ['../../console', '../../../console/dist'].map((path) => join(import.meta.dirname, path));
@@ -15,16 +15,20 @@ export function addConsole(app: FastifyInstance, folders: readonly string[] = FO
     prefix: PREFIX,
     folders,
     is_hashed: (name) => name.startsWith('assets/'),
-    otherwise: (reply, name, index) => answerPage(reply, name, index),
+    otherwise: answerPage,
   });
-  app.get(PREFIX.slice(0, -1), async (request, reply) => {
-    const query = request.url.indexOf('?');
-    return reply.redirect(`${PREFIX}${query === -1 ? '' : request.url.slice(query)}`, 308);
-  });
+  app.get(PREFIX.slice(0, -1), redirectToConsole);
 }
 
-function answerPage(reply: FastifyReply, name: string, index: string | null): unknown {
-  if (index === null) return sendNotBuilt(reply, 503, 'console', 'npm run console');
+/** Redirects to the first page of the console, with the query, which has the filters. */
+export async function redirectToConsole({ url }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const query = url.indexOf('?');
+  return reply.redirect(`${PREFIX}${query === -1 ? '' : url.slice(query)}`, 308);
+}
+
+function answerPage(reply: FastifyReply, name: string, files: SiteFiles): unknown {
+  const index = files.get('index.html');
+  if (index === undefined) return sendNotBuilt(reply, 503, 'console', 'npm run console');
   // A file of an earlier build is missing, so the page must not answer for it.
   if (name.startsWith('assets/') || ['.js', '.css', '.json'].includes(extname(name)))
     return reply.callNotFound();

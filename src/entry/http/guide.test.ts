@@ -15,6 +15,10 @@ test('the guide serves the files of its folder, with a policy without inline cod
   mkdirSync(join(folder, 'assets'), { recursive: true });
   writeFileSync(join(folder, 'index.html'), PAGE);
   writeFileSync(join(folder, 'assets', 'a.js'), 'export {};');
+  mkdirSync(join(folder, 'how-to'));
+  writeFileSync(join(folder, 'how-to', 'deploy.html'), PAGE);
+  writeFileSync(join(folder, 'how-to', 'index.html'), PAGE);
+  writeFileSync(join(folder, '404.html'), 'There is no such page.');
   writeFileSync(join(folder, 'notes.txt'), 'of a type that is not served');
   writeFileSync(join(parent, 'secret.html'), 'outside');
   const app = fastify();
@@ -35,6 +39,16 @@ test('the guide serves the files of its folder, with a policy without inline cod
       [200, 'text/javascript; charset=utf-8'],
     );
     assert.match(String(script.headers['cache-control']), /immutable/);
+    for (const [path, location] of [
+      ['how-to/deploy', 'how-to/deploy.html'],
+      ['how-to/deploy/', 'how-to/deploy.html'],
+      ['how-to', 'how-to/index.html'],
+      ['how-to/?a', 'how-to/index.html'],
+    ])
+      assert.equal((await ask(`/docs/guide/${path}`)).headers.location, `/docs/guide/${location}`, path);
+    const unknown = await ask('/docs/guide/how-to/nothing');
+    assert.deepEqual([unknown.statusCode, unknown.body], [404, 'There is no such page.']);
+    assert.match(String(unknown.headers['content-security-policy']), /default-src 'none'/);
     const outside = [
       '../secret.html',
       '%2e%2e/secret.html',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { addConsole } from './console.ts';
+import { addConsole, redirectToConsole } from './console.ts';
 import { addGuide } from './guide.ts';
 
 /** A file of a page, and its location: next to the published program, otherwise in the package that it comes from. */
@@ -88,11 +88,30 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** The URL paths of the pages. */
-export const pagePaths: readonly string[] = ['/openapi.json', '/dashboard', '/docs', '/docs/guide', '/redoc'];
+export const pagePaths: readonly string[] = [
+  '/',
+  '/openapi.json',
+  '/dashboard',
+  '/docs',
+  '/docs/guide',
+  '/redoc',
+];
+
+/** Answers `/` for programs. */
+const LINKS = {
+  console: '/dashboard',
+  guide: '/docs/guide',
+  api: '/docs',
+  openapi: '/openapi.json',
+  health: '/v1/health',
+};
 
 /** Adds the API description and its two viewers. Files are read and generated on request only. */
 export function addPages(app: FastifyInstance, served: readonly AnyOperation[], runtime: Runtime): void {
   let description: string | null = null;
+  app.get('/', async (request, reply) =>
+    request.headers.accept?.includes('text/html') === true ? redirectToConsole(request, reply) : LINKS,
+  );
   app.get('/openapi.json', async (_request, reply) => {
     if (description === null) {
       const { buildOpenApiDocument } = await import('./openapi.ts');

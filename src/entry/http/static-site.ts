@@ -2,6 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
+/** The files of a site on the disk, by their path in the site. */
+export type SiteFiles = ReadonlyMap<string, string>;
+
 /** A folder of built files that is served as it is. */
 export interface StaticSite {
   /** The path of the site, with `/` at its end. */
@@ -10,8 +13,8 @@ export interface StaticSite {
   readonly folders: readonly string[];
   /** Returns true for names that carry a hash of their content: browsers may keep such a file for ever. */
   readonly is_hashed: (name: string) => boolean;
-  /** Answers a path that names no file. It gets the path of `index.html`; `null` without a built site. */
-  readonly otherwise: (reply: FastifyReply, name: string, index: string | null) => unknown;
+  /** Answers a path that names no file. It gets the site's files by their path in the site; none without a built site. */
+  readonly otherwise: (reply: FastifyReply, name: string, files: SiteFiles) => unknown;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +46,7 @@ const HEADERS: Readonly<Record<string, string>> = {
  * the folder. Nothing is read before the first request.
  */
 export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
-  let listed: Promise<ReadonlyMap<string, string>> | null = null;
+  let listed: Promise<SiteFiles> | null = null;
   app.get(`${site.prefix}*`, async (request, reply) => {
     listed ??= listFiles(site.folders);
     const files = await listed;
@@ -51,7 +54,7 @@ export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
     if (files.size === 0) listed = null;
     const name = (request.params as { '*': string })['*'] || 'index.html';
     const path = files.get(name);
-    if (path === undefined) return site.otherwise(reply, name, files.get('index.html') ?? null);
+    if (path === undefined) return site.otherwise(reply, name, files);
     return await sendSiteFile(reply, path, site.is_hashed(name));
   });
 }
@@ -102,7 +105,7 @@ function buildNotBuiltPage(site: string, command: string): string {
 }
 
 /** Returns the files of the first folder that exists, by their path in the site. */
-async function listFiles(folders: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function listFiles(folders: readonly string[]): Promise<SiteFiles> {
   for (const folder of folders) {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const files = entries

@@ -76,7 +76,7 @@ test('metrics follow their configuration', async () => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 200);
     assert.equal((await ask({ path: '/v1/metrics', headers: scraper })).status, 401);
   });
-  for (const endpoint of ['/v1/health', '/docs']) {
+  for (const endpoint of ['/v1/health', '/docs', '/']) {
     await assert.rejects(
       withService({ metrics: { endpoint } }, async () => {}),
       /`metrics.endpoint` is the path of/,
@@ -255,6 +255,22 @@ function findUnknownFields(schema: unknown, value: unknown, path = ''): string[]
     key in properties ? findUnknownFields(properties[key], one, `${path}.${key}`) : [`${path}.${key}`],
   );
 }
+
+test('the root sends browsers to the console, and lists links for programs', () =>
+  withService({}, async ({ ask }) => {
+    const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+    const page = await ask({ path: '/?last=7d', headers: browser });
+    assert.deepEqual([page.status, page.headers.location], [308, '/dashboard/?last=7d']);
+    for (const accept of ['*/*', 'application/json']) {
+      const { status, json } = await ask({ path: '/', headers: { accept } });
+      assert.equal(status, 200);
+      for (const path of Object.values<string>(json)) {
+        const { status } = await ask({ path, headers: browser });
+        assert.ok(status < 400, path);
+      }
+    }
+    assert.equal((await ask({ path: '/', method: 'POST', body: {} })).status, 404);
+  }));
 
 test('the docs pages load nothing from elsewhere', () =>
   withService({}, async ({ ask }) => {
