@@ -103,7 +103,7 @@ test('the service starts with those that are good, and says of each other why it
     ['plugins/hangs.mjs', 'rejected', /within 2000 ms/],
     ['plugins/reading-hangs.mjs', 'rejected', /within 2000 ms/],
     ['plugins/taken.mjs', 'rejected', /taken by another detector/],
-    ['plugins/misshapen.mjs', 'rejected', /`adaptors` is no key here/],
+    ['plugins/misshapen.mjs', 'rejected', /unknown key `adaptors`/],
   ];
   for (const [path, status, reason] of expected) {
     const [is, why] = told.get(path) as [string, string];

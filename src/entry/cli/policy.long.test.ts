@@ -192,7 +192,7 @@ test('cases next to the policies are run, and every failure is reported with its
     const malformed: readonly [string, RegExp][] = [
       [
         CASES.replace('expect: {action: redact', 'expcet: {action: redact'),
-        /`tests\[2\]\.expcet` is no key here; did you mean `expect`/,
+        /unknown key `tests\[2\]\.expcet`; did you mean `expect`/,
       ],
       [
         CASES.replace('boundary: output', 'boundary: outptu'),
@@ -201,7 +201,7 @@ test('cases next to the policies are run, and every failure is reported with its
       [CASES.replace('expect: {action: block, rule: own}', 'expect: {}'), /tests\[3\]\.expect/],
       ['tests: []\n', /must have at least 1 entry/],
       ['version: v1alpha1\n', /`tests` is missing/],
-      ['policies: []\n', /`policies` is no key here/],
+      ['policies: []\n', /unknown key `policies`/],
       ['- [\n', /wrong\.yaml/],
       ['', /There are no cases/],
     ];

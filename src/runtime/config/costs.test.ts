@@ -51,7 +51,7 @@ const BAD: Readonly<Record<string, readonly [text: string, message: RegExp]>> = 
   ],
   'a scope by a field that is none': [
     'cost: {budgets: [{name: a, limit_usd: 1, scope: {tenant: acme}}]}',
-    /^`cost\.budgets\[0\]\.scope\.tenant` is no key here; did you mean `tenant_id`\?$/,
+    /^unknown key `cost\.budgets\[0\]\.scope\.tenant`; did you mean `tenant_id`\?$/,
   ],
   'a limit below nothing': [
     'cost: {budgets: [{name: a, limit_usd: -1}]}',
@@ -87,7 +87,7 @@ test('a price file adds to the prices, and its errors have their lines', async (
       `prices:\n  - {model: x, ${price}}\n  - {model: y}\n`,
       /^prices\.yaml:3: `prices\[1\]\.usd_per_mtok` is missing\.$/,
     ],
-    ['price: []', /^prices\.yaml:1: `price` is no key here; did you mean `prices`\?/],
+    ['price: []', /^prices\.yaml:1: unknown key `price`; did you mean `prices`\?/],
     ['- a', /^prices\.yaml:1: `prices\.yaml` must be a mapping; it is a list\.$/],
     [null, /prices\.yaml/],
   ];

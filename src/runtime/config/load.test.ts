@@ -49,23 +49,23 @@ const bad: readonly Bad[] = [
     name: 'unknown keys, with and without a near name',
     text: 'sever:\n  port: 1\nserver:\n  hots: x\n  zzzzzzzz: 1\n',
     problems: [
-      '1: `sever` is no key here; did you mean `server`?',
-      '4: `server.hots` is no key here; did you mean `host`?',
-      '5: `server.zzzzzzzz` is no key here.',
+      '1: unknown key `sever`; did you mean `server`?',
+      '4: unknown key `server.hots`; did you mean `host`?',
+      '5: unknown key `server.zzzzzzzz`.',
     ],
   },
   {
     name: 'a section in the wrong place',
     text: 'policy:\n  secret_detection: {enabled: false}\n',
-    problems: ['2: `policy.secret_detection` is no key here; it belongs at the top of the file.'],
+    problems: ['2: unknown key `policy.secret_detection`; it belongs at the top of the file.'],
   },
   {
     name: 'keys that every object has',
     text: 'constructor: 1\ntoString: 2\nserver: {hasOwnProperty: 1}',
     problems: [
-      '1: `constructor` is no key here.',
-      '2: `toString` is no key here.',
-      '3: `server.hasOwnProperty` is no key here.',
+      '1: unknown key `constructor`.',
+      '2: unknown key `toString`.',
+      '3: unknown key `server.hasOwnProperty`.',
     ],
   },
   {
@@ -199,7 +199,7 @@ const bad: readonly Bad[] = [
       '6: `alerts.channels[3].smtp_port` is missing.',
       '7: `alerts.channels[4].routing_key` is missing.',
       '8: `alerts.channels[5].api_key` is missing.',
-      '9: `alerts.channels[6].url` is no key here.',
+      '9: unknown key `alerts.channels[6].url`.',
       '9: `alerts.channels[6].path` is missing.',
     ],
   },
@@ -229,7 +229,7 @@ const bad: readonly Bad[] = [
     problems: [
       '2: `tenants[""]` is no name: letters, digits, `_`, `.` and `-` make one.',
       '3: `tenants["a b"]` is no name: letters, digits, `_`, `.` and `-` make one.',
-      '4: `tenants.ok.polices` is no key here; did you mean `policies`?',
+      '4: unknown key `tenants.ok.polices`; did you mean `policies`?',
       '5: `secrets.env_map["x y"]` is no name: letters, digits, `_`, `.` and `-` make one.',
       '5: `secrets.env_map.b` must be the name of an environment variable, in capitals; the credential itself stays there.',
     ],
@@ -350,7 +350,7 @@ const bad: readonly Bad[] = [
   {
     name: 'a key of a control character',
     text: '\u0000: 1\n',
-    problems: ['1: `["\\u0000"]` is no key here.'],
+    problems: ['1: unknown key `["\\u0000"]`.'],
   },
 ];
 

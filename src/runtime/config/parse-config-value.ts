@@ -55,16 +55,26 @@ function parseValue(at: ParseContext, written: unknown, schema: ConfigSchema, st
   if (value === UNSETTLED) return UNSETTLED;
   if (!types.some((type) => hasType(type, value))) {
     if (schema['x-credential'] === true) return reportProblem(at, steps, PLAIN_CREDENTIAL);
-    return reportProblem(
-      at,
-      steps,
-      describeWrongType(types, getDescribableValue(written), String(steps.at(-1) ?? '')),
-    );
+    return reportProblem(at, steps, describeWrongValueType(at, types, written, schema, steps));
   }
   if (Array.isArray(value)) return parseList(at, value, schema, steps);
   if (isMapping(value)) return parseObject(at, value, schema, steps);
   const wrong = findValueProblem(value, schema, getDescribableValue(written));
   return wrong === null ? value : reportProblem(at, steps, wrong);
+}
+
+function describeWrongValueType(
+  at: ParseContext,
+  types: readonly TypeName[],
+  written: unknown,
+  schema: ConfigSchema,
+  steps: readonly PathStep[],
+): string {
+  const key = String(steps.at(-1) ?? '');
+  const takes_text = getTypes(schema.items ?? {}).includes('string');
+  const wrong = describeWrongType(types, getDescribableValue(written), key, takes_text);
+  const files = steps.length === 1 && typeof written === 'string' ? findFilesKey(key, at.root) : null;
+  return files === null ? wrong : `${wrong}. Name the files in \`${files}\``;
 }
 
 /**
@@ -202,7 +212,7 @@ function parseObject(at: ParseContext, written: Mapping, schema: ConfigSchema, s
     if (property !== undefined) settled[key] = parseValue(at, value, property, here);
     else if (schema.additionalProperties) settled[key] = parseNamed(at, key, value, schema, here);
     else if (!key.startsWith('x-'))
-      reportProblem(at, here, describeUnknownKey(suggestPlace(key, properties, at.root)));
+      reportProblem(at, here, describeUnknownKey(suggestPlace(here, schema, at.root)));
   }
   for (const [key, property] of Object.entries(properties)) {
     if (Object.hasOwn(written, key) || !Object.hasOwn(property, 'default')) continue;
@@ -324,17 +334,43 @@ function getTypes(schema: ConfigSchema): readonly TypeName[] {
 }
 
 /** Suggests the place of an unknown key, or a similar key. */
-function suggestPlace(
-  key: string,
-  properties: Readonly<Record<string, ConfigSchema>>,
-  root: ConfigSchema,
-): string {
-  const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
-  if (misplaced) return '; it belongs at the top of the file';
-  const near = suggestName(key, Object.keys(properties));
-  if (near !== '' || properties !== root.properties) return near;
-  const owner = Object.entries(properties).find(([, { properties = {} }]) => Object.hasOwn(properties, key));
-  return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;
+function suggestPlace(steps: readonly PathStep[], schema: ConfigSchema, root: ConfigSchema): string {
+  const key = String(steps.at(-1));
+  if (schema !== root && Object.hasOwn(root.properties ?? {}, key))
+    return '; it belongs at the top of the file';
+  const near = suggestName(key, Object.keys(schema.properties ?? {}));
+  if (near !== '') return near;
+  const around = formatPath(steps.slice(0, -1));
+  const place = findKeyBelow(key, schema, around) ?? (schema === root ? findFilesKey(key, root) : null);
+  return place === null ? '' : `; did you mean \`${place}\`?`;
+}
+
+/** Sections below each other that are searched for the place of a key. */
+const LEVELS = 3;
+
+/**
+ * Returns the path of the only key of this name below a mapping, `proxy.providers[].api_key`; `null` if the nearest level
+ * with such a key has several.
+ */
+function findKeyBelow(key: string, schema: ConfigSchema, around: string): string | null {
+  let level: readonly (readonly [path: string, schema: ConfigSchema])[] = [[around, schema]];
+  for (let depth = 0; depth < LEVELS; depth++) {
+    level = level.flatMap(([path, { properties = {} }]) =>
+      Object.entries(properties).map(([name, inner]) => {
+        const below = path === '' ? name : `${path}.${name}`;
+        return inner.items === undefined ? ([below, inner] as const) : ([`${below}[]`, inner.items] as const);
+      }),
+    );
+    const owners = level.filter(([, { properties = {} }]) => Object.hasOwn(properties, key));
+    if (owners.length > 0) return owners.length === 1 ? `${owners[0]![0]}.${key}` : null;
+  }
+  return null;
+}
+
+/** Returns the key with the files of documents: `paths.policy_files` for `policies`. */
+function findFilesKey(key: string, { properties = {} }: ConfigSchema): string | null {
+  const name = `${key.replace(/ies$/, 'y').replace(/s$/, '')}_files`;
+  return Object.hasOwn(properties.paths?.properties ?? {}, name) ? `paths.${name}` : null;
 }
 
 function reportProblem(at: ParseContext, steps: readonly PathStep[], message: string): typeof UNSETTLED {

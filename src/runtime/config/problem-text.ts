@@ -1,3 +1,4 @@
+import { joinPredicate } from '../../core/policy/compile/problems.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { formatPath, type PathStep } from './problem-path.ts';
 
@@ -15,7 +16,7 @@ export function buildConfigProblem(
     file,
     path,
     ...(line === undefined ? {} : { line }),
-    message: endSentence(`${subject} ${predicate}`),
+    message: endSentence(joinPredicate(subject, predicate)),
     level,
   };
 }

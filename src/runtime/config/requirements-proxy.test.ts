@@ -84,7 +84,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   ],
   ['{timeout_seconds: 2, timeouts: {first_byte_ms: 2000}}', null],
   ['{strategy: best}', '`proxy.strategy` must be one of `priority`, `weighted`, `cost`, `latency`'],
-  ['{retries: 3}', '`proxy.retries` is no key here'],
+  ['{retries: 3}', 'unknown key `proxy.retries`'],
 ];
 
 test('requirements among the keys of `proxy` are reported in sentences', async (t) => {

@@ -117,7 +117,7 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   [
     'has a key that nothing takes',
     exporting({ ...TICKETS, adaptors: [] }),
-    /`adaptors` is no key here.*`adapters`/,
+    /unknown key `adaptors`.*`adapters`/,
   ],
   [
     'has a pattern without an anchor',

@@ -168,7 +168,7 @@ const bad: readonly Bad[] = [
     },
     problems: [
       /^policies\/a\.yaml:1: `policies\/a\.yaml` is not valid YAML at line 1, column \d+: /,
-      /^service\.yaml:5: `policies\[1\]\.acton` is no key here; did you mean `action`\?/,
+      /^service\.yaml:5: unknown key `policies\[1\]\.acton`; did you mean `action`\?/,
       /^service\.yaml:3: `policies\[1\]\.action` is missing/,
       /^policies\/b\.yaml:4: `policies\[1\]\.boundary` must be /,
       /^policies\/b\.yaml#2:10: `policy\.action` must be /,

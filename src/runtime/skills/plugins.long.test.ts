@@ -129,7 +129,7 @@ test('a plug-in that would be left out is refused with the reason, and nothing i
     ['throws', 'throw new Error("no luck");', /no luck/],
     ['hangs', 'for (;;);', /within 2000 ms/],
     ['takes a name', exporting('github.token'), /is taken/],
-    ['is misshapen', 'export default { name: "ours", version: "1.0.0", detecters: [] };', /no key here/],
+    ['is misshapen', 'export default { name: "ours", version: "1.0.0", detecters: [] };', /unknown key/],
     ['takes the name of one that is there', exporting('acme.other', 'there'), /taken by another plug-in/],
   ];
   const there = { ...PROJECT, 'plugins/a-there.mjs': exporting('acme.there', 'there') };

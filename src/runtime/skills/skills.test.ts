@@ -296,7 +296,7 @@ test('nothing is written through a link, and a strange lock file or change is no
       [{ files: { '../elsewhere/a.txt': hash } }, /no skill may own/],
       [{ files: { 'service.yaml': hash } }, /no skill may own/],
       [{ files: { 'policies/a.yaml': 'x' } }, /written as it must be|files/],
-      [{ files: {}, more: 1 }, /is no key here/],
+      [{ files: {}, more: 1 }, /unknown key/],
     ];
     for (const [more, words] of locks) {
       const skill = { version: '1.0.0', source: 'bundled', ...(more as object) };

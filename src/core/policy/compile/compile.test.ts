@@ -24,7 +24,12 @@ const WRONG: Row[] = [
   [[{ ...RULE, name: undefined }], [], 'policies[0].name', /is missing/],
   [[{ ...RULE, name: '' }], [], 'policies[0].name', /must not be empty/],
   [[{ ...RULE, name: 'a\nb' }], [], 'policies[0].name', /must be a name/],
-  [[{ ...RULE, boundry: 'input' }], [], 'policies[0].boundry', /no key here; did you mean `boundary`/],
+  [
+    [{ ...RULE, boundry: 'input' }],
+    [],
+    'policies[0].boundry',
+    /unknown key `policies\[0\]\.boundry`; did you mean `boundary`/,
+  ],
   [[{ ...RULE, boundary: 'inputs' }], [], 'policies[0].boundary', /must be `input`, `output` or `action`/],
   [[{ ...RULE, boundary: [] }], [], 'policies[0].boundary', /or a list of them/],
   [[{ ...RULE, action: 'blok' }], [], 'policies[0].action', /did you mean `block`/],
@@ -75,7 +80,7 @@ const WRONG: Row[] = [
     'policies[0].condition.phase',
     /belongs to the boundary `action`/,
   ],
-  [[{ ...RULE, condition: { direction: 'inbound' } }], [], 'policies[0].condition.direction', /no key here/],
+  [[{ ...RULE, condition: { direction: 'inbound' } }], [], 'policies[0].condition.direction', /unknown key/],
   [
     [{ ...RULE, data_tags: undefined, action: 'redact' }],
     [],
@@ -103,7 +108,7 @@ const WRONG: Row[] = [
   [[], [{ policies: [] }], 'policies', /at least one entry/],
   [[], [{ policys: [RULE] }], 'policys', /did you mean `policy`/],
   [[], [{ version: 'v1', policy: RULE }], 'version', /must be `v1alpha1`/],
-  [[], [{ policies: [RULE, { ...RULE, name: 's', tool: 'x' }] }], 'policies[1].tool', /no key here/],
+  [[], [{ policies: [RULE, { ...RULE, name: 's', tool: 'x' }] }], 'policies[1].tool', /unknown key/],
   [[], [{ contract: { tool_name: 't' } }], 'contract.accepts', /is missing/],
   [
     [],
@@ -171,7 +176,7 @@ test('an error has its path and a message, and there is no policy', () => {
     assert.ok(first !== undefined && first.level === 'error');
     assert.equal(first.path, path, first.message);
     assert.match(first.message, message);
-    assert.match(first.message, /^`.*[.?]$/s);
+    assert.match(first.message, /^(?:unknown key )?`.*[.?]$/s);
     assert.equal(first.file, rules.length > 0 && documents.length === 0 ? 'service.yaml' : 'document-0.yaml');
   }
   assert.equal(WRONG.length, 59);

@@ -7,6 +7,7 @@ import {
   formatNames,
   suggestName,
 } from './problems.ts';
+import { describeUnknownKey } from './schema-messages.ts';
 
 /** One record of a document, not parsed yet. */
 export interface DocumentRecord {
@@ -94,7 +95,7 @@ function findHeadProblems(
     problems.push(
       buildDocumentProblem(
         buildChildLocation(place, key),
-        `is no key here${suggestName(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
+        describeUnknownKey(suggestName(key, [...RECORD_KEYS, 'version', 'enforcement'])),
       ),
     );
   }

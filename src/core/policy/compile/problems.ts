@@ -22,14 +22,24 @@ export function buildChildLocation(
   return { file, path: longer };
 }
 
-/** Builds a problem whose message begins with the path: "`policies[2].action` is missing." */
+/** Begins the predicate of a problem with an unknown key, which the message names after these words. */
+export const UNKNOWN_KEY = 'unknown key';
+
+/** Joins a subject and a predicate: "`policies[2].action` is missing", "unknown key `policies[2].acton`". */
+export function joinPredicate(subject: string, predicate: string): string {
+  return predicate.startsWith(UNKNOWN_KEY)
+    ? `${UNKNOWN_KEY} ${subject}${predicate.slice(UNKNOWN_KEY.length)}`
+    : `${subject} ${predicate}`;
+}
+
+/** Builds a problem whose message names the path: "`policies[2].action` is missing." */
 export function buildDocumentProblem(
   { file, path }: DocumentLocation,
   predicate: string,
   level: DocumentProblem['level'] = 'error',
 ): DocumentProblem {
   const subject = path === '' ? `\`${file}\`` : `\`${path}\``;
-  const words = `${subject} ${predicate}`;
+  const words = joinPredicate(subject, predicate);
   return { file, path, message: /[.?!]$/.test(words) ? words : `${words}.`, level };
 }
 
@@ -119,8 +129,8 @@ const UNITS: Readonly<Record<string, string>> = {
  * @param key the name of the key, whose last word may be the unit
  */
 export function describeTypeFix(type: string, value: unknown, key: string): string {
-  if (value === undefined) return '';
-  const got = `; it is ${describeValue(value)}`;
+  const got = describeGotValue(value);
+  if (got === '') return '';
   if (type === 'boolean' && typeof value === 'string')
     return `${got}, and YAML 1.2 has no other words for these`;
   if (type === 'array' && typeof value === 'string')
@@ -129,6 +139,11 @@ export function describeTypeFix(type: string, value: unknown, key: string): stri
   if ((type === 'integer' || type === 'number') && typeof value === 'string' && unit !== undefined)
     return `${got}. Write the number alone, in ${unit}`;
   return got;
+}
+
+/** Describes a written value at the end of a message; empty for one that no message may describe. */
+export function describeGotValue(value: unknown): string {
+  return value === undefined ? '' : `; it is ${describeValue(value)}`;
 }
 
 /** Returns "`a`, `b` or `c`". */

@@ -1,4 +1,4 @@
-import { describeTypeFix, describeValue, suggestName } from './problems.ts';
+import { describeGotValue, describeTypeFix, describeValue, suggestName, UNKNOWN_KEY } from './problems.ts';
 
 /**
  * Messages about values that do not fit a schema: of settings, plug-ins, documents and bodies. Each is the end of a
@@ -29,9 +29,19 @@ const BODY_TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Describes a value in a file that has the wrong type, and how to fix it. `key` is the name of the value. */
-export function describeWrongType(types: readonly string[], value: unknown, key: string): string {
-  return `must be ${listTypes(types, FILE_TYPES)}${describeTypeFix(types[0]!, value, key)}`;
+/**
+ * Describes a value in a file that has the wrong type, and how to fix it. `key` is the name of the value. `takes_text`
+ * says whether a list may have texts as entries.
+ */
+export function describeWrongType(
+  types: readonly string[],
+  value: unknown,
+  key: string,
+  takes_text = true,
+): string {
+  const [type = ''] = types;
+  const fix = type === 'array' && !takes_text ? describeGotValue(value) : describeTypeFix(type, value, key);
+  return `must be ${listTypes(types, FILE_TYPES)}${fix}`;
 }
 
 /** Describes the types that a value of a body may have. */
@@ -53,7 +63,7 @@ export function describeWrongChoice(choices: readonly unknown[], shown: unknown)
 
 /** Describes a key that a mapping must not have. `advice` begins with a semicolon, or is empty. */
 export function describeUnknownKey(advice: string): string {
-  return `is no key here${advice}`;
+  return `${UNKNOWN_KEY}${advice}`;
 }
 
 /** Describes a value beyond a limit of the schema; `null` if the keyword is no limit. */

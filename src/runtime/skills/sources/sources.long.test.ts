@@ -124,7 +124,7 @@ test('what a manifest may not say is refused, with the nearest name', async () =
   });
   const rows: readonly (readonly [unknown, RegExp])[] = [
     [skill({ polices: ['policies/a.yaml'] }), /did you mean `policies`/],
-    [skill({ postinstall: 'sh' }), /`skill\.postinstall` is no key/],
+    [skill({ postinstall: 'sh' }), /unknown key `skill\.postinstall`/],
     [skill({ policies: ['../a.yaml'] }), /right in `policies\/`/],
     [skill({ policies: ['policies/A.yaml'] }), /right in `policies\/`/],
     [skill({ policies: ['service.yaml'] }), /right in `policies\/`/],
