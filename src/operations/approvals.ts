@@ -312,8 +312,8 @@ export const approvalsCancel = defineOperation({
 
 function writeOutcome(request: ApprovalRecord): string {
   const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at } = request;
-  if (status === 'approved')
-    return `The request ${request_id} is approved: \`${agent_id}\` may go on with \`${tool ?? boundary}\` once, until ${expires_at}.`;
+  const held = tool === null ? `pass \`${boundary}\`` : `call \`${tool}\``;
+  if (status === 'approved') return `Approved: \`${agent_id}\` may ${held} once before ${expires_at}.`;
   if (status !== 'pending') return `The request ${request_id} is ${status}.`;
   const given = votes.filter(({ vote }) => vote === 'approve').length;
   return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;

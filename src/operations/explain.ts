@@ -57,7 +57,7 @@ export const explanationSchema = buildRecordSchema({
   matches_record: { type: 'boolean', description: 'Whether `replayed` equals `recorded`.' },
   evaluations: buildListSchema(
     evaluation,
-    'Everything that was evaluated: tags, the crossing itself, contracts, identities, coverage. The strictest action decides.',
+    'Everything that was evaluated: tags, the call or message itself, contracts, identities, coverage. The strictest action decides.',
   ),
   monitored: buildListSchema(
     buildRecordSchema({ rule: textSchema, action, tag: nullableTextSchema }),

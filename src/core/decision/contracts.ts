@@ -50,7 +50,7 @@ export function findContractRestrictions(
   content_restrictions: readonly Restriction[],
 ): readonly Restriction[] {
   if (contract === 'undeclared') {
-    const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used.`;
+    const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used. Declare it (\`contracts/\`), or set \`policy.undeclared_tools: allow\`.`;
     return [buildRestriction('contract.tool', reason, 'enforce')];
   }
   return crossing.phase === 'response'
@@ -92,7 +92,7 @@ function findCallRestrictions(
     restrictions.push(buildRestriction('contract.accepts.tags', reason, enforcement, refused.path));
   }
   if (side_effects.requires_approval) {
-    const reason = `The contract of the tool \`${tool_name}\` asks for a person’s approval.`;
+    const reason = `Approval required by the contract of the tool \`${tool_name}\`.`;
     restrictions.push({
       violation: null,
       rule: 'contract.requires_approval',

@@ -148,7 +148,7 @@ export const ruleSchema = buildClosedSchema(
       ...tags,
       minItems: 1,
       description:
-        'Tags that the rule matches, with their descendants. A rule without tags matches the crossing itself.',
+        'Tags that the rule matches, with their descendants. A rule without tags matches the call or message itself.',
     },
     action: {
       enum: ACTIONS,

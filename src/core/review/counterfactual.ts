@@ -56,7 +56,7 @@ export function findCounterfactual(record: RecordedDecision, policy: Policy): Co
 function buildChange(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
   const { rule, action, subject, tag, origin } = evaluation;
   if (action === 'require_approval')
-    return { kind: 'approval', rule, change: `with a person’s approval, which \`${rule}\` asks for` };
+    return { kind: 'approval', rule, change: `with the approval that \`${rule}\` requires` };
   if (subject === 'tag') {
     const change =
       origin === 'declared' ? `without declaring the tag \`${tag}\`` : `without the tag \`${tag}\``;

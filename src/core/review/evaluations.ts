@@ -104,7 +104,7 @@ function evaluateCrossing(record: RecordedDecision, policy: Policy): UndecidedEv
       ...request,
       action: 'allow',
       rule: 'default.allow',
-      reason: 'No rule about the crossing itself matches.',
+      reason: 'No rule about the call or message itself matches.',
     },
   ];
 }

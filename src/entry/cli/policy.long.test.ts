@@ -252,7 +252,7 @@ test('lint prints each remark with its path, and ends with 1 only for errors', a
     await rm(join(cwd, 'policies'), { recursive: true });
     const clean = await runInProcess(['policy', 'lint', '--strict'], { cwd });
     assert.equal(clean.code, 0);
-    assert.match(clean.stdout, /^Nothing to remark; 1 rule, contract or identity checked\.$/m);
+    assert.match(clean.stdout, /^No problems found; 1 rule, contract or identity checked\.$/m);
     await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
     assert.equal((await runInProcess(['policy', 'lint'], { cwd })).code, 2);
   });

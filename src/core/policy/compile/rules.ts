@@ -96,7 +96,7 @@ function getRule(record: RuleDocument, action: Action, shared: Omit<TaintRule, '
     ...shared,
     action,
     priority: record.priority ?? PRIORITY_DEFAULT,
-    reason: record.reason ?? `The rule \`${record.name}\` ${DOES[action]}.`,
+    reason: record.reason ?? DESCRIPTIONS[action](record.name),
     severity_min: record.condition?.severity_min ?? null,
     severity: record.severity ?? null,
     fallback_template: record.fallback_template ?? null,
@@ -120,12 +120,13 @@ function normalizeSessionTags(written: readonly string[] | undefined): readonly 
 /** A rule applies to tool results only if it names their phase. */
 const PHASES_DEFAULT: readonly Phase[] = ['request', 'message'];
 
-const DOES: Readonly<Record<Action, string>> = {
-  allow: 'allows this',
-  flag: 'takes note of this',
-  redact: 'masks what was found',
-  require_approval: 'asks for a person’s approval',
-  block: 'blocks this',
+/** The reasons of rules that give none. */
+const DESCRIPTIONS: Readonly<Record<Action, (name: string) => string>> = {
+  allow: (name) => `The rule \`${name}\` allows this.`,
+  flag: (name) => `The rule \`${name}\` flags this.`,
+  redact: (name) => `The rule \`${name}\` masks the findings.`,
+  require_approval: (name) => `Approval required by rule \`${name}\`.`,
+  block: (name) => `The rule \`${name}\` blocks this.`,
 };
 
 function findRuleProblems(

@@ -74,7 +74,7 @@ export const codingAgent: PolicyPack = {
         data_tags: ['path.credential_file'],
         action: 'block',
         priority: 10,
-        reason: 'A file of keys is not read; have a program take its key from the environment.',
+        reason: 'This file holds credentials. Read them from environment variables.',
         condition: { tools: READERS, phase: 'request' },
       },
       {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 import { printJson, printLine, type Terminal } from '../terminal.ts';
@@ -52,10 +53,6 @@ async function resetSession(
     input,
   )) as { readonly sessions: number };
   if (json) printJson(terminal, answer);
-  else if (answer.sessions === 0) printLine(terminal, 'Nothing that it had read was remembered.');
-  else
-    printLine(
-      terminal,
-      `Forgotten for ${answer.sessions === 1 ? 'one agent' : `${answer.sessions} agents`}.`,
-    );
+  else if (answer.sessions === 0) printLine(terminal, 'No taint tags to clear.');
+  else printLine(terminal, `Cleared for ${formatCount(answer.sessions, 'agent')}.`);
 }

@@ -126,7 +126,7 @@ function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Termina
 }
 
 function describeSubject({ subject, tag, origin, severity }: Evaluation): string {
-  if (subject === 'crossing') return 'the crossing itself';
+  if (subject === 'crossing') return 'the call or message itself';
   if (subject !== 'tag') return subject;
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
 }

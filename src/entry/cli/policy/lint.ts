@@ -65,6 +65,6 @@ function printRemarks(
   const looked = `${formatCount(records, 'rule, contract or identity', 'rules, contracts and identities')} checked`;
   printLine(
     terminal,
-    `${remarks.length === 0 ? 'Nothing to remark' : `${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`}; ${looked}.`,
+    `${remarks.length === 0 ? 'No problems found' : `${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`}; ${looked}.`,
   );
 }

@@ -107,7 +107,7 @@ async function askForConsent(plan: SkillPlan, options: AddOptions, terminal: Ter
 function formatEnding({ name, files }: SkillPlan, done: boolean): string {
   if (!done) return 'Nothing was changed.';
   const count = formatCount(files.changes.length, 'file');
-  return `Added ${name} (${count}). A service that runs takes it over within seconds; skills.lock belongs into the repository.`;
+  return `Added ${name} (${count}). A running service reloads it within seconds. Commit skills.lock.`;
 }
 
 /** Returns the plan's files without their content. */

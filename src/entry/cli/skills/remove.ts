@@ -28,7 +28,7 @@ async function carryOut(
   terminal: Terminal,
 ): Promise<void> {
   if (!options.json) printSkillPlan(plan, terminal);
-  const goes_on = await askConsent(`Take ${plan.name} away?`, options, terminal);
+  const goes_on = await askConsent(`Remove ${plan.name}?`, options, terminal);
   if (goes_on) await carryOut();
   if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
   else for (const line of formatEnding(plan, goes_on)) printLine(terminal, line);
@@ -39,7 +39,7 @@ function formatEnding({ name, files, emptied }: SkillPlan, done: boolean): strin
   const kept = files.kept.map((path) => `Kept ${escapeControls(path)}, which was changed; it is yours now.`);
   const running =
     emptied.length === 0
-      ? 'A service that runs takes it over within seconds.'
-      : 'A service that runs keeps the rules until it is started again: no file of their kind is left, which may be a mistake.';
+      ? 'A running service reloads within seconds.'
+      : 'A running service keeps the rules until its next start: no file of their kind is left, which may be a mistake.';
   return ['', `Removed ${name}. ${running}`, ...kept];
 }
