@@ -17,6 +17,7 @@ import {
 } from '../runtime/policies/index.ts';
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
+import { findPolicyWarnings } from '../runtime/policies/policy-warnings.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
 import { restoreManagedPolicy } from './managed-copy.ts';
 import { type OwnerStore, openOwnerStore } from './owner-store.ts';
@@ -89,7 +90,8 @@ export async function bringUpService(
       log,
     });
     ownership.announce({ ...owner, url });
-    const found = [...read.warnings, ...made.warnings].map(formatProblem);
+    const doubtful = is_daemon ? [] : await findPolicyWarnings(config, made);
+    const found = [...read.warnings, ...made.warnings, ...doubtful].map(formatProblem);
     const warnings = [...found, ...exposed, ...listOperatorWarnings(config)];
     const first_sign_in = is_daemon ? null : await parent.prepareFirstSignIn();
     const facts = { config, policy: made.policy, port, url, warnings, first_sign_in };

@@ -49,6 +49,11 @@ const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[]
   ],
   ['server: {port: "80a"}', /whole number; it is the string `80a`/],
   ['server: {port: 70000}', /from 0 to 65535; it is `70000`/],
+  [`policies: [{${RULE.replace('secret', 'secert')}}]`, /did you mean `secret`\?$/m],
+  [
+    'server: {mode: gateway}',
+    /`server\.mode` is `gateway`, so every tool call is blocked.*set `policy\.undeclared_tools: allow`\.$/m,
+  ],
   ['server: {prot: 80}', /unknown key `server\.prot`; did you mean `port`\?/],
   ['server: {mode: standalone}', /it is the string `standalone`; did you mean `sidecar`\?/],
   ['server: {host: "http://localhost"}', /must be an IP address or the name of a host, without a port/],
@@ -91,7 +96,7 @@ test('typical mistakes are named with their place, value and fix', async () => {
       for (const pattern of stated) assert.match(messages, pattern, text);
       ran += 1;
     }
-    assert.equal(ran, 40);
+    assert.equal(ran, 42);
   });
 });
 

@@ -2,7 +2,8 @@ import type { DocumentProblem } from '../../core/types/index.ts';
 import { listExcludedProblems } from '../plugins/excluded-plugins.ts';
 import { findFingerprintProblem } from './fingerprints.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
-import { loadPolicy, type PolicyResult } from './load-policy.ts';
+import { loadPolicy } from './load-policy.ts';
+import { findPolicyWarnings } from './policy-warnings.ts';
 
 /** The number of each part of a configuration. */
 export interface PolicyCounts {
@@ -62,8 +63,8 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   const { policy, files, plugins } = made;
   const keyless = findFingerprintProblem(read.config, policy);
   // The key stays on the machine of the service, so a pipeline that checks the configuration does not need it.
-  const misspelt = await findMisspeltTags(made, config_file ?? '');
-  const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...getWarning(keyless)];
+  const doubtful = await findPolicyWarnings(read.config, made);
+  const warnings = [...read.warnings, ...made.warnings, ...doubtful, ...getWarning(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
   const counts: PolicyCounts = {
     rules: policy.rules.length,
@@ -76,23 +77,6 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
     allowlist: policy.detection.allowlist.length,
   };
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
-}
-
-/**
- * Returns warnings for tags of rules that no source produces but that resemble a known tag. `service policy
- * lint` reports all others.
- */
-async function findMisspeltTags(
-  { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
-  label: string,
-): Promise<readonly DocumentProblem[]> {
-  const { findNameRemarks } = await import('../../core/review/lint/names.ts');
-  const found = findNameRemarks(policy)
-    .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
-    .map(({ record, message }): DocumentProblem => {
-      return { ...(places.get(record) ?? { file: label, path: '' }), message, level: 'warning' };
-    });
-  return withLines(found);
 }
 
 function getWarning(problem: DocumentProblem | null): DocumentProblem[] {

@@ -167,6 +167,26 @@ const ROWS: Readonly<Record<string, Row>> = {
       ['unknown-tag', /`own\.tag`.*the rule never matches\.$/],
     ],
   },
+  'a group of tags that is misspelt': {
+    parts: {
+      rules: [rule('a', 'block', { data_tags: ['secert'] }), rule('b', 'block', { data_tags: ['pii'] })],
+    },
+    expect: [
+      ['unknown-tag', /did you mean `secret`\?$/],
+      ['unknown-tag', /did you mean `personal\.pii`\?$/],
+    ],
+  },
+  'tags of contracts, of which one is misspelt': {
+    parts: {
+      documents: [
+        contract('crm', {
+          accepts: { tags: ['order.number', 'personal'] },
+          emits: { tags: ['persnal.pii'] },
+        }),
+      ],
+    },
+    expect: [['unknown-tag', /`persnal\.pii`.*did you mean `personal\.pii`\?$/]],
+  },
   'a tag that a contract has': {
     parts: {
       rules: [rule('a', 'block', { data_tags: ['own'] })],
@@ -218,7 +238,7 @@ for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
 test('lint: every kind of remark is shown to be made', () => {
   const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
   assert.deepEqual([...made].sort(), Object.keys(REMARK_LEVELS).sort());
-  assert.equal(Object.keys(ROWS).length, 24);
+  assert.equal(Object.keys(ROWS).length, 26);
 });
 
 /**

@@ -13,7 +13,12 @@ const AGENT_MESSAGE = 'agent_to_agent';
  * callers use.
  */
 export function findNameRemarks(policy: Policy): readonly LintRemark[] {
-  return [...findTagRemarks(policy), ...findToolRemarks(policy), ...findAgentRemarks(policy)];
+  return [
+    ...findTagRemarks(policy),
+    ...findContractTagRemarks(policy),
+    ...findToolRemarks(policy),
+    ...findAgentRemarks(policy),
+  ];
 }
 
 function findTagRemarks(policy: Policy): LintRemark[] {
@@ -23,10 +28,49 @@ function findTagRemarks(policy: Policy): LintRemark[] {
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
       .map((tag): LintRemark => {
-        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestName(tag, known)}.`;
+        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestTag(tag, known)}.`;
         return { id: 'unknown-tag', record: rule, part: '', message: removeSecondStop(message) };
       }),
   );
+}
+
+/**
+ * Returns remarks on tags of contracts that only one contract names and that resemble a known tag. Contracts may introduce
+ * tags, so any other tag is valid.
+ */
+function findContractTagRemarks(policy: Policy): LintRemark[] {
+  const { contracts } = policy;
+  const counts = new Map<Tag, number>();
+  for (const tag of contracts.flatMap((each) => [...new Set(listContractTags(each))]))
+    counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  const known = listKnownTags({ ...policy, contracts: [] });
+  const has = (tag: Tag) => isFactTag(tag) || known.some((each) => covers(tag, each) || covers(each, tag));
+  return contracts.flatMap((contract) =>
+    [...new Set(listContractTags(contract))]
+      .filter((tag) => counts.get(tag) === 1 && !has(tag))
+      .map((tag) => ({ tag, near: suggestTag(tag, known) }))
+      .filter(({ near }) => near !== '')
+      .map(({ tag, near }): LintRemark => {
+        const message = `The contract of \`${contract.tool_name}\` has the tag \`${tag}\`, which no detector, pattern or memory schema has${near}.`;
+        return { id: 'unknown-tag', record: contract, part: '', message: removeSecondStop(message) };
+      }),
+  );
+}
+
+function listContractTags({ accepts, emits }: Policy['contracts'][number]): Tag[] {
+  return [...(accepts.tags ?? []), ...(emits.tags ?? [])];
+}
+
+/** Returns "; did you mean `secret`?" for the nearest known tag or group of tags, else an empty string. */
+function suggestTag(tag: Tag, known: readonly Tag[]): string {
+  const groups = known.flatMap((each) => {
+    const steps = each.split('.');
+    return steps.map((_, at) => steps.slice(0, at + 1).join('.'));
+  });
+  const near = suggestName(tag, [...new Set(groups)]);
+  if (near !== '') return near;
+  const inner = groups.find((each) => each.endsWith(`.${tag}`));
+  return inner === undefined ? '' : `; did you mean \`${inner}\`?`;
 }
 
 function removeSecondStop(sentence: string): string {
@@ -46,7 +90,7 @@ function listKnownTags({
       ...listBuiltinIdentities().flatMap(({ tags }) => tags),
       ...commandRules.map(({ tag }) => tag),
       ...detection.patterns.flatMap(({ tags }) => tags),
-      ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
+      ...contracts.flatMap(listContractTags),
       ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
       ...identities.flatMap(({ clearance_tags }) => clearance_tags),
       ...taint_rules.flatMap(({ change }) => change.add),

@@ -1,0 +1,46 @@
+import type { DocumentProblem, Policy } from '../../core/types/index.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
+import type { Config } from '../config/schema.ts';
+import type { PolicyResult } from './load-policy.ts';
+
+type LoadedPolicy = Extract<PolicyResult, { ok: true }>;
+
+/** Finds parts of a valid policy that probably do something else than intended. */
+export async function findPolicyWarnings(
+  config: Config,
+  loaded: LoadedPolicy,
+): Promise<readonly DocumentProblem[]> {
+  const { label } = config.origin;
+  return loaded.withLines([
+    ...findBlockedTools(config, loaded.policy),
+    ...(await findMisspeltTags(loaded, label)),
+  ]);
+}
+
+/** Returns a warning if gateway mode blocks all tools because none is declared. */
+function findBlockedTools({ server, policy, origin }: Config, { contracts }: Policy): DocumentProblem[] {
+  if (server.mode !== 'gateway' || policy.undeclared_tools !== 'block' || contracts.length > 0) return [];
+  const predicate =
+    'is `gateway`, so every tool call is blocked: no contract declares a tool. Declare the tools (`contracts/`), or set `policy.undeclared_tools: allow`';
+  return [buildConfigProblem(origin.label, ['server', 'mode'], predicate, undefined, 'warning')];
+}
+
+/**
+ * Returns warnings for tags of rules and contracts that no source produces but that resemble a known tag. `service
+ * policy lint` reports all others of rules, because callers may declare tags.
+ */
+async function findMisspeltTags({ policy, places }: LoadedPolicy, file: string): Promise<DocumentProblem[]> {
+  const has_tags =
+    policy.rules.some(({ data_tags, session_tags }) => data_tags.length + session_tags.length > 0) ||
+    policy.contracts.length > 0;
+  if (!has_tags) return [];
+  // The import includes all detectors, which would delay the start of a service without such records.
+  const { findNameRemarks } = await import('../../core/review/lint/names.ts');
+  return findNameRemarks(policy)
+    .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
+    .map(({ record, message }) => ({
+      ...(places.get(record) ?? { file, path: '' }),
+      message,
+      level: 'warning',
+    }));
+}
