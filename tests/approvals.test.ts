@@ -282,7 +282,13 @@ test('what is not pending is a conflict, what is not there is not found, what is
     assert.match(json.error, /it is denied/);
   }
   const none = 'apr_000000000000000000000000';
-  assert.equal((await decide(none, 'approve', asOperator())).status, 404);
+  const unknown = await decide(none, 'approve', asOperator());
+  assert.equal(unknown.status, 404);
+  assert.match(unknown.json.error, new RegExp(`no request \`${none}\`. \`service approvals list`));
+  assert.match(
+    (await decide('pasted-value', 'approve', asOperator())).json.error,
+    /^There is no such request\./,
+  );
   assert.equal((await ask('GET', `/v1/approvals/${none}?wait=1s`, asOperator())).status, 404);
   const wrong: readonly (readonly [string, string, unknown?])[] = [
     ['GET', '/v1/approvals?status=waiting'],

@@ -217,13 +217,13 @@ export const approvalsShow = defineOperation({
     const approvals = await context.runtime.approvals();
     const mine = createVisibilityFilter(context);
     const first = await approvals.find(request_id);
-    if (first === null || !mine(first)) throw buildNotFoundRefusal();
+    if (first === null || !mine(first)) throw buildNotFoundRefusal(request_id);
     const wait_ms = getWait(wait);
     if (wait_ms === 0 || first.status !== 'pending') return copyApproval(first);
     const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
     if (!waited.waited)
       throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
-    if (waited.record === null) throw buildNotFoundRefusal();
+    if (waited.record === null) throw buildNotFoundRefusal(request_id);
     return copyApproval(waited.record);
   },
 });
@@ -306,7 +306,7 @@ export const approvalsCancel = defineOperation({
   async run({ request_id }, context) {
     const { caller, runtime } = context;
     const may = createCancellationFilter(context);
-    return requireTransition(await (await runtime.approvals()).cancel(request_id, caller, may));
+    return requireTransition(request_id, await (await runtime.approvals()).cancel(request_id, caller, may));
   },
 });
 
@@ -333,8 +333,10 @@ async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: C
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
   const approver = getOne('approver', stated.approver, 'approver_id', stated.approver_id);
   const comment = getOne('comment', stated.comment, 'note', stated.note);
-  const requested = { request_id: stated.request_id, vote: word, caller, approver, comment } as const;
-  return requireTransition(await (await runtime.approvals()).vote(requested, createScopeFilter(context)));
+  const { request_id } = stated;
+  const requested = { request_id, vote: word, caller, approver, comment } as const;
+  const approvals = await runtime.approvals();
+  return requireTransition(request_id, await approvals.vote(requested, createScopeFilter(context)));
 }
 
 /** Returns the value of a member that has two names. */
@@ -350,11 +352,11 @@ function getOne(
   return one ?? two;
 }
 
-function requireTransition(moved: TransitionResult) {
+function requireTransition(request_id: string, moved: TransitionResult) {
   if (moved.moved) return copyApproval(moved.record);
   switch (moved.cause) {
     case 'not_found':
-      throw buildNotFoundRefusal();
+      throw buildNotFoundRefusal(request_id);
     case 'own_request':
       throw new Refusal('forbidden', 'You cannot decide on your own request. Another approver must decide.');
     case 'second_factor_required':
@@ -371,8 +373,11 @@ function requireTransition(moved: TransitionResult) {
   }
 }
 
-function buildNotFoundRefusal(): Refusal {
-  return new Refusal('not_found', 'There is no such request for approval.');
+/** Names the request only if it looks like one, because a caller may have pasted something else. */
+function buildNotFoundRefusal(request_id: string): Refusal {
+  const name = request_id.startsWith('apr_') ? `request \`${request_id}\`` : 'such request';
+  const message = `There is no ${name}. \`service approvals list --status all\` lists the requests.`;
+  return new Refusal('not_found', message);
 }
 
 /** Returns a filter for records within the credential's scope and the tenant that the transport names. */
