@@ -44,3 +44,17 @@ export function reportFailures<Exporter extends SpanExporter | PushMetricExporte
 type Done = (result: { code: number; error?: Error }) => void;
 /** `ExportResultCode.SUCCESS`. */
 const SENT = 0;
+
+/** Returns the address of the collector without its path, its query and its user, which may be credentials. */
+export function readCollectorOrigin({ endpoint }: Settings, env: TelemetryEnvironment): string {
+  const address =
+    endpoint ??
+    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+    env.OTEL_EXPORTER_OTLP_ENDPOINT ??
+    DEFAULT_COLLECTOR;
+  return URL.canParse(address) ? new URL(address).origin : 'an invalid address';
+}
+
+type TelemetryEnvironment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_COLLECTOR = 'http://localhost:4318';

@@ -303,7 +303,7 @@ test('a collector that hangs or is unreachable delays no call, and one line repo
   const away = { url: 'http://127.0.0.1:9', close: async () => {} };
   const collectors: readonly Pick<Collector, 'url' | 'close'>[] = [hanging, failing, away];
   for (const collector of collectors) {
-    const { telemetry, warnings } = await watch(collector.url, {
+    const { telemetry, warnings } = await watch(`${collector.url}/${MARKER}`, {
       settings: { queue_spans_max: 10, timeout_ms: 100, flush_ms: 2_000 },
     });
     const watched = { ...buildExamplePorts([]), telemetry };
@@ -313,6 +313,7 @@ test('a collector that hangs or is unreachable delays no call, and one line repo
     }
     await telemetry.close();
     assert.equal(warnings.length, 1, collector.url);
+    assert.ok(warnings[0]!.includes(`"collector":"${collector.url}"`), warnings[0]);
     assert.ok(!warnings[0]!.includes(MARKER));
     await collector.close();
   }

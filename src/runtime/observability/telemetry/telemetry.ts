@@ -6,7 +6,13 @@ import type { Log } from '../../../platform/log.ts';
 import type { Config } from '../../config/index.ts';
 import { limitNames } from '../labels.ts';
 import { buildCallAttributes, type CallRecord, openCallRecord } from './call-span.ts';
-import { loadPackages, type Packages, readExporterSettings, reportFailures } from './exporters.ts';
+import {
+  loadPackages,
+  type Packages,
+  readCollectorOrigin,
+  readExporterSettings,
+  reportFailures,
+} from './exporters.ts';
 import { buildFindingEvents, buildGuardrailAttributes, classifyOutcome } from './guardrail.ts';
 import { type Instruments, openInstruments } from './instruments.ts';
 import { buildSampler } from './sampler.ts';
@@ -53,7 +59,7 @@ interface Providers {
 function openProviders(parts: TelemetryParts, packages: Packages): Providers {
   const { settings, version } = parts;
   const { trace, metrics, OTLPTraceExporter, OTLPMetricExporter } = packages;
-  const complain = createComplainer(parts.log);
+  const complain = createComplainer(parts.log, readCollectorOrigin(settings, parts.env));
   const resource = getResource(parts, packages);
   const { timeout_ms, interval_ms, queue_spans_max } = settings;
   const processor = () =>
@@ -109,14 +115,15 @@ function getResource({ settings, version, process_name }: TelemetryParts, { reso
 }
 
 /** Limits log messages to one per minute, because every batch fails while a collector is down. Omits its response. */
-function createComplainer(log: Pick<Log, 'warn'>): (fault: unknown) => void {
+function createComplainer(log: Pick<Log, 'warn'>, collector: string): (fault: unknown) => void {
   let last_ms = Number.NEGATIVE_INFINITY;
   return (fault) => {
     const now = performance.now();
     if (now - last_ms < COMPLAINT_MS) return;
     last_ms = now;
     const { name, code } = (fault ?? {}) as { name?: unknown; code?: unknown };
-    log.warn('telemetry could not be sent', { fault: String(name ?? 'unknown'), code: String(code ?? '') });
+    const fields = { collector, fault: String(name ?? 'unknown'), code: String(code ?? '') };
+    log.warn('telemetry could not be sent', fields);
   };
 }
 
