@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runWithoutSilenceLimit } from '../web/connections.ts';
 import { serve, type TestServer } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'connections-'));
@@ -95,6 +96,17 @@ test('complete requests get through while more clients drip than there may be co
   }
   assert.equal(answered, 35);
   await service.close();
+});
+
+test('a model call suspends the limit for silent connections', async () => {
+  const socket = new Socket();
+  socket.setTimeout(60_000);
+  assert.equal(await runWithoutSilenceLimit(socket, () => socket.timeout), 0);
+  assert.equal(socket.timeout, 60_000);
+  const failing = runWithoutSilenceLimit(socket, () => Promise.reject(new Error('late')));
+  await assert.rejects(failing, /late/);
+  assert.equal(socket.timeout, 60_000);
+  socket.destroy();
 });
 
 test('a connection with a pending request is never closed for a new one', async () => {

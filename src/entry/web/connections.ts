@@ -88,3 +88,20 @@ export function endConnection(socket: Socket, last: string): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
 }
+
+/**
+ * Runs a call without the time limit for silent connections. A model may think for minutes, and the limit of its provider
+ * applies.
+ */
+export async function runWithoutSilenceLimit<Result>(
+  socket: Socket,
+  run: () => Result | Promise<Result>,
+): Promise<Result> {
+  const silent_ms = socket.timeout ?? 0;
+  socket.setTimeout(0);
+  try {
+    return await run();
+  } finally {
+    socket.setTimeout(silent_ms);
+  }
+}

@@ -15,6 +15,7 @@ import type { BodyMemoryLimit } from './body-memory.ts';
 import { type CheckBrowser, openBrowserContext } from './browser-context.ts';
 import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
 
+import { runWithoutSilenceLimit } from './connections.ts';
 import { answerError, type ErrorLog } from './errors.ts';
 
 declare module 'fastify' {
@@ -83,7 +84,12 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       };
       const { telemetry } = ports.runtime;
       const run = () => callOperation(operation, read(request), context);
-      const output = await limit.run(telemetry === null ? run : () => telemetry.within(request.headers, run));
+      const runLimited = () =>
+        limit.run(telemetry === null ? run : () => telemetry.within(request.headers, run));
+      const output =
+        operation.calls_models === true
+          ? await runWithoutSilenceLimit(request.raw.socket, runLimited)
+          : await runLimited();
       if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
