@@ -246,7 +246,8 @@ function listAllAgents(
   log: RuntimeParts['log'],
 ): Promise<readonly string[]> {
   return coordinator.agents().catch((fault) => {
-    log.warn('the agents of the other workers are not known', describeFault(fault));
+    // A worker that starts slowly is no fault: the answer has the agents of this worker.
+    log.debug('the agents of the other workers are not known', describeFault(fault));
     return own.list();
   });
 }
