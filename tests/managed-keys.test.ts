@@ -41,6 +41,9 @@ test('a key works on all workers in its scope, and is shown once', async () => {
   assert.equal(created.status, 200, JSON.stringify(created.body));
   const { key } = created.body;
   assert.match(key, /^svc_key_/);
+  assert.deepEqual(created.body.warnings, [
+    'The tenant `acme` is not registered and has no rules. Check the name, or register it with `service tenants create`.',
+  ]);
   assert.deepEqual(await statuses(key), [200]);
   assert.deepEqual(await statuses(key, { tenant_id: 'beta' }), [403]);
   const listed = await call(KEYS);
@@ -57,6 +60,7 @@ test('a key works on all workers in its scope, and is shown once', async () => {
 
 test('a rotated key works until its overlap ends, and its successor at once', async () => {
   const { body: old } = await create({ name: 'rotating' });
+  assert.deepEqual(old.warnings, []);
   const rotated = await call(`${KEYS}/${old.key_id}/rotate`, { body: { overlap: '1h' } });
   assert.equal(rotated.status, 200, JSON.stringify(rotated.body));
   made.push(rotated.body.key);

@@ -66,6 +66,8 @@ export interface CliVerb {
    * line.
    */
   readonly line?: (output: never) => string | readonly string[];
+  /** Returns lines about the answer that go to standard error, so that scripts read the answer alone. */
+  readonly notices?: (output: never) => readonly string[];
   /** Command lines for the help, each with its purpose or an empty text. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
 }

@@ -9,7 +9,7 @@ import {
   parseWholeNumber,
 } from './options.ts';
 import { runOperation } from './run-operation.ts';
-import { escapeControls, printJson, printLine, type Terminal } from './terminal.ts';
+import { escapeControls, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
 
 /** The parts of a member's JSON Schema that determine its command-line syntax. */
 interface MemberSchema {
@@ -89,6 +89,9 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
     const output = await runOperation(terminal, options.config, operation, readInput(command, cli));
     if (options.json) printJson(terminal, output);
     else for (const line of formatOutput(cli, output as object)) printLine(terminal, line);
+    if (!options.json)
+      for (const line of cli.notices?.(output as never) ?? [])
+        printNotice(terminal, `warning: ${escapeControls(line)}`);
   });
   addExamples(command, cli.examples);
 }

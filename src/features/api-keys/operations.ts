@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import { suggestName } from '../../core/policy/compile/problems.ts';
 import {
   type OperatorChange,
   recordOperatorChange,
@@ -78,6 +79,19 @@ const createdKey = {
   },
 } as const;
 
+const warnedKey = {
+  ...createdKey,
+  required: ['warnings', ...createdKey.required] as ['warnings', ...typeof createdKey.required],
+  properties: {
+    ...createdKey.properties,
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'A sentence for each tenant of the key that is neither registered nor has rules.',
+    },
+  },
+} as const;
+
 export const keysList = defineOperation({
   name: 'keys_list',
   summary: 'List API keys',
@@ -125,6 +139,7 @@ export const keysCreate = defineOperation({
     arguments: ['name'],
     options: ['tenants', 'agents', 'permissions', 'expires_in'],
     line: ({ key }: { readonly key: string }) => key,
+    notices: ({ warnings }: { readonly warnings: readonly string[] }) => warnings,
     examples: [['service keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
   },
   permission: 'keys:manage',
@@ -155,7 +170,7 @@ export const keysCreate = defineOperation({
       },
     },
   },
-  output: createdKey,
+  output: warnedKey,
   example: { name: 'support', tenants: ['acme'], agents: ['support-bot'], expires_in: '90d' },
   answer: null,
   refusals: ['conflict'],
@@ -172,9 +187,27 @@ export const keysCreate = defineOperation({
     await changeKeys(context, buildEvent('api_key_create', 'created', row), async (trx) => {
       if (!(await insertApiKey(trx, row))) throw buildNameTakenRefusal();
     });
-    return { key, ...describeKey(row, context) };
+    return { key, ...describeKey(row, context), warnings: await listUnknownTenants(tenants ?? [], context) };
   },
 });
+
+/** Returns a warning for each tenant that is neither registered nor has rules. Requests may name any, so it is no error. */
+async function listUnknownTenants(
+  tenants: readonly string[],
+  { runtime }: Pick<Context, 'runtime'>,
+): Promise<string[]> {
+  if (tenants.length === 0) return [];
+  const { db } = await runtime.store();
+  const registered = await db.selectFrom('tenants').select('tenant_id').execute();
+  const with_rules = runtime.policy().rules.flatMap(({ tenant_id }) => tenant_id ?? []);
+  const known = new Set(['default', ...registered.map(({ tenant_id }) => tenant_id), ...with_rules]);
+  return tenants
+    .filter((tenant_id) => !known.has(tenant_id))
+    .map((tenant_id) => {
+      const near = suggestName(tenant_id, [...known]);
+      return `The tenant \`${tenant_id}\` is not registered and has no rules${near === '' ? '. Check the name, or register it with `service tenants create`.' : near}`;
+    });
+}
 
 const keyPath = {
   type: 'string',

@@ -9,7 +9,7 @@ export type ApiKeyEntry = OperationOutput<'keysList'>['keys'][number];
 
 interface KeyDialogProps {
   readonly onClose: () => void;
-  readonly onCreated: (key: OperationOutput<'keysCreate'>) => void;
+  readonly onCreated: (key: OperationOutput<'keysRotate'>) => void;
 }
 
 /** The permissions that an agent's key may have. */

@@ -16,7 +16,7 @@ interface OpenKeyDialog {
   readonly entry: ApiKeyEntry | null;
 }
 
-type CreatedKey = OperationOutput<'keysCreate'>;
+type CreatedKey = OperationOutput<'keysRotate'>;
 
 /** The API keys of agents: creates them, rotates them with an overlap, and revokes them. */
 export function KeysPanel() {
