@@ -83,9 +83,16 @@ test('serve prints its address, the active rules and a command to try', async ()
 
 test('serve on an address that others reach asks for the agent token, and shows how', async () => {
   await withFolder(async (cwd) => {
-    await writeFile(join(cwd, 'service.yaml'), 'auth: {required: true}\n');
+    const misspelt = 'policies: [{name: a, boundary: input, data_tags: [secert], action: block}]';
+    await writeFile(
+      join(cwd, 'service.yaml'),
+      `auth: {required: true}\nserver: {mode: gateway}\n${misspelt}\n`,
+    );
     const service = await startProgram(['serve', '--port', '0', '--json'], { cwd, until: '\n' });
     const report = JSON.parse(service.stdout()) as StartReport;
+    const warned = report.warnings.join('\n');
+    assert.match(warned, /^service\.yaml:2: `server\.mode` is `gateway`, so every tool call is blocked/m);
+    assert.match(warned, /^service\.yaml:3: .*`secert`.*did you mean `secret`\?$/m);
     assert.equal((await fetch(`${report.url}/v1/plugins`)).status, 401);
     const { stdout } = await exec('sh', ['-c', report.try]);
     assert.equal(JSON.parse(stdout).decision, 'block');
