@@ -18,6 +18,7 @@ import {
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { findPolicyWarnings } from '../runtime/policies/policy-warnings.ts';
+import { findRestartKeys } from '../runtime/policies/restart-keys.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
 import { restoreManagedPolicy } from './managed-copy.ts';
 import { type OwnerStore, openOwnerStore } from './owner-store.ts';
@@ -81,7 +82,8 @@ export async function bringUpService(
       store,
       plugins: made.plugins,
       secret_readings: read.secret_readings,
-      loadPolicy: () => reloadPolicy(options.request, config, latest),
+      loadPolicy: () =>
+        reloadPolicy(options.request, config, latest, is_daemon ? idle.handlers.onLeave : null),
       started_ms,
       url,
       port,
@@ -160,7 +162,13 @@ interface Latest {
   plugins: ActivePolicy['plugins'];
 }
 
-async function reloadPolicy(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
+/** Calls `leave` if a setting needs a restart: no one restarts a daemon, but the next hook starts one. */
+async function reloadPolicy(
+  request: ConfigRequest,
+  started: Config,
+  latest: Latest,
+  leave: (() => void) | null,
+): Promise<PolicyLoad> {
   const next = await reloadConfiguredPolicy(request, started, latest);
   const { secret_readings } = next;
   if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
@@ -169,6 +177,7 @@ async function reloadPolicy(request: ConfigRequest, started: Config, latest: Lat
   latest.config = next.config;
   latest.patterns = next.patterns;
   latest.plugins = next.plugins;
+  if (findRestartKeys(started, next.config).length > 0) leave?.();
   const warnings = next.warnings.map(formatProblem);
   const { api_keys } = next.config.auth;
   return { ok: true, policy: next.policy, plugins: next.plugins, api_keys, warnings, secret_readings };

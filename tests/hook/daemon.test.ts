@@ -202,6 +202,24 @@ test('a broken policy document denies while a daemon runs', async (t) => {
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
 });
 
+test('a daemon ends when a setting changes that needs a restart', async (t) => {
+  const dir = getFolder(t);
+  writeFileSync(join(dir, 'service.yaml'), '{}');
+  await decided(dir, HARMLESS, ALONE);
+  const daemon = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
+  let writes = 0;
+  await until(
+    async () => {
+      // A change before the daemon watches its files is not seen.
+      writeFileSync(join(dir, 'service.yaml'), `audit: { log_inputs: true } # ${writes++}`);
+      return daemon.exitCode === 0;
+    },
+    'the daemon ends',
+    2_000,
+  );
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
+});
+
 test('a full disk denies, in the hook and in a daemon, and neither crashes', async (t) => {
   const dir = getFolder(t);
   const full = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', service];
