@@ -311,7 +311,8 @@ function buildOutcome(
   const { note } = answer;
   if (answer.decision === 'allow')
     return allowWith(note === null ? dialect.pass : (event.note?.(note, payload) ?? dialect.pass));
-  const may_ask = answer.action === 'require_approval' && answer.one_approval_suffices && event.ask !== undefined;
+  const may_ask =
+    answer.action === 'require_approval' && answer.one_approval_suffices && event.ask !== undefined;
   const reason = formatReason(answer, may_ask);
   if (answer.decision === 'modify') {
     const changed =
