@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 const hook = resolve(import.meta.dirname, '..', 'src', 'entry', 'hook', 'main.ts');
 /** Time limit in milliseconds: a second, and a margin for a busy machine. */
 const IN_FORCE_MS = 1_500;
@@ -37,7 +37,7 @@ function run(dir: string, program: string, args: readonly string[], input = ''):
   return new Promise((done) => child.on('close', () => done(output)));
 }
 
-const cli = (dir: string, ...args: string[]): Promise<string> => run(dir, main, args);
+const cli = (dir: string, ...args: string[]): Promise<string> => run(dir, MAIN_FILE, args);
 
 function hookCall(dir: string, agent: string): Promise<string> {
   const call = { phase: 'request', tool: 'Bash', input: { command: 'ls' } };

@@ -1,12 +1,10 @@
 /** The commands of alerts on the real program, with a running service and a channel that writes a file. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
-
-const MAIN = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 
 interface CommandExit {
   readonly code: number;
@@ -19,7 +17,7 @@ function run({ dir }: TestService, ...words: readonly string[]): Promise<Command
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const options = { cwd: dir, env: { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' } };
   return new Promise((done) => {
-    execFile(process.execPath, [MAIN, 'alerts', ...words], options, (failure, out, error) =>
+    execFile(process.execPath, [MAIN_FILE, 'alerts', ...words], options, (failure, out, error) =>
       done({ code: failure === null ? 0 : Number(failure.code), out, error }),
     );
   });

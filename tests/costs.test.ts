@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { openTestCosts, reserveAndSettle } from '../src/features/costs/testing/test-costs.ts';
 import type { Store } from '../src/platform/store/index.ts';
 import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { openServiceStore } from '../src/server/store.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const MAIN = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 const BUDGETS = [
   { name: 'all', limit_usd: 1, period: 'day' },
   { name: 'ann', limit_usd: 0.0005, period: 'total', scope: { user_id: 'each' }, warn_at: 0.5 },
@@ -188,7 +188,7 @@ test('agents see what is left for them', async () => {
 });
 
 async function cli(...args: string[]): Promise<{ code: number; stdout: string }> {
-  const run = promisify(execFile)(process.execPath, [MAIN, 'cost', ...args], { cwd: service.dir });
+  const run = promisify(execFile)(process.execPath, [MAIN_FILE, 'cost', ...args], { cwd: service.dir });
   return run.then(
     ({ stdout }) => ({ code: 0, stdout }),
     ({ code, stdout }) => ({ code, stdout }),

@@ -6,14 +6,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request as sendHttp } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
-
-const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 
 async function decide({ url }: TestService, agent_id: string, tenant_id = 'default'): Promise<string> {
   const answer = await fetch(`${url}/v1/scan/input`, {
@@ -26,7 +25,7 @@ async function decide({ url }: TestService, agent_id: string, tenant_id = 'defau
 }
 
 async function runHere(cwd: string, ...words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await runProgram([process.execPath, main, ...words], { cwd });
+  const { code, stdout, stderr } = await runProgram([process.execPath, MAIN_FILE, ...words], { cwd });
   assert.equal(code, 0, stderr);
   return stdout;
 }
@@ -38,7 +37,7 @@ interface FollowProcess {
 }
 
 function follow(cwd: string, ...words: readonly string[]): FollowProcess {
-  const child = spawn(process.execPath, [main, 'logs', '--follow', '--json', ...words], { cwd });
+  const child = spawn(process.execPath, [MAIN_FILE, 'logs', '--follow', '--json', ...words], { cwd });
   const seen: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     seen.push((JSON.parse(line) as { event_id: string }).event_id);

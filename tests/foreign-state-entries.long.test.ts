@@ -11,13 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { openApiClient } from './support/api-client.ts';
 import { freePort, startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
-
-const MAIN = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 
 function run(
   dir: string,
@@ -26,7 +25,7 @@ function run(
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const options = { cwd: dir, env: { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' }, timeout: 120_000 };
   return new Promise((done) => {
-    execFile(process.execPath, [MAIN, ...words], options, (failure, out, error) =>
+    execFile(process.execPath, [MAIN_FILE, ...words], options, (failure, out, error) =>
       done({ code: failure === null ? 0 : Number(failure.code), out, error }),
     );
   });

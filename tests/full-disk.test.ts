@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 
-const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 const CAUSE = /the disk is full|The disk of the store is full|file-size limit|the disk reports an error/;
 const END_MS_MAX = 30_000;
 
@@ -19,7 +19,7 @@ interface CommandResult {
 /** Runs the program until it exits or reports that it is running. `blocks` is the maximum size of a file. */
 function run(dir: string, args: readonly string[], blocks: number | null): Promise<CommandResult> {
   const limit = blocks === null ? '' : `ulimit -f ${blocks}; `;
-  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, ...args], {
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, MAIN_FILE, ...args], {
     cwd: dir,
     env: { PATH: process.env.PATH, HOME: dir },
     stdio: ['ignore', 'pipe', 'pipe'],

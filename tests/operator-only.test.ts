@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 
-const MAIN = new URL('../src/entry/cli/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'operator-only-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const SERVICE = `'${process.execPath}' '${MAIN}'`;
+const SERVICE = `'${process.execPath}' '${MAIN_FILE}'`;
 const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
 
 interface OperatorRun {

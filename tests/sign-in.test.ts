@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { TOTP } from 'otpauth';
+import { MAIN_FILE } from '../src/entry/cli/testing/main-file.ts';
 import { hashToken } from '../src/runtime/access/tokens.ts';
-import { root } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** The interval at which streams check credentials that the store does not keep. */
@@ -94,7 +94,7 @@ test('a log has the command for a link, and no link', () => {
 
 test('a start at a terminal prints a link that works once', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'terminal-'));
-  const serve = `exec '${process.execPath}' '${join(root, 'src/entry/cli/main.ts')}' serve --workers 1 --port 0`;
+  const serve = `exec '${process.execPath}' '${MAIN_FILE}' serve --workers 1 --port 0`;
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const terminal = spawn('script', ['-qefc', serve, '/dev/null'], {
     cwd,

@@ -1,8 +1,9 @@
 /** `npm test`: runs everything that CI runs. With `--quick`, leaves out slow checks and installs nothing. */
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { components, ensureComponents, locateComponent } from '../components/components.ts';
+import { locateComponent } from '../components/components.ts';
 import { checkByCommand, reportSkippedCheck } from './command.ts';
+import { sortHeaviestFirst } from './order.ts';
 import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
 import { retryFailedFiles } from './retry.ts';
 import { checkByTests } from './tests.ts';
@@ -18,16 +19,14 @@ const began_ms = performance.now();
 const bin = (name: string) => [process.execPath, `node_modules/${getBinary(name)}`];
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
-if (!quick)
-  ensureComponents(
-    components.map((each) => each.name),
-    console.log,
-  );
-
 const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
 const first: Outcome[] = [];
-await Promise.all([runInTurn(listStaticStages()), runInTurn(listTypeStages())]);
-await runInTurn(listTestStages());
+await Promise.all([
+  runInTurn(listStaticStages()),
+  runInTurn(listTypeStages()),
+  installComponents().then(() => runInTurn([checkShell])),
+]);
+await runInTurn([runTests]);
 const outcomes = quick
   ? first
   : await retryFailedFiles(first, (file) => checkByTests(file, [file], console.log, flags), console.log);
@@ -65,21 +64,39 @@ function* listStaticStages(): Generator<Stage> {
   yield () => checkByCommand('prose', [process.execPath, 'scripts/prose/main.ts']);
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
   yield () => checkByCommand('quality', [process.execPath, 'scripts/quality/main.ts', '--check']);
-  yield checkShell;
+  yield bundleProgram;
   if (!quick) yield () => checkByCommand('console', [process.execPath, 'scripts/console/main.ts', '--check']);
 }
 
-function* listTestStages(): Generator<Stage> {
+/** Installs what the tests need while the static checks run: it mostly waits for the network. */
+async function installComponents(): Promise<void> {
+  if (quick) return;
+  const words = [process.execPath, 'scripts/components/main.ts'];
+  const { output } = await checkByCommand('components', words);
+  if (output !== '') console.log(output);
+}
+
+/** Builds the program as `./service` does. Tests start the bundle, in half the processor time of the sources. */
+async function bundleProgram(): Promise<Outcome> {
+  const outcome = await checkByCommand('program', [process.execPath, 'scripts/program/main.ts']);
+  const folder = resolve('node_modules/.cache/service-program');
+  const built = outcome.ok
+    ? /^program=([0-9a-f]+)$/m.exec(readFileSync(`${folder}/built.sh`, 'utf8'))?.[1]
+    : undefined;
+  if (built !== undefined) process.env.BUNDLED_PROGRAM = `${folder}/${built}/entry/cli/main.mjs`;
+  return outcome;
+}
+
+/** Runs all test files in one queue, so that both cores have work until its end. */
+function runTests(): Promise<Outcome> {
   const adjacent = listFiles('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
-  yield () => checkByTests('tests next to the source', adjacent, console.log, flags);
   const whole = listFiles(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
-  yield () => checkByTests('end-to-end tests', whole, console.log, flags);
+  const files = sortHeaviestFirst([...adjacent, ...whole]).map((file) => resolve(file));
+  return checkByTests('tests', files, console.log, flags);
 }
 
 function listFiles(pattern: string): string[] {
-  return globSync(pattern, { exclude: ['**/node_modules/**'] })
-    .sort()
-    .map((file) => resolve(file));
+  return globSync(pattern, { exclude: ['**/node_modules/**'] }).sort();
 }
 
 /** Tests next to the source that take more than a few seconds are named `*.long.test.ts`. */

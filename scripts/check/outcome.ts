@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 
+const LONGEST_FILES_SHOWN = 10;
+
 /** The result of one stage of the checks. */
 export interface Outcome {
   readonly name: string;
@@ -20,6 +22,7 @@ export interface FileOutcome {
   readonly file: string;
   readonly ok: boolean;
   readonly counts: Counts;
+  readonly duration_ms: number;
   /** The failures of a failed file; else the end of what the file printed. */
   readonly output: string;
   /** `true` if the file failed, and passed when it ran again. */
@@ -64,7 +67,7 @@ export function judgeOutcomes(outcomes: readonly Outcome[], in_ci: boolean): { o
 }
 
 /**
- * Returns the summary: a line per stage, the skipped checks, and the totals in the format of Node's test
+ * Returns the summary: a line per stage, the longest files, the skipped checks, and the totals in the format of Node's test
  * runner.
  */
 export function getSummary(outcomes: readonly Outcome[], duration_ms: number): string {
@@ -85,7 +88,15 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
     `# unstable ${unstable.length}`,
     `# duration_ms ${Math.round(duration_ms)}`,
   ];
-  return [...stages, ...skipped, ...unstable, ...totals].join('\n');
+  return [...stages, ...listLongestFiles(outcomes), ...skipped, ...unstable, ...totals].join('\n');
+}
+
+function listLongestFiles(outcomes: readonly Outcome[]): string[] {
+  return outcomes
+    .flatMap(({ files = [] }) => files)
+    .sort((one, other) => other.duration_ms - one.duration_ms)
+    .slice(0, LONGEST_FILES_SHOWN)
+    .map(({ file, duration_ms }) => `longest: ${formatPath(file)} ${formatSeconds(duration_ms)}`);
 }
 
 export function listUnstableFiles(outcomes: readonly Outcome[]): readonly FileOutcome[] {

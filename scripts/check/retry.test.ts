@@ -80,6 +80,7 @@ test('a failure without a file fails the round', async () => {
     file,
     ok,
     counts: sumCounts([]),
+    duration_ms: 1,
     output: file,
   });
   const stage = (files: readonly FileOutcome[]) => {

@@ -45,6 +45,7 @@ async function retryFile(
     file,
     ok: is_unstable,
     counts: again?.counts ?? first.counts,
+    duration_ms: again?.duration_ms ?? first.duration_ms,
     output: outputs.join('\n\n'),
     is_unstable,
   };

@@ -28,7 +28,7 @@ export async function checkByTests(
   const failures = new Map<string, string[]>();
   const skipped: string[] = [];
   const printed = new Map<string, string>();
-  const counts = new Map<string, Counts>();
+  const summaries = new Map<string, FileSummary>();
   const addFailures = (file: string | undefined, found: readonly string[]): void => {
     if (found.length > 0) failures.set(file ?? '', [...(failures.get(file ?? '') ?? []), ...found]);
   };
@@ -46,31 +46,33 @@ export async function checkByTests(
     if (type === 'test:diagnostic' && data.message.startsWith('laws: ')) say(`       ${data.message}`);
     if (type === 'test:fail') addFailures(data.file, getFailure(data, printed));
     if (type !== 'test:summary' || data.file === undefined) continue;
-    counts.set(data.file, getCounts(data.counts));
+    summaries.set(data.file, { counts: getCounts(data.counts), duration_ms: data.duration_ms });
     const mark = data.success ? 'ok    ' : 'FAILED';
     say(`${mark} ${formatPath(data.file)}  ${data.counts.tests} tests, ${formatSeconds(data.duration_ms)}`);
     if (!data.success && !failures.has(data.file))
       addFailures(data.file, [`FAILED ${formatPath(data.file)}\n  failed without naming a test`]);
   }
   for (const file of files)
-    if (!counts.has(file))
+    if (!summaries.has(file))
       addFailures(file, [`FAILED ${formatPath(file)}\n  ended without a summary of its tests`]);
   return {
     name,
     ok: files.length > 0 && failures.size === 0,
     duration_ms: performance.now() - began_ms,
     output: [...failures.values()].flat().join('\n\n'),
-    counts: sumCounts([...counts.values()]),
+    counts: sumCounts([...summaries.values()].map(({ counts }) => counts)),
     skipped,
     files: [...new Set([...files, ...failures.keys()])].map((file) =>
-      buildFileOutcome(file, counts, failures, printed),
+      buildFileOutcome(file, summaries, failures, printed),
     ),
   };
 }
 
+type FileSummary = Pick<FileOutcome, 'counts' | 'duration_ms'>;
+
 function buildFileOutcome(
   file: string,
-  counts: ReadonlyMap<string, Counts>,
+  summaries: ReadonlyMap<string, FileSummary>,
   failures: ReadonlyMap<string, readonly string[]>,
   printed: ReadonlyMap<string, string>,
 ): FileOutcome {
@@ -78,7 +80,7 @@ function buildFileOutcome(
   return {
     file,
     ok: failed === undefined,
-    counts: counts.get(file) ?? sumCounts([]),
+    ...(summaries.get(file) ?? { counts: sumCounts([]), duration_ms: 0 }),
     output: failed?.join('\n\n') ?? (printed.get(file) ?? '').slice(-PRINTED_CHARACTERS_MAX).trim(),
   };
 }

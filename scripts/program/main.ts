@@ -1,5 +1,5 @@
 /**
- * Builds the program of a checkout into `node_modules/.cache/service-program`, where `./service serve` looks for it: a
+ * Builds the program of a checkout into `node_modules/.cache/service-program`, where `./service` looks for it: a
  * few files start in less time and memory than a thousand sources. `scripts/program.sh` runs this when a source is
  * newer than the build.
  */

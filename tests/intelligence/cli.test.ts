@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { type RunResult, runInProcess, withFolder } from '../../src/entry/cli/testing/run.ts';
 import { callOperation } from '../../src/operations/call.ts';
 import { scanInput } from '../../src/operations/scan.ts';
@@ -383,10 +384,9 @@ test('Ctrl-C stops a call, and nothing is changed', () =>
   withProject(async ({ model, cwd }) => {
     model.answerWith('silence');
     const before = snapshot(cwd);
-    const main = new URL('../../src/entry/cli/main.ts', import.meta.url).pathname;
     const asked = model.nextQuestion();
     const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-    const child = spawn(process.execPath, [main, 'intelligence', 'compliance', '--framework', 'gdpr'], {
+    const child = spawn(process.execPath, [MAIN_FILE, 'intelligence', 'compliance', '--framework', 'gdpr'], {
       cwd,
       env: { PATH, HOME, NODE_COMPILE_CACHE },
     });

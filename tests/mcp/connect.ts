@@ -5,13 +5,12 @@ import { Client, type FetchLike, StreamableHTTPClientTransport } from '@modelcon
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Agent, type RequestInit, fetch as undiciFetch } from 'undici';
 import { locateComponent } from '../../scripts/components/components.ts';
-import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
+import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
 import type { TestService } from '../support/service.ts';
 
 export const ERAS = ['2026-07-28', '2025-11-25'] as const;
 export type Era = (typeof ERAS)[number];
-
-export const program = join(root, 'src', 'entry', 'cli', 'main.ts');
 
 /** Creates a client for the revision, which is not connected yet. */
 export function newClient(era: Era, capabilities: object = {}): Client {
@@ -30,7 +29,7 @@ export async function connectStdio(options: {
   const client = options.client ?? newClient(options.era);
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program, 'mcp', ...(options.args ?? [])],
+    args: [MAIN_FILE, 'mcp', ...(options.args ?? [])],
     cwd: options.dir,
     env: ownNodeEnvironment(options.env ?? {}) as Record<string, string>,
     stderr: 'ignore',

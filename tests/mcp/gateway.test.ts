@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -21,7 +22,6 @@ import {
   inspect,
   newClient,
   noInspector,
-  program,
 } from './connect.ts';
 import { INJECTION, KEY, text, tool } from './servers/script.ts';
 import type { Script } from './servers/scripted.ts';
@@ -106,7 +106,7 @@ async function wrapped<T>(
 
 const getNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name).sort();
 const cli = (...words: string[]) =>
-  runProgram([process.execPath, program, 'mcp', 'pins', ...words], {
+  runProgram([process.execPath, MAIN_FILE, 'mcp', 'pins', ...words], {
     cwd: service.dir,
     env: ownNodeEnvironment(),
   });
@@ -456,7 +456,7 @@ test('the inspector’s command line sees what agents see', { skip: noInspector 
     file,
     JSON.stringify({ tools: [tool('read_file'), tool('bad', { description: INJECTION })] }),
   );
-  const words = [process.execPath, program, 'mcp', '--wrap', '--name', 'inspected', '--agent', 'inspector'];
+  const words = [process.execPath, MAIN_FILE, 'mcp', '--wrap', '--name', 'inspected', '--agent', 'inspector'];
   // The inspector consumes a bare `--`, so a shell starts the proxy.
   const start = `SCRIPT=${file} exec ${words.join(' ')} -- ${process.execPath} ${scripted}`;
   const { tools } = (await inspect(service.dir, ['sh', '-c', start], ['--method', 'tools/list'])) as {

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { ownNodeEnvironment } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { program } from './connect.ts';
 import type { ResultTexts } from './servers/raw.ts';
 import { answerTo } from './servers/raw-answer.ts';
 import { KEY } from './servers/script.ts';
@@ -84,7 +84,7 @@ function assertExact(answer: string, why: string): void {
 }
 
 async function overStdio(args: readonly string[], tool: string): Promise<string> {
-  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [program, 'mcp', ...args], {
+  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [MAIN_FILE, 'mcp', ...args], {
     cwd: service.dir,
     env: ownNodeEnvironment({ SCRIPT: join(folder, 'script.json') }) as NodeJS.ProcessEnv,
     stdio: 'pipe',

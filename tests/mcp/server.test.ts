@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { operations } from '../../src/server/operations.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import {
@@ -19,7 +20,6 @@ import {
   inspect,
   type McpNotice,
   noInspector,
-  program,
 } from './connect.ts';
 
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -344,7 +344,7 @@ test('over HTTP, requests are held to the rules of the protocol and of every oth
 });
 
 test('the inspector’s command line lists the tools and calls one', { skip: noInspector }, async () => {
-  const stdio = [process.execPath, program, 'mcp'];
+  const stdio = [process.execPath, MAIN_FILE, 'mcp'];
   for (const server of [stdio, [`${service.url}/mcp`]]) {
     const { tools } = (await inspect(service.dir, server, ['--method', 'tools/list'])) as {
       tools: { name: string }[];

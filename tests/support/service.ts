@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
+import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { TRUSTS_TEST_PLUGINS } from './checkout.ts';
 
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
-const main = resolve(import.meta.dirname, '..', '..', 'src', 'entry', 'cli', 'main.ts');
 
 export interface TestServiceOptions {
   /**
@@ -72,13 +72,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 const PORT_TAKEN = 'Another program listens on';
 const PORT_ATTEMPTS_MAX = 3;
+const REPORT = 'The service runs';
 
 async function startOnce(options: TestServiceOptions): Promise<TestService> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'service-test-'));
   const port = await freePort();
   writeFiles(dir, port, options);
   const args = ['serve', ...(options.config === null ? ['--port', `${port}`] : []), ...(options.args ?? [])];
-  const child = spawn(process.execPath, [options.main ?? main, ...args], {
+  const child = spawn(process.execPath, [options.main ?? MAIN_FILE, ...args], {
     cwd: dir,
     env: environment(options.env),
   });
@@ -205,7 +206,8 @@ async function untilReady(service: TestService, child: ChildProcess): Promise<vo
     }
     const answer = await fetch(`${service.url}/v1/ready`).catch(() => null);
     await answer?.body?.cancel();
-    if (answer?.status === 200) return;
+    // The parent prints its report shortly after its workers are ready.
+    if (answer?.status === 200 && service.logs().includes(REPORT)) return;
     await sleep(25);
   }
   throw new Error(`the service was not ready after ${READY_MS_MAX} ms:\n${service.logs()}`);

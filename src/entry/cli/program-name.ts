@@ -21,7 +21,7 @@ export function findProgramName({ script, cwd, launcher }: ProgramStart): string
   if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);
-  if (name === 'main.ts') return 'service';
+  if (name === 'main.ts' || name === 'main.mjs') return 'service';
   if (name === 'agent-safety')
     return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
       ? 'npx agent-safety'

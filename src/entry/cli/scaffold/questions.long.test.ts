@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { MODEL, startModelServer } from '../../../../tests/support/model-server/model-server.ts';
+import { MAIN_FILE } from '../testing/main-file.ts';
 import { runInProcess, withFolder } from '../testing/run.ts';
-
-const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
 /** Runs `init` on a terminal of its own (util-linux `script`) and types each answer after its question. */
 function runInitOnTerminal(
@@ -16,7 +15,7 @@ function runInitOnTerminal(
   answers: readonly (readonly [question: RegExp, keys: string])[],
 ) {
   // A detached terminal has no size, so text would be wrapped after each letter.
-  const command = `stty cols 120 rows 40; '${process.execPath}' '${MAIN}' init ${flags}`;
+  const command = `stty cols 120 rows 40; '${process.execPath}' '${MAIN_FILE}' init ${flags}`;
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd,

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { ProcessLineage } from '../../../runtime/access/lineage.ts';
 import { runProgram } from '../program.ts';
-
-const MAIN = new URL('../main.ts', import.meta.url).pathname;
+import { MAIN_FILE } from './main-file.ts';
 
 /** Time limit in milliseconds of one run, so that a program that hangs fails the test. */
 const RUN_MS_MAX = 60_000;
@@ -66,7 +65,7 @@ function createCollector(): { stream: Writable; text: () => string } {
 /** Runs the program as a child process, without a terminal, in an environment of its own. */
 export function runProcess(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN_FILE, ...args], {
     cwd: options.cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...options.env },
     timeout: RUN_MS_MAX,
@@ -106,7 +105,7 @@ export async function startProgram(
   options: { cwd: string; until: string },
 ): Promise<StartedProgram> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN_FILE, ...args], {
     cwd: options.cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe'],
