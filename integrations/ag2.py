@@ -1,4 +1,4 @@
-"""Guards agents of AG2. Install the package first: `pip install agent-safety`.
+"""Guards agents of AG2. Install the package first: `pip install customshouse`.
 
     from service_ag2 import middleware
 
@@ -7,6 +7,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.ag2 import guard_middleware
+from customshouse.adapters.ag2 import guard_middleware
 
 middleware = guard_middleware()

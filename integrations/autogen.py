@@ -1,4 +1,4 @@
-"""Guards agents of AutoGen. Install the package first: `pip install agent-safety`.
+"""Guards agents of AutoGen. Install the package first: `pip install customshouse`.
 
     from service_autogen import guarded_model, guarded_tools
 
@@ -7,6 +7,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.autogen import guarded_model, guarded_tools
+from customshouse.adapters.autogen import guarded_model, guarded_tools
 
 __all__ = ["guarded_model", "guarded_tools"]

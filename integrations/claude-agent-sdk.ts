@@ -1,10 +1,10 @@
-// Guards agents of the Claude Agent SDK: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards agents of the Claude Agent SDK: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const messages = query({ prompt, options: { hooks: guardHooks } });
 //   for await (const message of guardMessages(messages)) ...
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { createClaudeHooks, guardClaudeMessages } from 'agent-safety/sdk/claude-agent-sdk';
+import { createClientGuard } from 'customshouse/sdk';
+import { createClaudeHooks, guardClaudeMessages } from 'customshouse/sdk/claude-agent-sdk';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'claude-agent-sdk' });

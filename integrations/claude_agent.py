@@ -1,4 +1,4 @@
-"""Guards agents of Claude Agent SDK. Install the package first: `pip install agent-safety`.
+"""Guards agents of Claude Agent SDK. Install the package first: `pip install customshouse`.
 
     from service_claude_agent import guarded_query, hooks
 
@@ -7,7 +7,7 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+from customshouse.adapters.claude_agent import guard_hooks, guarded_query
 
 hooks = guard_hooks()
 __all__ = ["guarded_query", "hooks"]

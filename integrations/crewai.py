@@ -1,10 +1,10 @@
-"""Guards agents of CrewAI. Install the package first: `pip install agent-safety`.
+"""Guards agents of CrewAI. Install the package first: `pip install customshouse`.
 
     import service_crewai  # once, before a Crew is made
 
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.crewai import guard_crews
+from customshouse.adapters.crewai import guard_crews
 
 guard = guard_crews()

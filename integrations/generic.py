@@ -1,4 +1,4 @@
-"""Guards Python code without an agent framework. Install the package first: `pip install agent-safety`.
+"""Guards Python code without an agent framework. Install the package first: `pip install customshouse`.
 
     from service_generic import guard, guarded_tool
 
@@ -11,7 +11,7 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety import default_guard, guarded_tool
+from customshouse import default_guard, guarded_tool
 
 guard = default_guard("generic")
 __all__ = ["guard", "guarded_tool"]

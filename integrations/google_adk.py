@@ -1,4 +1,4 @@
-"""Guards agents of Google ADK. Install the package first: `pip install agent-safety`.
+"""Guards agents of Google ADK. Install the package first: `pip install customshouse`.
 
     from service_google_adk import plugin
 
@@ -7,6 +7,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.google_adk import GuardPlugin
+from customshouse.adapters.google_adk import GuardPlugin
 
 plugin = GuardPlugin()

@@ -1,4 +1,4 @@
-"""Guards agents of LangChain. Install the package first: `pip install agent-safety`.
+"""Guards agents of LangChain. Install the package first: `pip install customshouse`.
 
     from langchain.agents import create_agent
     from service_langchain import middleware
@@ -8,6 +8,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.langchain import GuardMiddleware
+from customshouse.adapters.langchain import GuardMiddleware
 
 middleware = GuardMiddleware()

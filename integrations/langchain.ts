@@ -1,9 +1,9 @@
-// Guards agents of LangChain: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards agents of LangChain: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const agent = createAgent({ model, tools: [lookUp, pay], middleware: [guardMiddleware] });
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { createLangChainMiddleware } from 'agent-safety/sdk/langchain';
+import { createClientGuard } from 'customshouse/sdk';
+import { createLangChainMiddleware } from 'customshouse/sdk/langchain';
 import * as langchain from 'langchain';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.

@@ -1,4 +1,4 @@
-"""Guards agents of LangGraph. Install the package first: `pip install agent-safety`.
+"""Guards agents of LangGraph. Install the package first: `pip install customshouse`.
 
     from service_langgraph import nodes
 
@@ -9,6 +9,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.langgraph import GuardNodes
+from customshouse.adapters.langgraph import GuardNodes
 
 nodes = GuardNodes()

@@ -1,12 +1,12 @@
-// Guards graphs of LangGraph: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards graphs of LangGraph: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const guarded = guardModel(model).bindTools(tools);
 //   const graph = new StateGraph(MessagesAnnotation)
 //     .addNode('model', async ({ messages }) => ({ messages: [await guarded.invoke(messages)] }))
 //     .addNode('tools', new ToolNode(guardTools(tools)));
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { guardLangChainModel, guardLangChainTools } from 'agent-safety/sdk/langchain';
+import { createClientGuard } from 'customshouse/sdk';
+import { guardLangChainModel, guardLangChainTools } from 'customshouse/sdk/langchain';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'langgraph' });

@@ -1,4 +1,4 @@
-"""Guards agents of LlamaIndex. Install the package first: `pip install agent-safety`.
+"""Guards agents of LlamaIndex. Install the package first: `pip install customshouse`.
 
     from service_llamaindex import guarded_tools, run
 
@@ -8,6 +8,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.llamaindex import guarded_tools, run
+from customshouse.adapters.llamaindex import guarded_tools, run
 
 __all__ = ["guarded_tools", "run"]

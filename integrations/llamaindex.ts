@@ -1,9 +1,9 @@
-// Guards agents of LlamaIndex.TS: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards agents of LlamaIndex.TS: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const helper = agent({ llm: guardModel(llm), tools: guardTools([lookUp, pay]) });
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { guardLlamaIndexModel, guardLlamaIndexTools } from 'agent-safety/sdk/llamaindex';
+import { createClientGuard } from 'customshouse/sdk';
+import { guardLlamaIndexModel, guardLlamaIndexTools } from 'customshouse/sdk/llamaindex';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'llamaindex' });

@@ -1,10 +1,10 @@
-// Guards agents of Mastra: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards agents of Mastra: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const agent = new Agent({ ..., tools: guardTools({ lookUp, pay }),
 //     inputProcessors: [guardProcessor], outputProcessors: [guardProcessor] });
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { createMastraProcessor, guardMastraTools } from 'agent-safety/sdk/mastra';
+import { createClientGuard } from 'customshouse/sdk';
+import { createMastraProcessor, guardMastraTools } from 'customshouse/sdk/mastra';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'mastra' });

@@ -1,9 +1,9 @@
-// Guards a client of the MCP TypeScript SDK: tool calls, results, resources and prompts. Needs `npm install agent-safety`.
+// Guards a client of the MCP TypeScript SDK: tool calls, results, resources and prompts. Needs `npm install customshouse`.
 //
 //   const client = guardClient(new Client({ name: 'app', version: '1.0.0' }));
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { guardMcpClient } from 'agent-safety/sdk/mcp';
+import { createClientGuard } from 'customshouse/sdk';
+import { guardMcpClient } from 'customshouse/sdk/mcp';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'mcp' });

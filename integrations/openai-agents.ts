@@ -1,9 +1,9 @@
-// Guards the OpenAI Agents SDK: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+// Guards the OpenAI Agents SDK: prompts, tool calls, results and answers. Needs `npm install customshouse`.
 //
 //   const agent = new Agent({ name: 'helper', model: guardModel(model), tools: guardTools([lookUp, pay]) });
 
-import { createClientGuard } from 'agent-safety/sdk';
-import { guardOpenAIModel, guardOpenAITools } from 'agent-safety/sdk/openai-agents';
+import { createClientGuard } from 'customshouse/sdk';
+import { guardOpenAIModel, guardOpenAITools } from 'customshouse/sdk/openai-agents';
 
 // Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
 const guard = createClientGuard({ agent_id: 'openai-agents' });

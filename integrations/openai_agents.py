@@ -1,4 +1,4 @@
-"""Guards agents of OpenAI Agents SDK. Install the package first: `pip install agent-safety`.
+"""Guards agents of OpenAI Agents SDK. Install the package first: `pip install customshouse`.
 
     from service_openai_agents import run, run_streamed
 
@@ -8,6 +8,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.openai_agents import run, run_streamed
+from customshouse.adapters.openai_agents import run, run_streamed
 
 __all__ = ["run", "run_streamed"]

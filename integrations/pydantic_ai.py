@@ -1,4 +1,4 @@
-"""Guards agents of Pydantic AI. Install the package first: `pip install agent-safety`.
+"""Guards agents of Pydantic AI. Install the package first: `pip install customshouse`.
 
     from service_pydantic_ai import capability
 
@@ -7,6 +7,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.pydantic_ai import GuardCapability
+from customshouse.adapters.pydantic_ai import GuardCapability
 
 capability = GuardCapability()

@@ -1,4 +1,4 @@
-"""Guards agents of Semantic Kernel. Install the package first: `pip install agent-safety`.
+"""Guards agents of Semantic Kernel. Install the package first: `pip install customshouse`.
 
     from service_semantic_kernel import guard_kernel, guarded_prompt
 
@@ -8,6 +8,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_answer, guarded_prompt, guarded_stream
+from customshouse.adapters.semantic_kernel import guard_kernel, guarded_answer, guarded_prompt, guarded_stream
 
 __all__ = ["guard_kernel", "guarded_answer", "guarded_prompt", "guarded_stream"]

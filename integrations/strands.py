@@ -1,4 +1,4 @@
-"""Guards agents of Strands. Install the package first: `pip install agent-safety`.
+"""Guards agents of Strands. Install the package first: `pip install customshouse`.
 
     from service_strands import hooks
 
@@ -7,6 +7,6 @@
 With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
 """
 
-from agent_safety.adapters.strands import GuardHooks
+from customshouse.adapters.strands import GuardHooks
 
 hooks = GuardHooks()

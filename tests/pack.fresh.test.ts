@@ -23,8 +23,8 @@ import { freePort } from './support/service.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'service-pack-'));
 const app = join(dir, 'app');
-const installed = join(app, 'node_modules', 'agent-safety');
-const program = join(app, 'node_modules', '.bin', 'agent-safety');
+const installed = join(app, 'node_modules', 'customshouse');
+const program = join(app, 'node_modules', '.bin', 'customshouse');
 const env = ownNodeEnvironment();
 const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 
@@ -76,8 +76,8 @@ test('it brings no Node along and runs no script at its installation', () => {
 });
 
 test('a bundle for browsers needs nothing of Node, and its adapters share the errors of the guard', async () => {
-  const contents = `export { BlockedError, quickstart } from 'agent-safety/sdk';
-export { guardVercelTools } from 'agent-safety/sdk/vercel-ai';`;
+  const contents = `export { BlockedError, quickstart } from 'customshouse/sdk';
+export { guardVercelTools } from 'customshouse/sdk/vercel-ai';`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: app },
     bundle: true,
@@ -154,7 +154,7 @@ test('npx sets a coding agent up in one command, and its hook still blocks when 
     npm_config_prefer_offline: 'true',
     SERVICE_HOOK_DAEMON: 'off',
   };
-  const words = ['npx', '--yes', '--package', tarball, 'agent-safety', 'setup', '--yes', '--json'];
+  const words = ['npx', '--yes', '--package', tarball, 'customshouse', 'setup', '--yes', '--json'];
   const done = await runProgram(words, { cwd: project, env: own });
   const { doctor, packs, agents, name } = JSON.parse(done.stdout || '{}');
   assert.deepEqual(
@@ -164,12 +164,12 @@ test('npx sets a coding agent up in one command, and its hook still blocks when 
   );
   assert.ok(doctor.blocking === doctor.tried && doctor.tried > 0, done.stdout);
   const ran_from = readdirSync(join(cache, '_npx')).map((name) => join(cache, '_npx', name));
-  const ours = ran_from.filter((folder) => existsSync(join(folder, 'node_modules/agent-safety')));
+  const ours = ran_from.filter((folder) => existsSync(join(folder, 'node_modules/customshouse')));
   assert.ok(ours.length > 0);
   for (const folder of ours) rmSync(folder, { recursive: true });
   const settings = readFileSync(join(project, '.claude/settings.json'), 'utf8');
   const { command } = JSON.parse(settings).hooks.PreToolUse[0].hooks[0];
-  assert.ok(command.includes(join(home, '.local/share/agent-safety')), command);
+  assert.ok(command.includes(join(home, '.local/share/customshouse')), command);
   const call = {
     hook_event_name: 'PreToolUse',
     tool_name: 'Bash',
@@ -228,7 +228,7 @@ test('the command serves, its docs pages too', async () => {
 test('it is imported, with types', async () => {
   writeFileSync(
     join(app, 'use.ts'),
-    `import { compilePolicy, evaluate, type Policy } from 'agent-safety';
+    `import { compilePolicy, evaluate, type Policy } from 'customshouse';
 const policy: Policy | null = compilePolicy(null as never).policy;
 export const action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block' = evaluate(policy!, {
   boundary: 'input', data_tags: ['personal.pii'], tenant_id: 'default',
@@ -239,7 +239,7 @@ export const action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block' 
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', ''];
   const checked = await runProgram([process.execPath, tsc, ...options, 'use.ts'], { cwd: app, env });
   assert.equal(checked.code, 0, checked.stdout);
-  const script = "import * as core from 'agent-safety'; console.log(Object.keys(core).sort().join(' '))";
+  const script = "import * as core from 'customshouse'; console.log(Object.keys(core).sort().join(' '))";
   const ran = await runProgram([process.execPath, '--input-type=module', '-e', script], { cwd: app, env });
   for (const name of ['compilePolicy', 'evaluate', 'judge'])
     assert.match(ran.stdout, new RegExp(`\\b${name}\\b`), ran.stderr);
@@ -258,9 +258,9 @@ const OWN: CustomPattern = {
 };
 
 test('a program that decides once finds what each late file looks for', async () => {
-  const script = `import { compilePolicy } from 'agent-safety';
-    import { detect } from './node_modules/agent-safety/dist/core/detect/detect.js';
-    import { judge } from 'agent-safety/judge';
+  const script = `import { compilePolicy } from 'customshouse';
+    import { detect } from './node_modules/customshouse/dist/core/detect/detect.js';
+    import { judge } from 'customshouse/judge';
     const limits = { text_bytes_max: 1e6, depth_max: 9, nodes_max: 1e4, findings_max: 99 };
     const detection = ${JSON.stringify({ ...DETECTION, patterns: [OWN] })};
     const found = (content) => detect(content, detection, limits).findings.map(({ rule_id }) => rule_id);

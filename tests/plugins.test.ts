@@ -23,7 +23,7 @@ const ORDER = {
 };
 const exporting = (value: unknown): string => `export default ${JSON.stringify(value)};\n`;
 
-const PLUGINS = { files: ['plugins/*.mjs'], packages: ['agent-safety-plugin-example'], timeout_ms: 2000 };
+const PLUGINS = { files: ['plugins/*.mjs'], packages: ['customshouse-plugin-example'], timeout_ms: 2000 };
 const POLICIES = [
   { name: 'mask', boundary: 'input', data_tags: ['internal'], action: 'redact' },
   { name: 'mask-answers', boundary: 'output', data_tags: ['internal'], action: 'redact' },
@@ -44,11 +44,11 @@ before(async () => {
       'plugins/reading-hangs.mjs': 'export default { get detectors() { for (;;); } };',
       'plugins/taken.mjs': exporting({ ...ORDER, name: 'taken' }),
       'plugins/misshapen.mjs': exporting({ ...ORDER, name: 'misshapen', adaptors: [] }),
-      'node_modules/agent-safety-plugin-example/package.json': readFileSync(
+      'node_modules/customshouse-plugin-example/package.json': readFileSync(
         join(root, 'examples/plugin-detector/package.json'),
         'utf8',
       ),
-      'node_modules/agent-safety-plugin-example/index.js': readFileSync(
+      'node_modules/customshouse-plugin-example/index.js': readFileSync(
         join(root, 'examples/plugin-detector/index.js'),
         'utf8',
       ),
@@ -98,7 +98,7 @@ test('the service starts with those that are good, and says of each other why it
   assert.deepEqual([count, told.size, adapters], [7, 7, []]);
   const expected: readonly (readonly [path: string, status: string, reason: RegExp])[] = [
     ['plugins/orders.mjs', 'active', /^$/],
-    ['agent-safety-plugin-example', 'active', /^$/],
+    ['customshouse-plugin-example', 'active', /^$/],
     ['plugins/throws.mjs', 'rejected', /no luck/],
     ['plugins/hangs.mjs', 'rejected', /within 2000 ms/],
     ['plugins/reading-hangs.mjs', 'rejected', /within 2000 ms/],

@@ -71,7 +71,7 @@ test('what was checked by either worker is with the collector when the service h
     assert.equal(resource['service.name'], 'guard');
     assert.equal(resource['deployment.environment.name'], 'test');
   }
-  const workers = new Set(spans.map(({ resource }) => resource['agent_safety.process']));
+  const workers = new Set(spans.map(({ resource }) => resource['customshouse.process']));
   assert.ok(workers.size >= 1 && [...workers].every((name) => /^worker-[12]$/.test(String(name))));
   for (const { headers, body } of collector.requests) {
     assert.equal(headers.authorization, 'Bearer of-the-tests');

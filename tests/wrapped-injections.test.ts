@@ -223,7 +223,7 @@ test('the MCP proxy answers wrapped injections with an error', async () => {
       const { isError, _meta } = await client.callTool({ name, arguments: {} });
       const { decision, marks } = decideResult(sample);
       assert.equal(isError === true, decision === 'block', sample);
-      assert.deepEqual(_meta?.['agent-safety/marks'] ?? [], marks, sample);
+      assert.deepEqual(_meta?.['customshouse/marks'] ?? [], marks, sample);
     }
   } finally {
     await client.close();

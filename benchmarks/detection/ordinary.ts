@@ -45,7 +45,7 @@ const { values: options } = parseArgs({
 });
 
 /** The folder of an installation of the service, and that of the agent's project. */
-const SERVICE = '/opt/agent-safety';
+const SERVICE = '/opt/customshouse';
 const PROJECT = '/home/operator/project';
 
 /** Adds the guarded files of an installation to a policy. */

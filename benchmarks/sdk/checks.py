@@ -31,7 +31,7 @@ SECONDS_MAX = 8.0
 
 
 def open_guard():
-    from agent_safety import quickstart
+    from customshouse import quickstart
 
     guard = quickstart()
     return {
@@ -71,7 +71,7 @@ def open_llm_guard():
     return {"secrets": lambda text: not scanner.scan(text)[1]}
 
 
-PACKAGES = {"agent-safety": open_guard, "presidio": open_presidio, "llm-guard": open_llm_guard}
+PACKAGES = {"customshouse": open_guard, "presidio": open_presidio, "llm-guard": open_llm_guard}
 
 
 def measure(call, calls):
@@ -88,7 +88,7 @@ def measure(call, calls):
 
 
 def measure_calls(url):
-    from agent_safety import create_client_guard, quickstart
+    from customshouse import create_client_guard, quickstart
 
     guard = create_client_guard(url) if url else quickstart()
     assert guard.tool("send", ARGUMENTS).decision == "allow"
@@ -108,10 +108,10 @@ def measure_start():
     import asyncio  # noqa: F401  Every framework of agents imports it.
 
     moments.append((time.perf_counter(), time.process_time()))
-    import agent_safety
+    import customshouse
 
     moments.append((time.perf_counter(), time.process_time()))
-    guard = agent_safety.quickstart()
+    guard = customshouse.quickstart()
     moments.append((time.perf_counter(), time.process_time()))
     guard.tool("send", ARGUMENTS)
     moments.append((time.perf_counter(), time.process_time()))

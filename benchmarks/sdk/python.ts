@@ -40,7 +40,7 @@ interface Tool {
 
 ensureComponents(['sdk-python'], console.log);
 await buildPythonCore();
-const own: Tool = { name: 'agent-safety', python: locateComponent('sdk-python')! };
+const own: Tool = { name: 'customshouse', python: locateComponent('sdk-python')! };
 const presidio: Tool = { name: 'presidio', python: process.env.PRESIDIO_PYTHON ?? installPresidio() };
 const llm_guard: Tool = { name: 'llm-guard', python: process.env.LLM_GUARD_PYTHON ?? installLlmGuard() };
 const load = () => `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors`;

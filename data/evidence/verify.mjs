@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Verifies an evidence pack of agent-safety. Needs Node 20 or later, and no packages.
+ * Verifies an evidence pack of customshouse. Needs Node 20 or later, and no packages.
  *
  *     node verify.mjs PACK.tar.gz [--public-key FILE] [--json]
  *

@@ -17,7 +17,7 @@ const START_SCRIPT = `(() => {
 `;
 
 export default defineConfig({
-  title: 'Agent safety',
+  title: 'Customshouse',
   description: 'Runtime safety for AI agents: rules decide at every boundary.',
   lang: 'en',
   base: BASE,

@@ -4,7 +4,7 @@
  * that the model wants as actions. Masked texts go back to the proxy; masked arguments it cannot take, so that they are a no.
  *
  *     guardrails:
- *       - guardrail_name: agent-safety
+ *       - guardrail_name: customshouse
  *         litellm_params:
  *           guardrail: generic_guardrail_api
  *           mode: [pre_call, post_call]

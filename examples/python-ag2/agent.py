@@ -3,7 +3,7 @@
 import asyncio
 
 from ag2 import Agent
-from agent_safety.adapters.ag2 import guard_middleware
+from customshouse.adapters.ag2 import guard_middleware
 from scripted_model import config
 
 sent = []

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.autogen import guarded_model, guarded_tools
+from customshouse.adapters.autogen import guarded_model, guarded_tools
 from autogen_agentchat.agents import AssistantAgent
 from scripted_model import model
 

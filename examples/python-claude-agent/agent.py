@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+from customshouse.adapters.claude_agent import guard_hooks, guarded_query
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, tool
 from scripted_model import environment
 

@@ -1,6 +1,6 @@
 """An agent of CrewAI whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.crewai import guard_crews
+from customshouse.adapters.crewai import guard_crews
 from crewai import Agent, Crew, Task
 from crewai.tools import tool
 from scripted_model import model

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.google_adk import GuardPlugin
+from customshouse.adapters.google_adk import GuardPlugin
 from google.adk.agents import LlmAgent
 from google.adk.runners import InMemoryRunner
 from scripted_model import model

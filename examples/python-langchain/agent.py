@@ -1,6 +1,6 @@
 """An agent of LangChain whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.langchain import GuardMiddleware
+from customshouse.adapters.langchain import GuardMiddleware
 from langchain.agents import create_agent
 from scripted_model import model
 

@@ -1,6 +1,6 @@
 """An agent of LangGraph whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.langgraph import GuardNodes
+from customshouse.adapters.langgraph import GuardNodes
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from scripted_model import model

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.llamaindex import guarded_tools, run
+from customshouse.adapters.llamaindex import guarded_tools, run
 from llama_index.core.agent.workflow import FunctionAgent
 from scripted_model import model
 

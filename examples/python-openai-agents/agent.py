@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.openai_agents import run
+from customshouse.adapters.openai_agents import run
 from agents import Agent, function_tool
 from scripted_model import model
 

@@ -1,6 +1,6 @@
 """An agent of Pydantic AI whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.pydantic_ai import GuardCapability
+from customshouse.adapters.pydantic_ai import GuardCapability
 from pydantic_ai import Agent
 from scripted_model import model
 

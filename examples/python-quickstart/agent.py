@@ -1,6 +1,6 @@
 """A guard in process, without any configuration and without a framework."""
 
-from agent_safety import BlockedError, guarded_tool, quickstart
+from customshouse import BlockedError, guarded_tool, quickstart
 
 guard = quickstart()
 sent = []

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_prompt
+from customshouse.adapters.semantic_kernel import guard_kernel, guarded_prompt
 from scripted_model import model
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent

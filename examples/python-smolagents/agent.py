@@ -1,6 +1,6 @@
 """An agent of smolagents whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.smolagents import guarded_tools, run
+from customshouse.adapters.smolagents import guarded_tools, run
 from scripted_model import model
 from smolagents import ToolCallingAgent, tool
 

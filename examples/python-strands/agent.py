@@ -1,6 +1,6 @@
 """An agent of Strands whose model calls a tool with a secret. The model is scripted, so no network is needed."""
 
-from agent_safety.adapters.strands import GuardHooks
+from customshouse.adapters.strands import GuardHooks
 from scripted_model import model
 from strands import Agent, tool
 

@@ -1,8 +1,8 @@
 /** An agent of the Claude Agent SDK whose model calls a tool with a secret. The model is a scripted local server. */
 import assert from 'node:assert/strict';
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
-import { quickstart } from 'agent-safety/sdk';
-import { createClaudeHooks, guardClaudeMessages } from 'agent-safety/sdk/claude-agent-sdk';
+import { quickstart } from 'customshouse/sdk';
+import { createClaudeHooks, guardClaudeMessages } from 'customshouse/sdk/claude-agent-sdk';
 import { z } from 'zod';
 import { environment } from './scripted-model.mjs';
 

@@ -1,8 +1,8 @@
 /** An agent of LangChain whose model calls a tool with a secret. The model is scripted, so no network is needed. */
 import assert from 'node:assert/strict';
 import { tool } from '@langchain/core/tools';
-import { quickstart } from 'agent-safety/sdk';
-import { createLangChainMiddleware } from 'agent-safety/sdk/langchain';
+import { quickstart } from 'customshouse/sdk';
+import { createLangChainMiddleware } from 'customshouse/sdk/langchain';
 import * as langchain from 'langchain';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';

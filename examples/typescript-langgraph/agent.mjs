@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
-import { quickstart } from 'agent-safety/sdk';
-import { guardLangChainModel, guardLangChainTools } from 'agent-safety/sdk/langchain';
+import { quickstart } from 'customshouse/sdk';
+import { guardLangChainModel, guardLangChainTools } from 'customshouse/sdk/langchain';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';
 

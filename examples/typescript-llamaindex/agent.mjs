@@ -1,8 +1,8 @@
 /** An agent of LlamaIndex.TS whose model calls a tool with a secret. The model is scripted, so no network is needed. */
 import assert from 'node:assert/strict';
 import { agent } from '@llamaindex/workflow';
-import { quickstart } from 'agent-safety/sdk';
-import { guardLlamaIndexModel, guardLlamaIndexTools } from 'agent-safety/sdk/llamaindex';
+import { quickstart } from 'customshouse/sdk';
+import { guardLlamaIndexModel, guardLlamaIndexTools } from 'customshouse/sdk/llamaindex';
 import { FunctionTool } from 'llamaindex';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';

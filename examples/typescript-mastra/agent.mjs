@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
-import { quickstart } from 'agent-safety/sdk';
-import { createMastraProcessor, guardMastraTools } from 'agent-safety/sdk/mastra';
+import { quickstart } from 'customshouse/sdk';
+import { createMastraProcessor, guardMastraTools } from 'customshouse/sdk/mastra';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { quickstart } from 'agent-safety/sdk';
-import { guardMcpClient } from 'agent-safety/sdk/mcp';
+import { quickstart } from 'customshouse/sdk';
+import { guardMcpClient } from 'customshouse/sdk/mcp';
 import { z } from 'zod';
 
 let ran = 0;

@@ -1,8 +1,8 @@
 /** An agent of the OpenAI Agents SDK whose model calls a tool with a secret. The model is scripted: no network is needed. */
 import assert from 'node:assert/strict';
 import { Agent, run, tool } from '@openai/agents';
-import { quickstart } from 'agent-safety/sdk';
-import { guardOpenAIModel, guardOpenAITools } from 'agent-safety/sdk/openai-agents';
+import { quickstart } from 'customshouse/sdk';
+import { guardOpenAIModel, guardOpenAITools } from 'customshouse/sdk/openai-agents';
 import { z } from 'zod';
 import { model } from './scripted-model.mjs';
 

@@ -1,6 +1,6 @@
 /** A guard in process, without any configuration and without a framework. */
 import assert from 'node:assert/strict';
-import { BlockedError, quickstart } from 'agent-safety/sdk';
+import { BlockedError, quickstart } from 'customshouse/sdk';
 
 const guard = quickstart();
 let ran = 0;

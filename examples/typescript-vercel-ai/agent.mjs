@@ -1,8 +1,8 @@
 /** An agent of the AI SDK whose model calls a tool with a secret. The model is scripted, so no network is needed. */
 import assert from 'node:assert/strict';
-import { quickstart } from 'agent-safety/sdk';
-import { createVercelMiddleware, guardVercelTools } from 'agent-safety/sdk/vercel-ai';
 import { generateText, jsonSchema, tool, wrapLanguageModel } from 'ai';
+import { quickstart } from 'customshouse/sdk';
+import { createVercelMiddleware, guardVercelTools } from 'customshouse/sdk/vercel-ai';
 import { model } from './scripted-model.mjs';
 
 let ran = 0;

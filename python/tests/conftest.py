@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from agent_safety import create_client_guard, quickstart
+from customshouse import create_client_guard, quickstart
 
 # Put together here, so that code hosts take the push.
 KEY = "sk-" + "ABCDEF1234567890"

@@ -10,15 +10,15 @@ import time
 
 import pytest
 
-from agent_safety import (
-    AgentSafetyError,
+from customshouse import (
+    CustomshouseError,
     AIBackendNotConfiguredError,
     ApprovalRequiredError,
     BlockedError,
     ServiceRefusedError,
     create_client_guard,
 )
-from agent_safety._client import _advisor_error, _advisor_seconds
+from customshouse._client import _advisor_error, _advisor_seconds
 
 GOOD = {
     "decision": "allow",
@@ -149,10 +149,10 @@ def test_a_service_that_is_gone_blocks_unless_chosen_otherwise():
     assert ran == []
     chosen = create_client_guard(gone, on_unavailable="allow")
     assert (chosen.input("x").decision, chosen.input("x").fault) == ("allow", True)
-    with pytest.raises(AgentSafetyError):
+    with pytest.raises(CustomshouseError):
         create_client_guard(gone, on_unavailable="ignore")
     for url in ("ftp://x", "nonsense", "http://"):
-        with pytest.raises(AgentSafetyError):
+        with pytest.raises(CustomshouseError):
             create_client_guard(url)
 
 
@@ -172,7 +172,7 @@ def test_reads_are_tried_again(server):
     server.failures = 2
     assert guard._guarding.backend.find_approval("apr_1", 0).status == "approved"
     server.failures = 3
-    with pytest.raises(AgentSafetyError):
+    with pytest.raises(CustomshouseError):
         guard._guarding.backend.find_approval("apr_1", 0)
     assert len(server.reads) == 6
 
@@ -185,7 +185,7 @@ def test_the_clock_of_the_machine_does_not_end_a_wait(server, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: next(moved))
     error = guard._guarding.block_error(verdict)
     assert not isinstance(error, ApprovalRequiredError)
-    from agent_safety import Approval
+    from customshouse import Approval
     from dataclasses import replace
 
     error = guard._guarding.block_error(replace(verdict, approval=Approval("apr_1", "pending")))

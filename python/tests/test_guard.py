@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from agent_safety import _journal_folder
-from agent_safety import (
+from customshouse import _journal_folder
+from customshouse import (
     AIBackendNotConfiguredError,
     ApprovalRequiredError,
     BlockedError,
@@ -183,7 +183,7 @@ def test_the_journal_has_every_decision_and_no_text(local):
 
 def test_a_journal_without_a_path_is_in_the_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    folder = tmp_path / "agent-safety"
+    folder = tmp_path / "customshouse"
     with quickstart() as guard:
         assert list(folder.iterdir()) == []
         guard.input("Hello")
@@ -208,7 +208,7 @@ def test_a_journal_whose_folder_cannot_be_made_is_in_a_temporary_folder(tmp_path
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with quickstart() as guard:
         assert guard.input(KEY).decision == "block"
-        assert os.path.dirname(guard.journal_path).startswith(os.path.join(tempfile.gettempdir(), "agent-safety-"))
+        assert os.path.dirname(guard.journal_path).startswith(os.path.join(tempfile.gettempdir(), "customshouse-"))
     shutil.rmtree(os.path.dirname(guard.journal_path))
 
 
@@ -220,7 +220,7 @@ def test_a_decision_that_cannot_be_recorded_is_a_block(tmp_path):
 def test_nothing_is_lost_when_the_process_ends_at_once(tmp_path):
     path = tmp_path / "journal.jsonl"
     script = (
-        "import os, sys; from agent_safety import quickstart; guard = quickstart(audit_path=sys.argv[1])\n"
+        "import os, sys; from customshouse import quickstart; guard = quickstart(audit_path=sys.argv[1])\n"
         "for at in range(50): guard.input(f'Hello {at}')\n"
         "os._exit(1)"
     )
@@ -248,7 +248,7 @@ def test_threads_share_the_engine(local):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_guard_of_before_a_fork_blocks(tmp_path):
     script = (
-        "import os; from agent_safety import quickstart\n"
+        "import os; from customshouse import quickstart\n"
         "guard = quickstart(); assert guard.input('Hello').decision == 'allow'\n"
         "if os.fork() == 0:\n"
         "    verdict = guard.input('Hello'); os._exit(7 if verdict.rule == 'sdk.fault' else 1)\n"
@@ -328,12 +328,12 @@ def test_quickstart_switches(tmp_path):
 
 def test_both_engines_decide_alike(tmp_path):
     script = (
-        "from agent_safety import quickstart; guard = quickstart()\n"
+        "from customshouse import quickstart; guard = quickstart()\n"
         f"print(guard.input({KEY!r}).rule, guard.output('\\ud800 \\u00e9 ' + {ADDRESS!r}).modified_text.encode('utf8', 'backslashreplace'))"
     )
     found = {}
     for engine in ("jsrun", "mini_racer"):
-        env = {**os.environ, "AGENT_SAFETY_ENGINE": engine}
+        env = {**os.environ, "CUSTOMSHOUSE_ENGINE": engine}
         ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, timeout=60)
         assert ended.returncode == 0, ended.stderr
         found[engine] = ended.stdout

@@ -14,14 +14,14 @@ import uuid
 
 import pytest
 
-from agent_safety import AgentSafetyError, ReportOptions, create_local_guard
+from customshouse import CustomshouseError, ReportOptions, create_local_guard
 
 from .conftest import KEY
 
 GONE = "http://127.0.0.1:9"
 PROGRAM = """
 import json, os, signal, sys
-from agent_safety import ReportOptions, create_local_guard
+from customshouse import ReportOptions, create_local_guard
 given = json.loads(sys.argv[1])
 guard = create_local_guard(report=ReportOptions(**given["report"]), session_id=given["session"])
 print(json.dumps([guard.tool("look_up", {"n": n}).event_id for n in range(given["checks"])]), flush=True)
@@ -175,7 +175,7 @@ def test_options_that_cannot_be_used_are_refused(tmp_path):
         options(tmp_path / "x", on_spool_full="ignore"),
         options(tmp_path / "x", url="nonsense"),
     ):
-        with pytest.raises(AgentSafetyError):
+        with pytest.raises(CustomshouseError):
             create_local_guard(report=wrong)
 
 

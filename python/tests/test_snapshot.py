@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from agent_safety._snapshot import open_snapshot
+from customshouse._snapshot import open_snapshot
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_nothing_is_built_where_python_writes_no_bytecode(files, monkeypatch):
 
 
 def test_a_guard_decides_the_same_with_and_without_it():
-    program = 'from agent_safety import quickstart; print(quickstart().input("Use key sk-" + "ABCDEF1234567890").rule)'
+    program = 'from customshouse import quickstart; print(quickstart().input("Use key sk-" + "ABCDEF1234567890").rule)'
     for value in ("", "", "1"):
         env = {**os.environ, "PYTHONDONTWRITEBYTECODE": value}
         ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.t
 import { applyChanges, withLazyRequires } from './lazy-requires.ts';
 
 /**
- * Bundles the core for a bare V8 into one script, which defines `agentSafety`. Needs no built program.
+ * Bundles the core for a bare V8 into one script, which defines `customshouse`. Needs no built program.
  *
  * @param outfile - the file to write
  * @returns the size of the script in bytes

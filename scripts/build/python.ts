@@ -1,5 +1,5 @@
 /**
- * Writes the script of the core into the Python package: `python/agent_safety/_core/core.js`. The wheel ships it; it is
+ * Writes the script of the core into the Python package: `python/customshouse/_core/core.js`. The wheel ships it; it is
  * not committed.
  */
 import { mkdirSync, renameSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { bundleEmbedded } from './embedded.ts';
 
 /** Builds the script and returns its size in bytes. */
 export async function buildPythonCore(): Promise<number> {
-  const folder = resolve(import.meta.dirname, '../../python/agent_safety/_core');
+  const folder = resolve(import.meta.dirname, '../../python/customshouse/_core');
   mkdirSync(folder, { recursive: true });
   // Renamed when it is whole, because tests that run at the same time read the script.
   const written = join(folder, `core.${process.pid}.js`);
@@ -19,4 +19,4 @@ export async function buildPythonCore(): Promise<number> {
 }
 
 if (import.meta.main)
-  console.log(`wrote python/agent_safety/_core/core.js, ${await buildPythonCore()} bytes`);
+  console.log(`wrote python/customshouse/_core/core.js, ${await buildPythonCore()} bytes`);

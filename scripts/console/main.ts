@@ -14,7 +14,7 @@ const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
-process.env.VITE_PROGRAM = process.argv.includes('--package') ? 'agent-safety' : './service';
+process.env.VITE_PROGRAM = process.argv.includes('--package') ? 'customshouse' : './service';
 process.exitCode = main(process.argv.includes('--check'));
 
 function main(is_check: boolean): number {

@@ -32,7 +32,7 @@ const { values } = parseArgs({
 });
 
 const is_temporary = values.folder === undefined;
-const folder = resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'agent-safety-demo-')));
+const folder = resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'customshouse-demo-')));
 try {
   await fillFolder();
   if (values['no-serve']) process.stdout.write(`The demonstration is in ${folder}.\n`);

@@ -17,15 +17,15 @@ const read = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 export function renderAdapterReference(): string {
   const entries = [...agentFrameworks, ...genericFrameworks].map((framework) => {
     const text = read('integrations', framework.source);
-    const python = [...text.matchAll(/^from agent_safety\.adapters\.(\w+) import/gm)].map(
+    const python = [...text.matchAll(/^from customshouse\.adapters\.(\w+) import/gm)].map(
       ([, name = '']) => name,
     );
-    const script = [...text.matchAll(/from 'agent-safety\/sdk\/([\w-]+)'/g)].map(([, name = '']) => name);
+    const script = [...text.matchAll(/from 'customshouse\/sdk\/([\w-]+)'/g)].map(([, name = '']) => name);
     const parts = [
       ...python.map((name) =>
-        describePython(`agent_safety.adapters.${name}`, join('adapters', `${name}.py`), null),
+        describePython(`customshouse.adapters.${name}`, join('adapters', `${name}.py`), null),
       ),
-      ...script.map((name) => describeScript(`agent-safety/sdk/${name}`, join('adapters', `${name}.ts`))),
+      ...script.map((name) => describeScript(`customshouse/sdk/${name}`, join('adapters', `${name}.ts`))),
       ...(python.length + script.length > 0 ? [] : [describeGuard(framework, text)]),
       ...readExample(framework),
     ];
@@ -36,8 +36,8 @@ export function renderAdapterReference(): string {
 
 function describeGuard({ language }: AgentFramework, text: string): string {
   return language === 'python'
-    ? describePython('agent_safety', 'tools.py', text)
-    : describeScript('agent-safety/sdk', 'guard.ts');
+    ? describePython('customshouse', 'tools.py', text)
+    : describeScript('customshouse/sdk', 'guard.ts');
 }
 
 function describeScript(module: string, file: string): string {
@@ -49,7 +49,7 @@ function describeScript(module: string, file: string): string {
  * text names.
  */
 function describePython(module: string, file: string, user: string | null): string {
-  const text = read('python', 'agent_safety', file);
+  const text = read('python', 'customshouse', file);
   const about = /^"""([\s\S]*?)"""/.exec(text)?.[1] ?? '';
   const found = text.matchAll(/^(?:(?:async )?def|class) (?!_)(\w+)[\s\S]*?:\n {4}"""[\s\S]*?"""/gm);
   const shown = [...found].filter(([, name = '']) => user?.includes(name) ?? true).map(([each]) => each);

@@ -7,7 +7,7 @@ const HEAD = `# Command line
 <!-- Made by \`npm run generate\` from the definitions of the commands. -->
 
 This reference is for operators and developers. It lists every command with its arguments and options. In a checkout the program is \`./service\`;
-the npm package installs the same program as \`agent-safety\`. \`service COMMAND --help\` shows the same text, with examples.
+the npm package installs the same program as \`customshouse\`. \`service COMMAND --help\` shows the same text, with examples.
 
 - Most commands take \`-c, --config FILE\`, the configuration (default: \`$SERVICE_CONFIG\`, else \`./service.yaml\` if it exists), and \`--json\`,
   which prints JSON for programs. They are not repeated below.

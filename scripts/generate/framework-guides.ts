@@ -4,7 +4,7 @@
 export interface FrameworkSide {
   /** The folder in `examples`. */
   readonly example: string;
-  /** The packages to install next to `agent-safety`. */
+  /** The packages to install next to `customshouse`. */
   readonly packages: string;
   /** The name for `service setup`. */
   readonly setup: string;

@@ -59,7 +59,7 @@ ${sides.map(([language]) => `- [${language} SDK](../../reference/sdk-${language.
 
 function formatSide(language: string, { example, packages, setup }: FrameworkSide): string {
   const is_python = language === 'Python';
-  const install = is_python ? `pip install agent-safety ${packages}` : `npm install agent-safety ${packages}`;
+  const install = is_python ? `pip install customshouse ${packages}` : `npm install customshouse ${packages}`;
   const file = is_python ? 'agent.py' : 'agent.mjs';
   const text = readFileSync(join(ROOT, 'examples', example, file), 'utf8');
   const readme = readFileSync(join(ROOT, 'examples', example, 'README.md'), 'utf8');

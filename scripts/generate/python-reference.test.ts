@@ -87,7 +87,7 @@ test('a module is read: signatures, docstrings and members, and nothing private'
 test('the page has every name that the package exports', async () => {
   const page = await renderPythonReferencePage();
   const root = join(import.meta.dirname, '..', '..');
-  const source = readFileSync(join(root, 'python/agent_safety/__init__.py'), 'utf8');
+  const source = readFileSync(join(root, 'python/customshouse/__init__.py'), 'utf8');
   const exported = [...source.matchAll(/^ {4}"(\w+)",$/gm)].map(([, name]) => name);
   assert.ok(exported.length >= 23);
   const missing = exported.filter((name) => !page.includes(`### \`${name}\``));

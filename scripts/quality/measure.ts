@@ -38,9 +38,9 @@ export interface QualityMeasurement {
  */
 const INSTALLATION: GuardedPaths = {
   home: '/home/operator',
-  base_dir: '/opt/agent-safety-installation',
-  state_dirs: ['/opt/agent-safety-installation/.service'],
-  files: ['/opt/agent-safety-installation/service.yaml'],
+  base_dir: '/opt/customshouse-installation',
+  state_dirs: ['/opt/customshouse-installation/.service'],
+  files: ['/opt/customshouse-installation/service.yaml'],
 };
 
 /** Loads the default policy, as a service without a configuration file has it. */

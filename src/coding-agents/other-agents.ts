@@ -33,7 +33,7 @@ export const otherAgentTraces: AgentTraces = {
     'GOOSE_TERMINAL',
     'ROO_ACTIVE',
     'AI_AGENT',
-    'AGENT_SAFETY_AGENT',
+    'CUSTOMSHOUSE_AGENT',
   ],
   home_variables: ['QWEN_HOME', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_CONFIG_CONTENT'],
   guarded_files: [

@@ -1,13 +1,13 @@
 /**
  * The core for a bare V8 inside another program, such as a Python process: no Node, no DOM, texts in and texts out.
- * The build makes one script of it, which defines `agentSafety`.
+ * The build makes one script of it, which defines `customshouse`.
  */
 import './bare-globals.ts';
 import { createContent } from '../core/json/source.ts';
 import { findValueMemberSource, parseJson, writeExactJson } from '../core/json/value-source.ts';
 import type { Content, Json } from '../core/types/index.ts';
 import type { CheckBody } from './backend.ts';
-import { AgentSafetyError, PolicyLoadError } from './errors.ts';
+import { CustomshouseError, PolicyLoadError } from './errors.ts';
 import { compilePolicySource, type PolicySource } from './local/compile-source.ts';
 import { createFingerprinter } from './local/index.ts';
 import {
@@ -85,7 +85,7 @@ function parseYaml(text: string): string {
 function check(index: number, operation: string, body: string, id: string): string {
   try {
     const state = states[index]!;
-    if (!OPERATIONS.includes(operation)) throw new AgentSafetyError(`\`${operation}\` needs a service.`);
+    if (!OPERATIONS.includes(operation)) throw new CustomshouseError(`\`${operation}\` needs a service.`);
     recorded = '';
     event_id = id;
     const parsed = parseJson(body) as CheckBody;
@@ -162,7 +162,7 @@ function closeStream(number: number): string {
 
 /** Returns an `error` line. The message of a parser may quote the text, so only our own messages are passed on. */
 function describeError(error: unknown): string {
-  const message = error instanceof AgentSafetyError ? error.message : 'The request cannot be judged.';
+  const message = error instanceof CustomshouseError ? error.message : 'The request cannot be judged.';
   return JSON.stringify({ error: message });
 }
 
@@ -172,7 +172,7 @@ function getVersion(): string {
 }
 
 Object.assign(globalThis, {
-  agentSafety: {
+  customshouse: {
     check,
     closeStream,
     compile,

@@ -1,12 +1,12 @@
 import type { GuardVerdict } from './types.ts';
 
 /** Base of all errors of the SDK. */
-export class AgentSafetyError extends Error {
-  override name = 'AgentSafetyError';
+export class CustomshouseError extends Error {
+  override name = 'CustomshouseError';
 }
 
 /** A check blocked. Nothing of the content may be used, and a blocked tool call did not run. */
-export class BlockedError extends AgentSafetyError {
+export class BlockedError extends CustomshouseError {
   override name = 'BlockedError';
   /** The verdict, without matched text. */
   readonly verdict: GuardVerdict;
@@ -58,22 +58,22 @@ export class ApprovalRequiredError extends BlockedError {
 }
 
 /** A tool failed, and a rule masks its error. The message is the masked text. */
-export class ToolError extends AgentSafetyError {
+export class ToolError extends CustomshouseError {
   override name = 'ToolError';
 }
 
 /** The advisory layer has no model back end. The message says how to configure one. */
-export class AIBackendNotConfiguredError extends AgentSafetyError {
+export class AIBackendNotConfiguredError extends CustomshouseError {
   override name = 'AIBackendNotConfiguredError';
 }
 
 /** The service could not be reached in time, or its answer cannot be used. Checks block instead of raising this. */
-export class ServiceUnavailableError extends AgentSafetyError {
+export class ServiceUnavailableError extends CustomshouseError {
   override name = 'ServiceUnavailableError';
 }
 
 /** The service refused a request: a wrong key, a missing permission, a malformed request. */
-export class ServiceRefusedError extends AgentSafetyError {
+export class ServiceRefusedError extends CustomshouseError {
   override name = 'ServiceRefusedError';
   /** The HTTP status. */
   readonly status: number;
@@ -88,7 +88,7 @@ export class ServiceRefusedError extends AgentSafetyError {
 }
 
 /** A policy that cannot be used. `problems` has one sentence for each mistake. */
-export class PolicyLoadError extends AgentSafetyError {
+export class PolicyLoadError extends CustomshouseError {
   override name = 'PolicyLoadError';
   readonly problems: readonly string[];
 
@@ -100,6 +100,6 @@ export class PolicyLoadError extends AgentSafetyError {
 }
 
 /** A feature that needs the state of a service was used on a local guard. */
-export class ServiceRequiredError extends AgentSafetyError {
+export class ServiceRequiredError extends CustomshouseError {
   override name = 'ServiceRequiredError';
 }

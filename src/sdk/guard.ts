@@ -1,7 +1,7 @@
 import { buildBlockError } from './approvals.ts';
 import { buildFailedVerdict, type CheckBody, type GuardBackend } from './backend.ts';
 import { readVariable } from './environment.ts';
-import { AgentSafetyError, ApprovalRequiredError, BlockedError } from './errors.ts';
+import { ApprovalRequiredError, BlockedError, CustomshouseError } from './errors.ts';
 import { createIntelligence, type GuardIntelligence } from './intelligence.ts';
 import { toPlainJson } from './plain-json.ts';
 import { runChecked } from './tool-error.ts';
@@ -93,7 +93,7 @@ interface GuardState {
 export function createGuard(backend: GuardBackend, options: GuardOptions = {}): Guard {
   const { on_approval = 'wait', raise_on_block = false } = options;
   if (on_approval !== 'wait' && on_approval !== 'raise')
-    throw new AgentSafetyError('`on_approval` must be `wait` or `raise`.');
+    throw new CustomshouseError('`on_approval` must be `wait` or `raise`.');
   const seconds =
     options.approval_timeout_seconds ?? Number(readVariable('SERVICE_APPROVAL_SECONDS') ?? APPROVAL_SECONDS);
   return buildGuard({

@@ -20,8 +20,8 @@ export * from './public.ts';
 /** The journal of a local guard on a machine with files. */
 export interface GuardJournalOptions {
   /**
-   * The journal of the decisions, as JSON lines. Default: a new file in `$XDG_STATE_HOME/agent-safety`, or in
-   * `~/.local/state/agent-safety`, where old ones are deleted when there are more than 100 or 1 GiB of them.
+   * The journal of the decisions, as JSON lines. Default: a new file in `$XDG_STATE_HOME/customshouse`, or in
+   * `~/.local/state/customshouse`, where old ones are deleted when there are more than 100 or 1 GiB of them.
    */
   readonly audit_path?: string;
   /** The size at which the journal is renamed and a new one begun, in bytes. Default 104,857,600. */

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import { AgentSafetyError } from './errors.ts';
+import { CustomshouseError } from './errors.ts';
 
 const ALIASES_MAX = 200;
 const DOCUMENTS_MAX = 1_000;
@@ -7,17 +7,17 @@ const DOCUMENTS_MAX = 1_000;
 /**
  * Parses YAML 1.2 (and so JSON) into plain values, one for each document, with the parser of the service.
  *
- * @throws AgentSafetyError with the line, and no part of the text
+ * @throws CustomshouseError with the line, and no part of the text
  */
 export function parseYamlText(text: string): readonly unknown[] {
   const parsed = parseAllDocuments(text, { prettyErrors: false, logLevel: 'silent', version: '1.2' });
   const documents = 'empty' in parsed ? [] : parsed;
   if (documents.length > DOCUMENTS_MAX)
-    throw new AgentSafetyError(`has more than ${DOCUMENTS_MAX} documents`);
+    throw new CustomshouseError(`has more than ${DOCUMENTS_MAX} documents`);
   return documents.map((document) => {
     const [fault] = [...document.errors, ...document.warnings];
     if (fault !== undefined)
-      throw new AgentSafetyError(`is not valid YAML: ${describeFault(text, fault.pos[0], fault.message)}`);
+      throw new CustomshouseError(`is not valid YAML: ${describeFault(text, fault.pos[0], fault.message)}`);
     return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
   });
 }

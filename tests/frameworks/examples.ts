@@ -25,11 +25,11 @@ export async function runExample(name: string, modules: string): Promise<void> {
   const app = mkdtempSync(join(tmpdir(), 'sdk-example-'));
   try {
     const packages = join(app, 'node_modules');
-    mkdirSync(join(packages, 'agent-safety'), { recursive: true });
+    mkdirSync(join(packages, 'customshouse'), { recursive: true });
     for (const each of readdirSync(modules)) symlinkSync(join(modules, each), join(packages, each));
-    const manifest = { name: 'agent-safety', type: 'module', exports: EXPORTED };
-    writeFileSync(join(packages, 'agent-safety/package.json'), JSON.stringify(manifest));
-    symlinkSync(join(root, 'src'), join(packages, 'agent-safety/src'));
+    const manifest = { name: 'customshouse', type: 'module', exports: EXPORTED };
+    writeFileSync(join(packages, 'customshouse/package.json'), JSON.stringify(manifest));
+    symlinkSync(join(root, 'src'), join(packages, 'customshouse/src'));
     const folder = join(root, 'examples', `typescript-${name}`);
     const run = (secret: string) => {
       for (const file of readdirSync(folder).filter((each) => each.endsWith('.mjs')))

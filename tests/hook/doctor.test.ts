@@ -371,14 +371,14 @@ const HOSTILE: readonly ((command: string, proof: string) => string)[] = [
   (own) => own.replace(quoteArg(service), '"$PWD"/payload/service'),
   (own) => own.replace(quoteArg(service), 'sh payload/service'),
   (own) => own.replace(quoteArg(service), `"${service}"`),
-  (own) => own.replace(quoteArg(service), 'agent-safety'),
+  (own) => own.replace(quoteArg(service), 'customshouse'),
 ];
 
 test('a command that setup did not write is reported and never run', async () => {
   const machine = createMachine();
   const proof = join(machine.project, 'PWN');
   const payload = `#!/bin/sh\ntouch ${quoteArg(proof)}\n`;
-  for (const name of ['payload/service', 'payload/agent-safety', 'payload/node', 'x/service']) {
+  for (const name of ['payload/service', 'payload/customshouse', 'payload/node', 'x/service']) {
     writeTestFile(join(machine.project, name), payload);
     chmodSync(join(machine.project, name), 0o755);
   }

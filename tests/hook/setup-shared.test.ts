@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'setup-shared-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const bin = join(folder, 'bin');
 mkdirSync(bin);
-symlinkSync(join(root, 'service'), join(bin, 'agent-safety'));
+symlinkSync(join(root, 'service'), join(bin, 'customshouse'));
 
 const environment = (home: string, has_program = true) => {
   const own = ownNodeEnvironment({ SERVICE_HOOK_RESIDENT: 'off' });
@@ -75,7 +75,7 @@ test('hooks for a team block in a copy on another machine, and go to the byte', 
   }
   for (const file of files) {
     const text = readFileSync(file, 'utf8');
-    assert.match(text, /agent-safety hook/);
+    assert.match(text, /customshouse hook/);
     assert.ok(!text.includes(folder) && !text.includes(root), text);
   }
   const copy = join(folder, 'second place');
@@ -125,7 +125,7 @@ test('without the program in the PATH every tool is refused, and doctor says wha
   assert.equal(effect({ CLAUDE_PROJECT_DIR: '/nowhere' }), 'stops', 'a configuration that is not there');
   const { checks } = await diagnose(project, environment(folder, false));
   const told = checks.find(({ name }) => name === 'hook.program');
-  assert.match(told?.message ?? '', /`agent-safety` of the hook is not in the PATH/);
+  assert.match(told?.message ?? '', /`customshouse` of the hook is not in the PATH/);
 });
 
 test('what cannot be shared is refused', async () => {

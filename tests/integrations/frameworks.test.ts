@@ -35,12 +35,12 @@ test('the files of TypeScript import the SDK and have the types of their framewo
 }, async () => {
   const modules = join(root, 'tests/frameworks/light/node_modules');
   const app = join(folder, 'app');
-  mkdirSync(join(app, 'node_modules', 'agent-safety'), { recursive: true });
+  mkdirSync(join(app, 'node_modules', 'customshouse'), { recursive: true });
   for (const name of readdirSync(modules)) symlinkSync(join(modules, name), join(app, 'node_modules', name));
   const exported = { './sdk': './src/sdk/index.ts', './sdk/*': './src/sdk/adapters/*.ts' };
-  const manifest = { name: 'agent-safety', type: 'module', exports: exported };
-  writeFileSync(join(app, 'node_modules/agent-safety/package.json'), JSON.stringify(manifest));
-  symlinkSync(join(root, 'src'), join(app, 'node_modules/agent-safety/src'));
+  const manifest = { name: 'customshouse', type: 'module', exports: exported };
+  writeFileSync(join(app, 'node_modules/customshouse/package.json'), JSON.stringify(manifest));
+  symlinkSync(join(root, 'src'), join(app, 'node_modules/customshouse/src'));
   writeFileSync(join(app, 'package.json'), '{"type": "module"}');
   const files = agentFrameworks.filter(({ file }) => file.endsWith('.ts'));
   assert.equal(files.length, 8);
@@ -83,7 +83,7 @@ test('every file can be read by its language, alone', async () => {
   assert.equal(compiled.code, 0, compiled.stderr);
   for (const file of files) {
     const text = readFileSync(join(folder, file), 'utf8');
-    assert.match(text, /^from agent_safety\.adapters\.\w+ import /m);
+    assert.match(text, /^from customshouse\.adapters\.\w+ import /m);
     assert.ok(text.split('\n').length <= 20, file);
   }
 });

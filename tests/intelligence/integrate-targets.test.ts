@@ -38,11 +38,11 @@ test('every file of `integrations` is a target, and the targets use every adapte
   const texts = integrationTargets.map(({ source }) => read(source)).join('\n');
   const used = (pattern: RegExp) =>
     [...new Set([...texts.matchAll(pattern)].map(([, name]) => name))].toSorted();
-  const python = readdirSync(join(root, 'python/agent_safety/adapters')).filter((name) =>
+  const python = readdirSync(join(root, 'python/customshouse/adapters')).filter((name) =>
     /^[a-z]\w*\.py$/.test(name),
   );
   assert.deepEqual(
-    used(/^from agent_safety\.adapters\.(\w+) import/gm).map((name) => `${name}.py`),
+    used(/^from customshouse\.adapters\.(\w+) import/gm).map((name) => `${name}.py`),
     python.toSorted(),
   );
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -57,7 +57,7 @@ test('every file of `integrations` is a target, and the targets use every adapte
     (name) => !(shared.includes(name) || name.endsWith('.test.ts')),
   );
   assert.deepEqual(
-    used(/from 'agent-safety\/sdk\/([\w-]+)'/g).map((name) => `${name}.ts`),
+    used(/from 'customshouse\/sdk\/([\w-]+)'/g).map((name) => `${name}.ts`),
     script.toSorted(),
   );
   assert.deepEqual([python.length, script.length], [13, 7]);

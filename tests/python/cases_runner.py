@@ -4,7 +4,7 @@ import dataclasses
 import json
 import sys
 
-from agent_safety import create_client_guard, create_local_guard
+from customshouse import create_client_guard, create_local_guard
 
 NAMES = {
     "scan_input": "modified_text",

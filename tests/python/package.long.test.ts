@@ -57,12 +57,12 @@ test('wheel and sdist are built, and hold the core and the types', { skip }, asy
   await runProgram([python, '-m', 'hatchling', 'build', '-d', built], { cwd: join(root, 'python') });
   const version = getPackageVersion();
   assert.deepEqual(readdirSync(built).sort(), [
-    `agent_safety-${version}-py3-none-any.whl`,
-    `agent_safety-${version}.tar.gz`,
+    `customshouse-${version}-py3-none-any.whl`,
+    `customshouse-${version}.tar.gz`,
   ]);
   const list = 'import sys, zipfile; print("\\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))';
-  const { stdout } = await run([python, '-c', list, join(built, `agent_safety-${version}-py3-none-any.whl`)]);
-  for (const name of ['agent_safety/_core/core.js', 'agent_safety/py.typed', 'agent_safety/__init__.py'])
+  const { stdout } = await run([python, '-c', list, join(built, `customshouse-${version}-py3-none-any.whl`)]);
+  for (const name of ['customshouse/_core/core.js', 'customshouse/py.typed', 'customshouse/__init__.py'])
     assert.ok(stdout.split('\n').includes(name), name);
 });
 
@@ -78,11 +78,11 @@ test('the package is strictly typed', { skip }, async () => {
 
 test('the wheel works in an empty environment, with the tests of the package', { skip }, async () => {
   const version = getPackageVersion();
-  const wheel = join(built, `agent_safety-${version}-py3-none-any.whl`);
+  const wheel = join(built, `customshouse-${version}-py3-none-any.whl`);
   await run(['python3', '-m', 'venv', join(folder, 'clean')]);
   const pip = [clean, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   await run([...pip, wheel, 'pytest==9.2.0', 'mini-racer==0.14.1']);
-  const first = 'import agent_safety as a; print(a.__version__, a.quickstart().input("Hello").decision)';
+  const first = 'import customshouse as a; print(a.__version__, a.quickstart().input("Hello").decision)';
   assert.equal((await run([clean, '-c', first])).stdout.trim(), `${version} allow`);
   const report = join(folder, 'report.xml');
   await run(
@@ -106,6 +106,6 @@ test('the wheel works in an empty environment, with the tests of the package', {
   assert.equal(Number(/ tests="(\d+)"/.exec(counts)?.[1]), TESTS);
   await run(['python3', '-m', 'venv', join(folder, 'source')]);
   const source = join(folder, 'source', 'bin', 'python');
-  await run([source, '-m', 'pip', 'install', '--quiet', join(built, `agent_safety-${version}.tar.gz`)]);
+  await run([source, '-m', 'pip', 'install', '--quiet', join(built, `customshouse-${version}.tar.gz`)]);
   assert.equal((await run([source, '-c', first])).stdout.trim(), `${version} allow`);
 });

@@ -32,7 +32,7 @@ if (built.code !== 0) throw new Error(built.stderr);
 
 const app = mkdtempSync(join(tmpdir(), 'runtimes-'));
 mkdirSync(join(app, 'node_modules'));
-symlinkSync(root, join(app, 'node_modules', 'agent-safety'));
+symlinkSync(root, join(app, 'node_modules', 'customshouse'));
 copyFileSync(join(root, FOLDER, 'program.mjs'), join(app, 'program.mjs'));
 const service = await startTestService();
 let failed = 0;
@@ -56,8 +56,8 @@ process.exitCode = failed > 0 ? 1 : 0;
 
 /** Bundles what a program without Node imports from the package, as its bundler does, and prints the size. */
 async function bundleForWeb(): Promise<void> {
-  const contents = `export * from 'agent-safety/sdk';
-export { guardVercelTools } from 'agent-safety/sdk/vercel-ai';`;
+  const contents = `export * from 'customshouse/sdk';
+export { guardVercelTools } from 'customshouse/sdk/vercel-ai';`;
   const outfile = join(app, 'sdk.mjs');
   await build({
     stdin: { contents, resolveDir: app },

@@ -1,8 +1,8 @@
 /** A program of a user: it ends with 0 if the guard decides here as everywhere. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { BlockedError, createClientGuard, quickstart } from 'agent-safety/sdk';
-import { guardVercelTools } from 'agent-safety/sdk/vercel-ai';
+import { BlockedError, createClientGuard, quickstart } from 'customshouse/sdk';
+import { guardVercelTools } from 'customshouse/sdk/vercel-ai';
 
 const began_ms = performance.now();
 const guard = quickstart({ audit_path: process.argv[2] });

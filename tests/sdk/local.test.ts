@@ -74,7 +74,7 @@ test('quickstart blocks a secret, masks an answer, and records both without thei
 
 test('quickstart without a path keeps its journal in a private folder, and deletes the oldest of many', async (t) => {
   const state = join(folder, 'state');
-  const journals = join(state, 'agent-safety');
+  const journals = join(state, 'customshouse');
   t.after(setVariable('XDG_STATE_HOME', state));
   const guard = quickstart();
   await guard.input('hello');
@@ -99,7 +99,7 @@ test('a journal whose folder cannot be made is in a temporary folder', async (t)
   const guard = quickstart();
   assert.equal((await guard.input(SECRET)).decision, 'block');
   await guard.close();
-  assert.ok(guard.journal_path.startsWith(join(tmpdir(), 'agent-safety-')));
+  assert.ok(guard.journal_path.startsWith(join(tmpdir(), 'customshouse-')));
   rmSync(join(guard.journal_path, '..'), { recursive: true });
 });
 

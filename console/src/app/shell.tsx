@@ -60,7 +60,7 @@ export function Wordmark() {
         <path d="M7 14V8m6 6V5m6 9V9m6 5V6" className="wordmark-above" />
         <path d="M13 22v6m12-6v3" className="wordmark-below" />
       </svg>
-      Agent safety
+      Customshouse
     </span>
   );
 }

@@ -11,7 +11,7 @@ interface SignInCardProps {
 /** The form of a page that needs no session, alone in the middle of the screen. */
 export function SignInCard({ title, onSubmit, children }: SignInCardProps) {
   useEffect(() => {
-    document.title = `${title} · Agent safety`;
+    document.title = `${title} · Customshouse`;
   }, [title]);
   return (
     <main className="sign-in">

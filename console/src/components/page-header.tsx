@@ -12,7 +12,7 @@ interface PageHeaderProps {
 /** The head of a page: its title, one sentence, and its controls. */
 export function PageHeader({ title, lead, children }: PageHeaderProps) {
   useEffect(() => {
-    document.title = `${title} · Agent safety`;
+    document.title = `${title} · Customshouse`;
   }, [title]);
   return (
     <header className="page-header">

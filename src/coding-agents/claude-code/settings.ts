@@ -36,7 +36,7 @@ export const claudeCodeSettings: AgentSettings = {
     locations: ({ project }) => [defineSettingsFile('project', join(project, '.mcp.json'))],
     entry: ([command = '', ...args]) => ({ type: 'stdio', command, args }),
     adviseByHand: (scope, command) =>
-      `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
+      `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} customshouse -- ${command}`,
   },
   transcripts: (machine) => ({ folder: join(resolveUserFolder(machine), 'projects'), pattern: '**/*.jsonl' }),
   leaves_open:

@@ -33,7 +33,7 @@ export const codexSettings: AgentSettings = {
     key: 'mcp_servers',
     locations: listConfigFiles,
     entry: ([command = '', ...args]) => ({ command, args }),
-    adviseByHand: (_scope, command) => `Run: codex mcp add agent-safety -- ${command}`,
+    adviseByHand: (_scope, command) => `Run: codex mcp add customshouse -- ${command}`,
   },
   transcripts: (machine) => ({
     folder: join(resolveUserFolder(machine), 'sessions'),

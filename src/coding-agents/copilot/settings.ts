@@ -19,8 +19,8 @@ export const copilotSettings: AgentSettings = {
     { ...defineSettingsFile('managed', '/etc/github-copilot/policy.d'), is_folder: true },
   ],
   targets: (machine) => [
-    defineSettingsFile('project', join(machine.project, '.github/hooks/agent-safety.json')),
-    defineSettingsFile('user', join(resolveUserFolder(machine), 'hooks/agent-safety.json')),
+    defineSettingsFile('project', join(machine.project, '.github/hooks/customshouse.json')),
+    defineSettingsFile('user', join(resolveUserFolder(machine), 'hooks/customshouse.json')),
   ],
   hook_format: formatFlatHooks('bash', 'timeoutSec', { type: 'command' }),
   wanted_hooks: ['preToolUse', 'permissionRequest', 'postToolUse', 'userPromptSubmitted'].map((event) => ({
@@ -40,7 +40,7 @@ export const copilotSettings: AgentSettings = {
       defineSettingsFile('user', join(resolveUserFolder(machine), 'mcp-config.json')),
     ],
     entry: ([command = '', ...args]) => ({ type: 'local', command, args, tools: ['*'] }),
-    adviseByHand: (_scope, command) => `Run: copilot mcp add agent-safety -- ${command}`,
+    adviseByHand: (_scope, command) => `Run: copilot mcp add customshouse -- ${command}`,
   },
   transcripts: (machine) => ({
     folder: join(resolveUserFolder(machine), 'session-state'),

@@ -62,7 +62,7 @@ async function checkProgram(
         'hook.program',
         subject,
         `The program \`${file}\` of the hook is not in the PATH.`,
-        `Install it with \`npm install -g agent-safety\`, or run \`service setup\` for this agent again to name the program by its path.`,
+        `Install it with \`npm install -g customshouse\`, or run \`service setup\` for this agent again to name the program by its path.`,
       ),
     ];
   if (found === null)

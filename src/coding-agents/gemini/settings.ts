@@ -38,7 +38,7 @@ export const geminiSettings: AgentSettings = {
     key: 'mcpServers',
     locations: listTargets,
     entry: ([command = '', ...args]) => ({ command, args }),
-    adviseByHand: (_scope, command) => `Run: gemini mcp add agent-safety ${command}`,
+    adviseByHand: (_scope, command) => `Run: gemini mcp add customshouse ${command}`,
   },
   transcripts: (machine) => ({
     folder: join(resolveUserFolder(machine), 'tmp'),

@@ -68,8 +68,9 @@ function findConfig(words: readonly string[]): string | null {
   return words[at]?.split('=', 2)[1] ?? (at === -1 ? null : (words[at + 1] ?? null));
 }
 
-/** File names of this program, and ends of the paths with which Node starts it. */
-const OUR_NAMES = /(?:^|[\\/])(?:service|agent-safety)$|[\\/]entry[\\/]cli[\\/](?:bin\.[jt]s|main\.[jt]s)$/;
+/** File names of this program, also its earlier name, and ends of the paths with which Node starts it. */
+const OUR_NAMES =
+  /(?:^|[\\/])(?:service|customshouse|agent-safety)$|[\\/]entry[\\/]cli[\\/](?:bin\.[jt]s|main\.[jt]s)$/;
 
 /**
  * Returns the arguments that a command line gives to a subcommand of this program; `null` if it runs another program.

@@ -1,3 +1,4 @@
+import { EARLIER_NAME, PACKAGE_NAME } from '../../core/names.ts';
 import type { Json } from '../../core/types/index.ts';
 import { findOurArguments } from '../record/hook-command.ts';
 import { readMembers } from '../record/json-members.ts';
@@ -18,7 +19,7 @@ export interface SettingsPart {
 const OURS_MAX = 100;
 
 /** The name of this program's MCP server in an agent's list. */
-const SERVER_NAME = 'agent-safety';
+const SERVER_NAME = PACKAGE_NAME;
 
 /** Returns the hooks of an agent. `commandFor` returns the command line of an event. */
 export function planHooksPart(settings: AgentSettings, commandFor: (event: string) => string): SettingsPart {
@@ -114,6 +115,8 @@ export function planServerPart({ mcp_servers: mcp }: AgentSettings, words: reado
         isServer(entry),
       ),
     );
+  const hasOwnServer = (draft: Draft) =>
+    readMember(readMember(draft.document(), mcp.key), SERVER_NAME) !== undefined;
   return {
     install: (draft) => {
       const entry = readMembers(mcp.entry(words)) as Readonly<Record<string, Json>>;
@@ -121,7 +124,7 @@ export function planServerPart({ mcp_servers: mcp }: AgentSettings, words: reado
       for (const [name] of found.slice(1).toReversed()) draft.remove([mcp.key, name]);
       const [first] = found;
       if (first === undefined) {
-        if (readMember(readMember(draft.document(), mcp.key), SERVER_NAME) !== undefined)
+        if (hasOwnServer(draft))
           throw new SettingsFailure(
             `has another MCP server with the name \`${SERVER_NAME}\`; rename it first`,
           );
@@ -131,7 +134,10 @@ export function planServerPart({ mcp_servers: mcp }: AgentSettings, words: reado
       // A user may have added variables or limits, which stay.
       const [name, current] = first as [string, Readonly<Record<string, Json>>];
       const is_right = Object.entries(entry).every(([key, value]) => isSame(current[key], value));
-      if (!is_right) draft.replace([mcp.key, name], { ...current, ...entry });
+      if (name === EARLIER_NAME && !hasOwnServer(draft)) {
+        draft.remove([mcp.key, name]);
+        draft.insert([mcp.key, SERVER_NAME], { ...current, ...entry });
+      } else if (!is_right) draft.replace([mcp.key, name], { ...current, ...entry });
     },
     uninstall: (draft) => {
       for (const [name] of listOurs(draft).toReversed())

@@ -52,7 +52,7 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
     const event = fc.constantFrom(...agent.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
     const foreign = fc.array(fc.constant(foreignFor(agent)), { minLength: 1, maxLength: 3 });
     const servers = fc.dictionary(
-      key.filter((text) => text !== 'agent-safety'),
+      key.filter((text) => text !== 'customshouse'),
       fc.constant({ command: 'x' }),
       { minKeys: 1, maxKeys: 2 },
     );

@@ -127,7 +127,7 @@ test('what cannot be read, or not changed without a loss, is refused', () => {
     ['{"hooks": {"BeforeTool": {}}}', 'json', /something other than a list at `hooks.BeforeTool`/],
     ['[]', 'json', /something other than an object at its outermost value/],
     ['{"hooks": {"x": []}, "hooks": {}}', 'json', /cannot be changed without losing something/],
-    ['{"mcpServers": {"agent-safety": {"command": "other"}}}', 'json', /another MCP server with the name/],
+    ['{"mcpServers": {"customshouse": {"command": "other"}}}', 'json', /another MCP server with the name/],
     [`{"a": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'json', /nested too deeply/],
     [
       JSON.stringify({ hooks: { BeforeTool: Array(101).fill({ hooks: [{ command: 'service hook' }] }) } }),
@@ -169,18 +169,18 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
     const plan = planInstall(before, 'toml', parts, null);
     assert.ok(plan.after!.startsWith(before ?? ''));
     const { mcp_servers } = readDocument(plan.after!, 'toml') as { mcp_servers: Record<string, unknown> };
-    assert.deepEqual(plain(mcp_servers['agent-safety']), { command: WORDS[0], args: WORDS.slice(1) });
+    assert.deepEqual(plain(mcp_servers['customshouse']), { command: WORDS[0], args: WORDS.slice(1) });
     assert.equal(planInstall(plan.after, 'toml', parts, null).after, plan.after);
     assert.equal(planUninstall(plan.after, 'toml', parts, getReceipt(plan)), before);
     if (before !== null)
       assert.equal(planUninstall(plan.after, 'toml', parts, null)!.trimEnd(), before.trimEnd());
   }
-  const between = `${planInstall(TOML, 'toml', parts, null).after}\n[mcp_servers.agent-safety.env]\nA = "1"\n\n[tools]\nx = 1\n`;
+  const between = `${planInstall(TOML, 'toml', parts, null).after}\n[mcp_servers.customshouse.env]\nA = "1"\n\n[tools]\nx = 1\n`;
   const kept = planInstall(between, 'toml', [planServerPart(codex.settings, [...PROGRAM, 'mcp'])], null)
     .after!;
   assert.deepEqual(
     plain(
-      (readDocument(kept, 'toml') as { mcp_servers: { 'agent-safety': object } }).mcp_servers['agent-safety'],
+      (readDocument(kept, 'toml') as { mcp_servers: { customshouse: object } }).mcp_servers['customshouse'],
     ),
     {
       command: PROGRAM[0],
@@ -190,12 +190,12 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
   );
   const away = planUninstall(between, 'toml', parts, null)!;
   assert.ok(
-    away.startsWith(TOML.trimEnd()) && away.endsWith('[tools]\nx = 1\n') && !away.includes('agent-safety'),
+    away.startsWith(TOML.trimEnd()) && away.endsWith('[tools]\nx = 1\n') && !away.includes('customshouse'),
     away,
   );
   for (const inline of [
     'mcp_servers = {}\n',
-    'mcp_servers.agent-safety.command = "service"\nmcp_servers.agent-safety.args = ["mcp"]\n',
+    'mcp_servers.customshouse.command = "service"\nmcp_servers.customshouse.args = ["mcp"]\n',
   ])
     assert.throws(() => planInstall(inline, 'toml', parts, null), /losing something|remove it by hand/);
 });

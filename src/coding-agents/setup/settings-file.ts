@@ -74,7 +74,7 @@ export async function writeSettingsFile(previous: ReadSettings, text: string): P
 async function replaceFile(previous: ReadSettings, text: string): Promise<readonly string[]> {
   const folder = dirname(previous.real_path);
   const first = await mkdir(folder, { recursive: true });
-  const temporary = join(folder, `.agent-safety.${process.pid}.${randomBytes(6).toString('hex')}`);
+  const temporary = join(folder, `.customshouse.${process.pid}.${randomBytes(6).toString('hex')}`);
   try {
     const file = await open(temporary, 'wx', previous.mode);
     try {

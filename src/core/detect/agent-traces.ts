@@ -75,7 +75,7 @@ export const AGENT_TRACES = {
     'GOOSE_TERMINAL',
     'ROO_ACTIVE',
     'AI_AGENT',
-    'AGENT_SAFETY_AGENT',
+    'CUSTOMSHOUSE_AGENT',
   ],
   home_variables: [
     'CLAUDE_CONFIG_DIR',

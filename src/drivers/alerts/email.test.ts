@@ -76,7 +76,7 @@ function openChannel(settings: Partial<EmailSettings>) {
     smtp_host: 'localhost',
     smtp_port: 25,
     tls: 'auto',
-    subject_prefix: '[agent-safety]',
+    subject_prefix: '[customshouse]',
     timeout_ms: 5_000,
     ...settings,
   });
@@ -266,7 +266,7 @@ test('attempts of one delivery have one id, and all mails of an alert are one th
   assert.equal(new Set(header('references')).size, 1);
   assert.deepEqual(new Set(header('from')), new Set(['alerts@corp.example']));
   assert.deepEqual(new Set(header('auto-submitted')), new Set(['auto-generated']));
-  assert.match(header('subject')[2]!, /^\[agent-safety\] Resolved: /);
+  assert.match(header('subject')[2]!, /^\[customshouse\] Resolved: /);
 });
 
 function decodeQuotedPrintable(text: string): string {

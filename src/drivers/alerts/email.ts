@@ -60,7 +60,7 @@ export const emailChannel = {
       subject_prefix: {
         type: 'string',
         maxLength: 64,
-        default: '[agent-safety]',
+        default: '[customshouse]',
         description: 'Beginning of each subject.',
       },
       timeout_ms: timeoutSchema,

@@ -1,5 +1,6 @@
 import type { Dialect, Kysely, PostgresPool, PostgresPoolClient } from 'kysely';
 import type { CustomTypesConfig, Pool, PoolConfig } from 'pg';
+import { PACKAGE_NAME } from '../../core/names.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import { guardDriver } from './guard-driver.ts';
 
@@ -70,7 +71,7 @@ function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
   const question_ms = Math.max(patience_ms, settings.question_ms_max ?? 0);
   const options: PoolConfig = {
     connectionString: settings.url,
-    application_name: 'agent-safety',
+    application_name: PACKAGE_NAME,
     max: settings.connections_max ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: patience_ms / 2,
     // The server's limit is shorter, because its errors are precise. Ours is for a server that no longer responds.

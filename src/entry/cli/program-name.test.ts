@@ -9,13 +9,13 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
   // Only the launcher's own path is read from the environment.
   ['/work/clone/src/entry/cli/main.ts', 'other', 'service'],
   ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'service'],
-  ['/usr/local/bin/agent-safety', undefined, 'agent-safety'],
-  ['/work/app/node_modules/.bin/agent-safety', undefined, 'npx agent-safety'],
-  ['/root/.npm/_npx/0a1b/node_modules/.bin/agent-safety', undefined, 'npx agent-safety'],
+  ['/usr/local/bin/customshouse', undefined, 'customshouse'],
+  ['/work/app/node_modules/.bin/customshouse', undefined, 'npx customshouse'],
+  ['/root/.npm/_npx/0a1b/node_modules/.bin/customshouse', undefined, 'npx customshouse'],
   [
-    '/work/app/node_modules/agent-safety/dist/entry/cli/bin.js',
+    '/work/app/node_modules/customshouse/dist/entry/cli/bin.js',
     undefined,
-    'node node_modules/agent-safety/dist/entry/cli/bin.js',
+    'node node_modules/customshouse/dist/entry/cli/bin.js',
   ],
 ];
 

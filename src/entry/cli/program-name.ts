@@ -1,5 +1,6 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { quoteArg } from '../../coding-agents/record/hook-command.ts';
+import { PACKAGE_NAME } from '../../core/names.ts';
 
 /** The start of this process. */
 export interface ProgramStart {
@@ -15,16 +16,16 @@ const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
 
 /**
  * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
- * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
+ * `./service` in a checkout, `customshouse` where npm put it into the PATH, `npx customshouse` where npx found it.
  */
 export function findProgramName({ script, cwd, launcher }: ProgramStart): string {
   if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);
   if (name === 'main.ts' || name === 'main.mjs') return 'service';
-  if (name === 'agent-safety')
+  if (name === PACKAGE_NAME)
     return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
-      ? 'npx agent-safety'
-      : 'agent-safety';
-  return name.endsWith('.js') ? `node ${quoteArg(relative(cwd, path))}` : 'agent-safety';
+      ? `npx ${PACKAGE_NAME}`
+      : PACKAGE_NAME;
+  return name.endsWith('.js') ? `node ${quoteArg(relative(cwd, path))}` : PACKAGE_NAME;
 }

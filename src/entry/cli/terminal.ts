@@ -9,7 +9,7 @@ type Format = Parameters<typeof styleText>[0];
 
 /** The user or script that runs a command: its streams, its environment, and the exit code. */
 export interface Terminal {
-  /** The words that start the program in the current folder: `./service`, `agent-safety`, `npx agent-safety`. */
+  /** The words that start the program in the current folder: `./service`, `customshouse`, `npx customshouse`. */
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

@@ -121,7 +121,7 @@ test('a trusted plug-in runs until one of its files changes', async () => {
   assert.deepEqual([trusted.code, trusted.ran], [0, false], trusted.said);
   const { files, done } = JSON.parse(trusted.said);
   assert.deepEqual([done, files.length], [true, 4]);
-  const folder = join(CONFIG_HOME, 'agent-safety', 'trusted-plugins');
+  const folder = join(CONFIG_HOME, 'customshouse', 'trusted-plugins');
   const [record] = readdirSync(folder);
   assert.equal(statSync(join(folder, record!)).mode & 0o777, 0o600);
   assert.deepEqual(await run(cwd, 'validate').then(({ code, ran }) => [code, ran]), [0, true]);
@@ -180,7 +180,7 @@ test('operators trust folders and hashes outside the project', async () => {
 });
 
 test("plug-ins next to the user's own configuration need no record", async () => {
-  const own = createProject({}, join(CONFIG_HOME, 'agent-safety'));
+  const own = createProject({}, join(CONFIG_HOME, 'customshouse'));
   assert.deepEqual(await run(own, 'validate').then(({ code, ran }) => [code, ran]), [0, true]);
   // The user's configuration may name a project's file, which the project can change.
   const project = createProject();

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { PRODUCT_NAME } from '../../core/names.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { addAliases } from '../../operations/check-body.ts';
 import { type AnyOperation, isDecisionOperation } from '../../operations/operation.ts';
@@ -30,7 +31,7 @@ export function buildOpenApiDocument(operations: readonly AnyOperation[], versio
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Agent safety API',
+      title: `${PRODUCT_NAME} API`,
       version,
       description:
         'Decides allow, block or modify for what goes into an agent, comes out of it, or is about to be done by it. A blocked decision is a 200: read `decision`.',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { PRODUCT_NAME } from '../../core/names.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { addConsole, redirectToConsole } from './console.ts';
@@ -40,7 +41,7 @@ const DOCS_PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Agent safety API</title>
+<title>${PRODUCT_NAME} API</title>
 <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 </head>
@@ -65,7 +66,7 @@ const REDOC_PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Agent safety API</title>
+<title>${PRODUCT_NAME} API</title>
 <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
 </head>
 <body>

@@ -1,3 +1,4 @@
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { readAccountSettings } from '../../runtime/accounts/settings.ts';
 import type { Config } from '../../runtime/config/index.ts';
@@ -21,7 +22,7 @@ export function buildAlertService({
   return {
     rules: config.alerts.rules,
     channels: listAlertChannels(config),
-    source: 'agent-safety',
+    source: PACKAGE_NAME,
     console_url,
     links: openApprovalLinks(config.state_dir, console_url),
     listRecent: async (tenants, limit) => listRecentAlerts((await store()).db, tenants, limit),

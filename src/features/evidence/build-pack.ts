@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { countJournalBytes, listWriters } from '../../runtime/audit/files.ts';
 import {
   loadPublicKeys,
@@ -80,7 +81,7 @@ export async function buildPack(options: PackOptions): Promise<BuiltPack> {
   ];
   const manifest = await buildManifest(options, chains, policies, entries);
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  const signature = signMessage(`agent-safety evidence pack 1\n${text}`, options.signing_key);
+  const signature = signMessage(`${EARLIER_NAME} evidence pack 1\n${text}`, options.signing_key);
   const all = [
     buildTextEntry('manifest.json', text),
     buildTextEntry('manifest.sig', `${signature}\n`),

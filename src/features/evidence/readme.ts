@@ -1,5 +1,5 @@
 /** `README.txt` of every pack. */
-export const PACK_README = `Evidence pack of agent-safety
+export const PACK_README = `Evidence pack of customshouse
 ==============================
 
 Verify it with Node 20 or later. Nothing else is needed:
@@ -16,7 +16,7 @@ Compare the fingerprint of the key with one that you received on another way, or
     node verify.mjs PACK.tar.gz --public-key KEY.json
 
 A verifier that comes with a pack was made by who made the pack. The same file is in the npm package
-agent-safety (data/evidence/verify.mjs); its command is: agent-safety audit verify PACK.tar.gz
+customshouse (data/evidence/verify.mjs); its command is: customshouse audit verify PACK.tar.gz
 
 Files
 -----

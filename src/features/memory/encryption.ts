@@ -7,6 +7,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import { EARLIER_NAME } from '../../core/names.ts';
 
 /** A master key that is ready for use. Its id distinguishes it from other keys and reveals nothing about the secret. */
 export interface MasterKey {
@@ -21,7 +22,7 @@ export interface KeyOwner {
   readonly agent_id: string;
 }
 
-const FORMAT = 'agent-safety memory 1';
+const FORMAT = `${EARLIER_NAME} memory 1`;
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;

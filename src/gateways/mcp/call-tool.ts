@@ -1,6 +1,7 @@
 import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { findSourceText } from '../../core/json/value-source.ts';
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Json } from '../../core/types/index.ts';
 import { guardToolAnswer, replaceUris, type ToolAnswer } from './content.ts';
 import { guardRequestWithApproval } from './elicitation.ts';
@@ -108,7 +109,7 @@ function openMarkingGuard(guard: PolicyGuard): {
 }
 
 /** The `_meta` key under which a result names its marks. */
-const MARKS = 'agent-safety/marks';
+const MARKS = `${PACKAGE_NAME}/marks`;
 
 function markAnswer(answer: ToolAnswer, is_data: boolean): ToolAnswer {
   return is_data ? { ...answer, _meta: { ...answer._meta, [MARKS]: ['data'] } } : answer;

@@ -6,6 +6,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { rememberText } from '../../core/json/value-source.ts';
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Json } from '../../core/types/index.ts';
 import { callUpstreamTool } from './call-tool.ts';
 import { getWriteSources, readSource } from './exact-numbers.ts';
@@ -80,7 +81,7 @@ function handleSubscriptions(server: Server, parts: GatewayParts, watching: Reso
 }
 
 /** Names the servers of the gateway whose tools a list does not have yet, in its `_meta`. */
-const STARTING = 'agent-safety/servers-starting';
+const STARTING = `${PACKAGE_NAME}/servers-starting`;
 
 /** Returns the tools for agents: the pinned definitions, exactly as pinned, under their prefixed names. */
 async function listShownTools(

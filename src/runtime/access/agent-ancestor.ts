@@ -25,7 +25,7 @@ const SCRIPT_WORDS = 4;
 
 /** Shells and wrappers, which do not show who started them. */
 const NEUTRAL =
-  /^-?(?:sh|bash|dash|zsh|ksh|fish|ash|nohup|setsid|env|timeout|nice|script|npm|npx|node|service|agent-safety)$/;
+  /^-?(?:sh|bash|dash|zsh|ksh|fish|ash|nohup|setsid|env|timeout|nice|script|npm|npx|node|service|customshouse|agent-safety)$/;
 /** Programs that adopt a process whose parent has ended. */
 const INIT = /^(?:systemd|init|launchd|runit|s6-svscan)$/;
 

@@ -4,6 +4,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
+import { PRODUCT_NAME } from '../../core/names.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import { countStart } from './attempts.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
@@ -26,7 +27,6 @@ export interface Passkey {
   readonly last_used_ms: number | null;
 }
 
-const RP_NAME = 'Agent Safety';
 const PASSKEYS_MAX = 20;
 
 /** Begins to add a passkey. */
@@ -38,7 +38,7 @@ export async function startPasskeyRegistration(
   const { generateRegistrationOptions } = await loadLibrary();
   const present = await listRows(parts, user_id);
   const options = await generateRegistrationOptions({
-    rpName: RP_NAME,
+    rpName: PRODUCT_NAME,
     rpID: new URL(origin).hostname,
     userName: user_id,
     attestationType: 'none',

@@ -7,6 +7,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { join } from 'node:path';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { readOwnFileSync } from '../../platform/files/own-file.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
@@ -66,7 +67,7 @@ export function isSealed(stored: string): boolean {
 }
 
 function deriveKey(key: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'agent-safety totp seal 1', 32)));
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `${EARLIER_NAME} totp seal 1`, 32)));
 }
 
 function getKeyPath(state_dir: string): string {

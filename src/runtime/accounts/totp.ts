@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
+import { PRODUCT_NAME } from '../../core/names.ts';
 
 /** The name that authenticator apps show. */
-const ISSUER = 'Agent Safety';
 /** SHA-1, 6 digits and 30 seconds: the defaults of RFC 6238, and the only values that all apps support. */
 const ALGORITHM = 'SHA1';
 const DIGITS = 6;
@@ -29,7 +29,7 @@ export function findTotpStep(secret: string, code: string, now_ms: number): numb
 
 function buildTotp(secret: string, label: string): TOTP {
   return new TOTP({
-    issuer: ISSUER,
+    issuer: PRODUCT_NAME,
     label,
     algorithm: ALGORITHM,
     digits: DIGITS,

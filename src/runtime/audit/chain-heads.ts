@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { openOwnFile, readOwnFile } from '../../platform/files/own-file.ts';
 import { getSystemCode } from './failure.ts';
 import { buildTemporaryName, FILE_MODE, isWriterName, listWriters } from './files.ts';
@@ -141,7 +142,7 @@ export function isWriterHead(value: unknown): value is WriterHead {
 }
 
 function formatHeadMessage({ writer, seq, record_hash }: WriterHead): string {
-  return `agent-safety journal head 1\n${writer}\n${seq}\n${record_hash}`;
+  return `${EARLIER_NAME} journal head 1\n${writer}\n${seq}\n${record_hash}`;
 }
 
 /** A chain as `verifyJournal` read it. */

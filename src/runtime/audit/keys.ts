@@ -9,6 +9,7 @@ import {
 } from 'node:crypto';
 import { link, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { isForeignEntry, readOwnFile } from '../../platform/files/own-file.ts';
 import { AuditFailure, getSystemCode } from './failure.ts';
 import { buildTemporaryName, FILE_MODE, makeDir, syncDir, writeFileDurably } from './files.ts';
@@ -146,19 +147,19 @@ export function buildCheckpointMessage(
   heads: readonly WriterHead[] | undefined,
 ): string {
   const version = heads === undefined ? 1 : 2;
-  const own = `agent-safety journal checkpoint ${version}\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
+  const own = `${EARLIER_NAME} journal checkpoint ${version}\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
   const others = (heads ?? []).map((each) => `\n${each.writer} ${each.seq} ${each.record_hash}`);
   return own + others.join('');
 }
 
 function formatEndorsementMessage(record: PublicKeyRecord): string {
-  return `agent-safety journal key 1\n${record.key_id}\n${record.public_key}\n${record.created_at}\n${record.endorsed_by}`;
+  return `${EARLIER_NAME} journal key 1\n${record.key_id}\n${record.public_key}\n${record.created_at}\n${record.endorsed_by}`;
 }
 
 function formatSelfMessage(record: PublicKeyRecord): string {
   const { key_id, algorithm, public_key, created_at, endorsed_by, endorsement } = record;
   const fields = [key_id, algorithm, public_key, created_at, endorsed_by, endorsement];
-  return `agent-safety journal public key 1\n${JSON.stringify(fields)}`;
+  return `${EARLIER_NAME} journal public key 1\n${JSON.stringify(fields)}`;
 }
 
 async function createKey(dir: string, endorser: SigningKey | null, now_ms: number): Promise<SigningKey> {

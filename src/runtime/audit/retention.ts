@@ -3,6 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { takeLock } from '../../drivers/stores/lock.ts';
 import { readOwnFile } from '../../platform/files/own-file.ts';
 import { getSystemCode } from './failure.ts';
@@ -263,7 +264,7 @@ export async function readRetiredSegments(
 }
 
 function formatRetiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
-  return `agent-safety journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
+  return `${EARLIER_NAME} journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
 }
 
 /** Halves the work of the default level, which competes with requests for the CPU. The file grows by 2 %. */

@@ -1,3 +1,4 @@
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { type HttpClient, HttpFailure, type HttpReply } from '../../platform/net/http-client.ts';
 import { ANSWER_BYTES_MAX, parseClassifierAnswer } from './parse-classifier-answer.ts';
@@ -34,7 +35,7 @@ export async function callClassifier(
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
-      'user-agent': 'agent-safety',
+      'user-agent': PACKAGE_NAME,
       ...(key !== '' && { authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify(request),

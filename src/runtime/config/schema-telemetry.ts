@@ -32,7 +32,7 @@ export const telemetrySchema = {
       type: 'string',
       minLength: 1,
       maxLength: 256,
-      description: 'Name of this service there. Default: `OTEL_SERVICE_NAME`, else `agent-safety`.',
+      description: 'Name of this service there. Default: `OTEL_SERVICE_NAME`, else `customshouse`.',
     },
     traces: { type: 'boolean', default: true, description: 'Sends spans.' },
     metrics: { type: 'boolean', default: true, description: 'Sends metrics.' },

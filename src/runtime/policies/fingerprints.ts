@@ -8,6 +8,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { join } from 'node:path';
+import { EARLIER_NAME } from '../../core/names.ts';
 import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/index.ts';
 import { StartFailure } from '../../platform/failure.ts';
 import { readOwnFileSync } from '../../platform/files/own-file.ts';
@@ -132,7 +133,9 @@ const DIGEST_BYTES = 32;
 const TAG_BYTES = 16;
 
 function deriveSealKey(secret: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'agent-safety fingerprint seal 1', 32)));
+  return createSecretKey(
+    Buffer.from(hkdfSync('sha256', secret, '', `${EARLIER_NAME} fingerprint seal 1`, 32)),
+  );
 }
 
 /**
@@ -143,7 +146,7 @@ function createFingerprinter(key: string): Fingerprinter {
   const secret: KeyObject = createSecretKey(key, 'utf8');
   return (rule_id, value) => {
     const mac = createHmac('sha256', secret);
-    mac.update(`agent-safety fingerprint 1\n${rule_id}\n`, 'utf16le').update(value, 'utf16le');
+    mac.update(`${EARLIER_NAME} fingerprint 1\n${rule_id}\n`, 'utf16le').update(value, 'utf16le');
     return `${PREFIX}${mac.digest('hex')}`;
   };
 }

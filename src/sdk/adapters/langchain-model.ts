@@ -1,5 +1,5 @@
 /** Puts chat models of LangChain behind a guard, at the functions that every call and every stream of them ends in. */
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import { overrideMembers } from './blocked-call.ts';
 import {
@@ -51,7 +51,7 @@ const NOT_A_MODEL =
  * Returns the same model behind the guard. Callbacks and streams receive checked text only. Models that the model
  * makes of itself, such as one with bound tools, are guarded too.
  *
- * @throws AgentSafetyError if it is not a chat model
+ * @throws CustomshouseError if it is not a chat model
  */
 export function guardChatModel<Model extends object>(model: Model, guard: Guard, checks: ModelChecks): Model {
   const known = new WeakMap<object, object>();
@@ -74,7 +74,7 @@ export function guardChatModel<Model extends object>(model: Model, guard: Guard,
     });
   };
   const wrapLater = (value: unknown) => (value instanceof Promise ? value.then(wrap) : wrap(value));
-  if (!isModel(model)) throw new AgentSafetyError(NOT_A_MODEL);
+  if (!isModel(model)) throw new CustomshouseError(NOT_A_MODEL);
   return wrap(model) as Model;
 }
 

@@ -59,7 +59,7 @@ export function createLangChainMiddleware<Middleware>(
       status: 'error',
     } as never);
   const config = {
-    name: 'AgentSafety',
+    name: 'Customshouse',
     wrapModelCall: async (
       request: ModelRequest,
       handler: (request: ModelRequest) => Promise<ModelAnswer>,

@@ -53,8 +53,8 @@ export interface MastraProcessor {
  */
 export function createMastraProcessor(guard: Guard): MastraProcessor {
   const processor = {
-    id: 'agent-safety',
-    name: 'agent-safety',
+    id: 'customshouse',
+    name: 'customshouse',
     processInput: ({ messages, abort }: ProcessorCall) =>
       abortIfBlocked(abort, () => protectPrompts(messages, (text) => guard.protect.input(text))),
     processOutputResult: ({ messages, abort }: ProcessorCall) =>
@@ -180,7 +180,7 @@ async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unk
   if (UNCHECKED.has(type)) return null;
   if (type === 'tool-call') return holdCall(guard, part);
   const [, kind, phase] = /^(text|reasoning)-(delta|end)$/.exec(type) ?? [];
-  const key = `agent-safety ${kind} ${String(payload.id ?? '')}`;
+  const key = `customshouse ${kind} ${String(payload.id ?? '')}`;
   const open = state[key] as OpenText | undefined;
   if (phase === 'delta') {
     const { stream } = open ?? { stream: guard.openStream() };

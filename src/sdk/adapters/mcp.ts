@@ -1,5 +1,5 @@
 /** Guards a client of the MCP TypeScript SDK: calls of tools, their results, resources and prompts. */
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 import type { Guard } from '../guard.ts';
 import { type AdapterOptions, overrideMembers, runOrReportBlock } from './blocked-call.ts';
 
@@ -91,7 +91,7 @@ export function guardMcpClient<Client extends McpClient>(
     },
     // Its streams bring results that are not checked.
     get experimental() {
-      throw new AgentSafetyError('`client.experimental` is not guarded. Use `callTool`.');
+      throw new CustomshouseError('`client.experimental` is not guarded. Use `callTool`.');
     },
   });
 }

@@ -175,8 +175,8 @@ export function createOpenAIGuardrails(guard: Guard): {
     );
   };
   return {
-    inputGuardrails: [{ name: 'agent-safety-input', runInParallel: false, execute: readInput }],
-    outputGuardrails: [{ name: 'agent-safety-output', execute: readOutput }],
+    inputGuardrails: [{ name: 'customshouse-input', runInParallel: false, execute: readInput }],
+    outputGuardrails: [{ name: 'customshouse-output', execute: readOutput }],
   };
 }
 

@@ -1,7 +1,7 @@
 import { type AdvisorName, buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
 import {
-  AgentSafetyError,
   AIBackendNotConfiguredError,
+  CustomshouseError,
   ServiceRefusedError,
   ServiceUnavailableError,
 } from '../errors.ts';
@@ -55,7 +55,7 @@ const NOT_AN_ANSWER = 'The service did not answer as it should. Check its addres
 function readOnUnavailable({ on_unavailable, onUnavailable }: ClientOptions): 'block' | 'allow' {
   const choice: string = on_unavailable ?? onUnavailable ?? 'block';
   if (choice === 'block' || choice === 'allow') return choice;
-  throw new AgentSafetyError('`on_unavailable` must be `block` or `allow`.');
+  throw new CustomshouseError('`on_unavailable` must be `block` or `allow`.');
 }
 
 async function checkRemotely(

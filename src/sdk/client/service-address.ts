@@ -1,5 +1,5 @@
 import { readVariable } from '../environment.ts';
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 import type { FetchFunction, ServiceAddress } from './http-request.ts';
 
 /** The address of a service, and how to call it. */
@@ -20,13 +20,13 @@ const TIMEOUT_MS = 10_000;
 export function readServiceAddress(options: AddressOptions): ServiceAddress {
   const url = (options.url ?? readVariable('SERVICE_URL') ?? 'http://127.0.0.1:8000').replace(/\/+$/, '');
   if (!/^https?:\/\/\S+$/.test(url))
-    throw new AgentSafetyError('`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.');
+    throw new CustomshouseError('`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.');
   const { timeout_ms = TIMEOUT_MS } = options;
   if (!Number.isFinite(timeout_ms) || timeout_ms < 1)
-    throw new AgentSafetyError('`timeout_ms` must be a number of milliseconds, 1 or more.');
+    throw new CustomshouseError('`timeout_ms` must be a number of milliseconds, 1 or more.');
   const own = globalThis.fetch as FetchFunction | undefined;
   const send = options.fetch ?? own;
-  if (send === undefined) throw new AgentSafetyError('This platform has no `fetch`. Pass one in `fetch`.');
+  if (send === undefined) throw new CustomshouseError('This platform has no `fetch`. Pass one in `fetch`.');
   return {
     url,
     key: options.key ?? readVariable('SERVICE_KEY'),

@@ -1,8 +1,9 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { EARLIER_NAME } from '../../core/names.ts';
 import type { Fingerprinter } from '../../core/types/index.ts';
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 import { createGuard, type Guard } from '../guard.ts';
 import type { GuardOptions } from '../types.ts';
 import type { DecisionRecord } from './audit-record.ts';
@@ -90,7 +91,9 @@ export function buildQuickstartPolicy({
 function fillRandom(bytes: Uint8Array<ArrayBuffer>): void {
   const { crypto } = globalThis as { crypto?: { getRandomValues?: RandomSource } };
   if (crypto?.getRandomValues === undefined)
-    throw new AgentSafetyError('This platform has no `crypto.getRandomValues`. Pass a function in `random`.');
+    throw new CustomshouseError(
+      'This platform has no `crypto.getRandomValues`. Pass a function in `random`.',
+    );
   crypto.getRandomValues(bytes);
 }
 
@@ -98,7 +101,7 @@ function fillRandom(bytes: Uint8Array<ArrayBuffer>): void {
 export function createFingerprinter(key: string): Fingerprinter {
   const secret = utf8ToBytes(key);
   return (rule_id, value) =>
-    `hmac-sha256:${bytesToHex(hmac(sha256, secret, encodeUtf16(`agent-safety fingerprint 1\n${rule_id}\n${value}`)))}`;
+    `hmac-sha256:${bytesToHex(hmac(sha256, secret, encodeUtf16(`${EARLIER_NAME} fingerprint 1\n${rule_id}\n${value}`)))}`;
 }
 
 function encodeUtf16(text: string): Uint8Array {

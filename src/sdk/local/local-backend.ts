@@ -11,7 +11,7 @@ import type {
   Verdict,
 } from '../../core/types/index.ts';
 import { buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
-import { AgentSafetyError, AIBackendNotConfiguredError, ServiceRequiredError } from '../errors.ts';
+import { AIBackendNotConfiguredError, CustomshouseError, ServiceRequiredError } from '../errors.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
 import { buildDecisionRecord, type DecisionRecord } from './audit-record.ts';
 import { createEventIds, type RandomSource } from './event-ids.ts';
@@ -120,7 +120,7 @@ function recordVerdict(
   try {
     state.sink.write(buildDecisionRecord(event_id, operation, crossing, verdict));
   } catch (error) {
-    const why = error instanceof AgentSafetyError ? ` ${error.message}` : '';
+    const why = error instanceof CustomshouseError ? ` ${error.message}` : '';
     const reason = `The decision could not be recorded, so it is not given.${why}`;
     return buildFailedVerdict('fault.audit', reason);
   }

@@ -1,8 +1,10 @@
 /** The place of the journals of guards that name none: one file per guard, in a folder of the user. */
+
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { PACKAGE_NAME } from '../../core/names.ts';
 
 /** Older journals are deleted when there are more, or when they are larger together. Those of the last day are kept. */
 const JOURNALS_MAX = 100;
@@ -10,7 +12,7 @@ const JOURNALS_BYTES_MAX = 1_073_741_824;
 const KEPT_MS = 86_400_000;
 
 /**
- * Returns the path of a new journal, and deletes old ones. The folder is `agent-safety` in `$XDG_STATE_HOME`, by default
+ * Returns the path of a new journal, and deletes old ones. The folder is `customshouse` in `$XDG_STATE_HOME`, by default
  * `~/.local/state`, and in `%LOCALAPPDATA%` on Windows. If it cannot be written, it is a new folder for temporary files.
  */
 export function createJournalPath(): string {
@@ -21,13 +23,13 @@ export function createJournalPath(): string {
 
 function openFolder(): string {
   try {
-    const folder = join(getStateFolder(), 'agent-safety');
+    const folder = join(getStateFolder(), PACKAGE_NAME);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
     deleteOld(folder);
     return folder;
   } catch {
-    return mkdtempSync(join(tmpdir(), 'agent-safety-'));
+    return mkdtempSync(join(tmpdir(), `${PACKAGE_NAME}-`));
   }
 }
 

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { ServiceAddress } from '../client/http-request.ts';
 import { isRefusedContent, type RefusedDecision, reportDecisions } from '../client/report-decisions.ts';
 import { type AddressOptions, readServiceAddress } from '../client/service-address.ts';
 import { readVariable } from '../environment.ts';
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 import type { DecisionRecord } from '../local/audit-record.ts';
 import { openSpool, type Spool, type SpooledLine, SpoolFullError } from './spool.ts';
 
@@ -86,7 +87,7 @@ interface ReporterState {
 /**
  * Opens the reporter of a guard.
  *
- * @throws AgentSafetyError if an option or the spool folder cannot be used
+ * @throws CustomshouseError if an option or the spool folder cannot be used
  */
 export function openReporter(options: ReportOptions, agent_id: string, tenant_id: string): Reporter {
   const address = readServiceAddress(options);
@@ -257,7 +258,7 @@ function watchExit(task: ExitTask): void {
 
 function readOnFull({ on_spool_full = 'block' }: ReportOptions): 'block' | 'drop' {
   if (on_spool_full === 'block' || on_spool_full === 'drop') return on_spool_full;
-  throw new AgentSafetyError('`on_spool_full` must be `block` or `drop`.');
+  throw new CustomshouseError('`on_spool_full` must be `block` or `drop`.');
 }
 
 function nameSpoolFolder(url: string, agent_id: string, tenant_id: string): string {
@@ -266,7 +267,7 @@ function nameSpoolFolder(url: string, agent_id: string, tenant_id: string): stri
   const name = createHash('sha256')
     .update(JSON.stringify([url, agent_id, tenant_id]))
     .digest('hex');
-  return join(base, 'agent-safety', 'spool', name.slice(0, 16));
+  return join(base, PACKAGE_NAME, 'spool', name.slice(0, 16));
 }
 
 function getPause(failures: number, pause_ms_max: number): number {
@@ -289,5 +290,5 @@ async function waitWithin(request: Promise<unknown>, ends_ms: number): Promise<v
 }
 
 function emitWarning(message: string): void {
-  process.emitWarning(message, 'AgentSafetyWarning');
+  process.emitWarning(message, 'CustomshouseWarning');
 }

@@ -17,7 +17,7 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { AgentSafetyError } from '../errors.ts';
+import { CustomshouseError } from '../errors.ts';
 
 /** A line that no service has confirmed. */
 export interface SpooledLine {
@@ -63,7 +63,7 @@ const ABANDONED_MS = 120_000;
 const SEGMENT = /^([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{16})-\d{1,10}\.jsonl$/;
 
 /** The folder is full. */
-export class SpoolFullError extends AgentSafetyError {
+export class SpoolFullError extends CustomshouseError {
   override name = 'SpoolFullError';
 }
 
@@ -87,7 +87,7 @@ interface SpoolState {
  * Opens the spool of this process in a folder that several processes may share. Each line is handed to the operating
  * system before `append` returns, so the death of the process loses none.
  *
- * @throws AgentSafetyError if the folder cannot be used
+ * @throws CustomshouseError if the folder cannot be used
  */
 export function openSpool(dir: string, bytes_max: number): Spool {
   makeSpoolFolder(dir);
@@ -132,7 +132,7 @@ function appendToSpool(state: SpoolState, line: string): void {
   const written = writeSync(state.active.descriptor!, data);
   state.active.bytes += written;
   // A reader skips the rest of a line after a full disk.
-  if (written !== data.length) throw new AgentSafetyError('The spool could not be written in full.');
+  if (written !== data.length) throw new CustomshouseError('The spool could not be written in full.');
   pushLine(state, state.active, line, data.length);
 }
 
@@ -244,12 +244,12 @@ function makeSpoolFolder(dir: string): void {
     const { mode, uid } = statSync(dir);
     const is_private = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
     if (!is_private)
-      throw new AgentSafetyError(
+      throw new CustomshouseError(
         `The spool folder ${dir} may be written by others. Make it your own, mode 0700.`,
       );
   } catch (error) {
-    if (error instanceof AgentSafetyError) throw error;
-    throw new AgentSafetyError(
+    if (error instanceof CustomshouseError) throw error;
+    throw new CustomshouseError(
       `The spool folder ${dir} cannot be created. Name another one in \`spool_dir\`.`,
     );
   }

@@ -27,7 +27,7 @@ test('every adapter has an example, and every example is run with the versions t
     readdirSync(join(root, folder)).flatMap((name) => pattern.exec(name)?.[1] ?? []);
   const examples = listed('examples', /^python-(.+)$/);
   assert.deepEqual(examples, [...LIGHT_EXAMPLES, ...Object.keys(HEAVY_EXAMPLES)].toSorted());
-  const adapters = listed('python/agent_safety/adapters', /^([a-z]\w+)\.py$/);
+  const adapters = listed('python/customshouse/adapters', /^([a-z]\w+)\.py$/);
   assert.deepEqual(
     examples.filter((name) => name !== 'quickstart'),
     adapters.map((name) => name.replaceAll('_', '-')).toSorted(),
@@ -36,7 +36,7 @@ test('every adapter has an example, and every example is run with the versions t
   for (const name of examples) {
     const required = readFileSync(join(root, 'examples', `python-${name}`, 'requirements.txt'), 'utf8');
     const [own, ...others] = required.trim().split('\n');
-    assert.equal(own, `agent-safety==${getPackageVersion()}`);
+    assert.equal(own, `customshouse==${getPackageVersion()}`);
     const installed = HEAVY_ENVIRONMENTS[HEAVY_EXAMPLES[name] ?? ''] ?? light;
     for (const each of others) assert.ok(installed.includes(each), `${name}: ${each}`);
   }

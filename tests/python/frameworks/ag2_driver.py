@@ -15,7 +15,7 @@ from ag2.events import (
     ToolCallsEvent,
     ToolResultsEvent,
 )
-from agent_safety.adapters.ag2 import guard_middleware
+from customshouse.adapters.ag2 import guard_middleware
 from scenario import note, play
 
 

@@ -6,7 +6,7 @@ from autogen_agentchat.messages import ThoughtEvent
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult, FunctionExecutionResultMessage, RequestUsage, UserMessage
 from scenario import note, play, shows_secret
-from agent_safety.adapters.autogen import guarded_model, guarded_tools
+from customshouse.adapters.autogen import guarded_model, guarded_tools
 
 USAGE = RequestUsage(prompt_tokens=0, completion_tokens=0)
 INFO = {"vision": False, "function_calling": True, "json_output": False, "family": "unknown", "structured_output": False}

@@ -3,8 +3,8 @@
 import asyncio
 import json
 
-from agent_safety import default_guard
-from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+from customshouse import default_guard
+from customshouse.adapters.claude_agent import guard_hooks, guarded_query
 from claude_agent_sdk import AssistantMessage, ClaudeAgentOptions, TextBlock, Transport
 from scenario import play, shows_secret
 

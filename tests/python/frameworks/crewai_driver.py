@@ -7,7 +7,7 @@ os.environ.setdefault("CREWAI_DISABLE_TELEMETRY", "true")
 os.environ.setdefault("OTEL_SDK_DISABLED", "true")
 os.environ.setdefault("CREWAI_TRACING_ENABLED", "false")
 
-from agent_safety.adapters.crewai import guard_crews
+from customshouse.adapters.crewai import guard_crews
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.events import LLMCallCompletedEvent, LLMStreamChunkEvent, crewai_event_bus
 from crewai.events.types.llm_events import LLMCallType, LLMThinkingChunkEvent

@@ -1,7 +1,7 @@
 import asyncio
 import re
 
-from agent_safety.adapters.google_adk import GuardPlugin
+from customshouse.adapters.google_adk import GuardPlugin
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.models import BaseLlm, LlmResponse

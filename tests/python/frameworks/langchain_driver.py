@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
 from scenario import ADDRESS, note, play, shows_secret
-from agent_safety.adapters.langchain import GuardMiddleware
+from customshouse.adapters.langchain import GuardMiddleware
 
 
 class Scripted(BaseChatModel):

@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from scenario import ADDRESS, note, play, shows_secret
-from agent_safety.adapters.langgraph import GuardNodes
+from customshouse.adapters.langgraph import GuardNodes
 
 
 class Scripted(BaseChatModel):

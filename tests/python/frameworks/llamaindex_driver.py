@@ -7,7 +7,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from scenario import ADDRESS, note, play, shows_secret
-from agent_safety.adapters.llamaindex import guarded_tools, run, run_streamed
+from customshouse.adapters.llamaindex import guarded_tools, run, run_streamed
 
 
 class Scripted(FunctionCallingLLM):

@@ -16,8 +16,8 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 from scenario import ADDRESS, note, play, shows_secret
-from agent_safety import BlockedError
-from agent_safety.adapters.openai_agents import run, run_streamed
+from customshouse import BlockedError
+from customshouse.adapters.openai_agents import run, run_streamed
 
 set_tracing_disabled(True)
 

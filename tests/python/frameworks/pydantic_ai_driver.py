@@ -1,7 +1,7 @@
 import asyncio
 import json
 
-from agent_safety.adapters.pydantic_ai import GuardCapability
+from customshouse.adapters.pydantic_ai import GuardCapability
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     ModelRequest,

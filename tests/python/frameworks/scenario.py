@@ -8,7 +8,7 @@ that the tool ran with, and the answer of the agent.
 import json
 import os
 
-from agent_safety import BlockedError
+from customshouse import BlockedError
 
 # Put together here, so that code hosts take the push.
 KEY = "sk-" + "ABCDEF1234567890"

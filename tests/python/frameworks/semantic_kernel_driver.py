@@ -2,7 +2,7 @@ import asyncio
 import json
 import re
 
-from agent_safety.adapters.semantic_kernel import (
+from customshouse.adapters.semantic_kernel import (
     guard_kernel,
     guarded_answer,
     guarded_prompt,

@@ -1,4 +1,4 @@
-from agent_safety.adapters.smolagents import guarded_tools, run
+from customshouse.adapters.smolagents import guarded_tools, run
 from scenario import KEY, note, play
 from smolagents import ToolCallingAgent, tool
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole, Model

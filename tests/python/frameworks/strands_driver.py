@@ -2,7 +2,7 @@ import asyncio
 import json
 import re
 
-from agent_safety.adapters.strands import GuardHooks
+from customshouse.adapters.strands import GuardHooks
 from scenario import note, play, shows_secret
 from strands import Agent, tool
 from strands.models import Model

@@ -17,10 +17,10 @@ from scenario import ADDRESS, KEY, SSN, shows_secret
 from strands import Agent as StrandsAgent
 from strands.models import Model
 
-from agent_safety import BlockedError, ToolError, guarded_tool, quickstart
-from agent_safety.adapters.langchain import GuardMiddleware
-from agent_safety.adapters.pydantic_ai import GuardCapability
-from agent_safety.adapters.strands import GuardHooks
+from customshouse import BlockedError, ToolError, guarded_tool, quickstart
+from customshouse.adapters.langchain import GuardMiddleware
+from customshouse.adapters.pydantic_ai import GuardCapability
+from customshouse.adapters.strands import GuardHooks
 
 GUARD = quickstart()
 PROMPT = f"Use key {KEY}"

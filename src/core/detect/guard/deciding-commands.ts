@@ -54,10 +54,10 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
 ];
 
 /** The names of this program. */
-const PROGRAM = /^(?:service|agent-safety)$/;
+const PROGRAM = /^(?:service|customshouse|agent-safety)$/;
 /** The file of the program, as an argument of an interpreter. */
 const PROGRAM_FILE =
-  /(?:^|[/\\])(?:entry[/\\]cli[/\\](?:bin|main)\.[cm]?[jt]s|agent-safety[/\\].*\.[cm]?js|agent-safety(?:\.[cm]?js)?|bin[/\\]service)$/i;
+  /(?:^|[/\\])(?:entry[/\\]cli[/\\](?:bin|main)\.[cm]?[jt]s|(?:customshouse|agent-safety)(?:(?:[/\\].*)?\.[cm]?js)?|bin[/\\]service)$/i;
 const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|run|sh|bash|zsh|dash)$/;
 const RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun|corepack)$/;
 

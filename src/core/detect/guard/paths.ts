@@ -1,4 +1,5 @@
 import { memoize } from '../../memoize.ts';
+import { EARLIER_NAME, PACKAGE_NAME } from '../../names.ts';
 import type { GuardedPaths } from '../../types/policy.ts';
 import { AGENT_TRACES } from '../agent-traces.ts';
 import { isWholeSystemPath } from '../facts/command-paths.ts';
@@ -91,7 +92,7 @@ export function isDocumentFolder(written: string, view: GuardView): boolean {
 /** A quick test. Most paths contain none of these, and so need no further test. */
 const CUE = new RegExp(
   [
-    'service|skills\\.lock|polic|contract|agents?/|schema|operator-token|agent-safety|opencode|rc$|profile|\\.z',
+    'service|skills\\.lock|polic|contract|agents?/|schema|operator-token|customshouse|agent-safety|opencode|rc$|profile|\\.z',
     '\\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\\.kshrc|[*?[\\]$]',
     ...new Set(
       [...AGENT_TRACES.guarded_files, ...AGENT_TRACES.guarded_folders.map((path) => `${path}/`)]
@@ -265,7 +266,11 @@ function isBelow(path: string, folder: string): boolean {
 
 /** Settings of coding agents that hold hooks, or switches that turn hooks or questions off; and the installed program. */
 /** The program, a user's configuration, and the plug-ins that the user trusts. */
-const OWN_FOLDERS = ['node_modules/agent-safety', '.config/agent-safety', 'agent-safety/trusted-plugins'];
+const OWN_FOLDERS = [PACKAGE_NAME, EARLIER_NAME].flatMap((name) => [
+  `node_modules/${name}`,
+  `.config/${name}`,
+  `${name}/trusted-plugins`,
+]);
 const AGENT_SETTINGS = compileAlternatives([
   ...AGENT_TRACES.guarded_files,
   ...OWN_FOLDERS.map((folder) => `${folder}/**`),

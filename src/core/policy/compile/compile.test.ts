@@ -232,7 +232,7 @@ test('another program’s file is left out with a warning; our own ways to name 
   for (const apiVersion of [
     'v1alpha1',
     'service/v1alpha1',
-    'agent-safety/v1alpha1',
+    'customshouse/v1alpha1',
     'safety.example.com/v1alpha1',
   ]) {
     assert.equal(buildTestPolicy({ documents: [{ apiVersion, policy: RULE }] }).rules.length, 1);

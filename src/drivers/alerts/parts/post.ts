@@ -1,3 +1,4 @@
+import { PACKAGE_NAME } from '../../../core/names.ts';
 import {
   type HttpClient,
   HttpFailure,
@@ -57,7 +58,7 @@ async function sendPost(
     const reply = await client.call({
       method: 'POST',
       url,
-      headers: { 'content-type': 'application/json', 'user-agent': 'agent-safety', ...headers },
+      headers: { 'content-type': 'application/json', 'user-agent': PACKAGE_NAME, ...headers },
       body,
       signal,
       response_bytes_max: 0,

@@ -9,7 +9,7 @@ type Shell = (typeof SHELLS)[number];
 export function defineCompletion(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Print a completion script for `agent-safety`, and in bash for `./service` too. The script is static. Regenerate it after each upgrade.',
+      'Print a completion script for `customshouse`, and in bash for `./service` too. The script is static. Regenerate it after each upgrade.',
     )
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action(async (shell: Shell) => {
@@ -18,7 +18,7 @@ export function defineCompletion(command: Command, terminal: Terminal): void {
   addExamples(command, [
     ['source <(service completion bash)', 'in ~/.bashrc'],
     ['source <(service completion zsh)', 'in ~/.zshrc, after compinit'],
-    ['service completion fish > ~/.config/fish/completions/agent-safety.fish', ''],
+    ['service completion fish > ~/.config/fish/completions/customshouse.fish', ''],
   ]);
 }
 

@@ -43,7 +43,7 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     )
     .option(
       '--shared',
-      'with --scope project: write no absolute path, so that a team can commit the hook; `agent-safety` must be in the PATH',
+      'with --scope project: write no absolute path, so that a team can commit the hook; `customshouse` must be in the PATH',
     )
     .option('--force', 'overwrite a framework file that was edited')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
@@ -68,6 +68,10 @@ export function defineSetup(command: Command, terminal: Terminal): void {
 
 async function runSetup(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
   if (options.list) return printSetupNames(options.json === true, terminal);
+  if (!options.uninstall && !options.dryRun) {
+    const { moveEarlierFolders } = await import('../setup/earlier-folders.ts');
+    moveEarlierFolders(terminal);
+  }
   if (name === undefined) return setUpFound(options, terminal);
   const host = codingAgents.find((each) => each.name === name);
   refuseMisplaced(options, host !== undefined);

@@ -21,7 +21,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
     .action((options: StatusOptions) => runStatus(options, terminal));
   addExamples(command, [
     ['service status', ''],
-    ['service status --config /etc/agent-safety/service.yaml --json', 'for a monitor'],
+    ['service status --config /etc/customshouse/service.yaml --json', 'for a monitor'],
   ]);
 }
 

@@ -6,7 +6,7 @@ import { type CommandWords, PROGRAM_NAME } from './words.ts';
  */
 export function writeBashCompletion(all: readonly CommandWords[]): string {
   return `# bash completion for ${PROGRAM_NAME}
-_agent_safety_complete() {
+_customshouse_complete() {
   local cur prev path words i
   cur="\${COMP_WORDS[COMP_CWORD]}"
   prev="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -30,7 +30,7 @@ ${writeCommandCases(all)}
   COMPREPLY=()
   while IFS='' read -r i; do COMPREPLY+=("$i"); done < <(compgen -W "$words" -- "$cur")
 }
-complete -o default -F _agent_safety_complete ${PROGRAM_NAME} ./service
+complete -o default -F _customshouse_complete ${PROGRAM_NAME} ./service
 `;
 }
 

@@ -11,7 +11,7 @@ const exec = promisify(execFile);
 /** Returns the words that bash offers after Tab. */
 async function completeWords(script: string, words: readonly string[], cwd: string): Promise<string[]> {
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-  const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _agent_safety_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _customshouse_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await exec('bash', ['-c', `${script}\n${ask}`], { cwd });
   return stdout.split('\n').filter((line) => line !== '');
 }

@@ -3,7 +3,7 @@ import { type CommandWords, type OptionWord, PROGRAM_NAME, type Word } from './w
 /** Returns a completion script for fish, which contains all words. */
 export function writeFishCompletion(all: readonly CommandWords[]): string {
   return `# fish completion for ${PROGRAM_NAME}
-function __agent_safety_at
+function __customshouse_at
     set -l at ''
     for word in (commandline -opc)[2..-1]
         switch "$at/$word"
@@ -29,7 +29,7 @@ function writeSteps(all: readonly CommandWords[]): string {
 function writeCompletions(name: string, all: readonly CommandWords[]): string {
   return all
     .flatMap(({ path, subcommands, options, values }) => {
-      const start = `complete -c ${name} -n "__agent_safety_at '${path}'"`;
+      const start = `complete -c ${name} -n "__customshouse_at '${path}'"`;
       return [
         ...subcommands.map((word) => `${start} -f ${writeWord(word)}`),
         ...values.map((word) => `${start} -f ${writeWord({ word, about: '' })}`),

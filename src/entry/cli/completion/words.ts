@@ -47,4 +47,4 @@ function listOptionWords(option: Option): OptionWord[] {
 /**
  * The command that the scripts complete. `service` alone is a program of Debian, which already has a completion script.
  */
-export const PROGRAM_NAME = 'agent-safety';
+export { PACKAGE_NAME as PROGRAM_NAME } from '../../../core/names.ts';

@@ -1,11 +1,11 @@
 import { type CommandWords, PROGRAM_NAME, type Word } from './words.ts';
 
 /**
- * Returns a completion script for zsh, which contains all words. Source it, or put it in `fpath` as `_agent-safety`.
+ * Returns a completion script for zsh, which contains all words. Source it, or put it in `fpath` as `_customshouse`.
  */
 export function writeZshCompletion(all: readonly CommandWords[]): string {
   return `#compdef ${PROGRAM_NAME}
-_agent_safety() {
+_customshouse() {
   local command_path='' previous="\${words[CURRENT-1]}" i
   local -a found
   for ((i = 2; i < CURRENT; i++)); do
@@ -21,7 +21,7 @@ ${writeCommandCases(all)}
   esac
   _describe 'command' found || _files
 }
-if [ "\${funcstack[1]}" = '_agent_safety' ]; then _agent_safety "$@"; else compdef _agent_safety ${PROGRAM_NAME}; fi
+if [ "\${funcstack[1]}" = '_customshouse' ]; then _customshouse "$@"; else compdef _customshouse ${PROGRAM_NAME}; fi
 `;
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../../coding-agents/setup/apply.ts';
 import { planHooksPart, planServerPart } from '../../../coding-agents/setup/parts.ts';
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
+import { PACKAGE_NAME } from '../../../core/names.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Consent } from '../skills/consent.ts';
@@ -141,7 +142,7 @@ function buildFileRequests(
   const { needs_event, guards_exit, project_folder } = settings;
   const start =
     shared && !uninstall
-      ? { program: [PROGRAM], config: resolvePathInProject(file, machine), project_folder }
+      ? { program: [PACKAGE_NAME], config: resolvePathInProject(file, machine), project_folder }
       : { program, config: file };
   const hooks = planHooksPart(settings, (event) =>
     formatHookCommand({ ...start, dialect: name, event: needs_event ? event : null, guards_exit }),
@@ -175,9 +176,6 @@ function remarkOnServer(
   return [adviseByHand(options.scope, words.map(quoteArg).join(' '))];
 }
 
-/** The name of the program in the `PATH`. */
-const PROGRAM = 'agent-safety';
-
 function resolvePathInProject(file: string, { project }: Machine): string {
   const path = relative(realpathSync(project), existsSync(file) ? realpathSync(file) : resolve(file));
   if (!path.startsWith('..') && !isAbsolute(path)) return path;
@@ -197,7 +195,7 @@ function remarkOnSharing(
 ): readonly string[] {
   if (shared)
     return [
-      `Commit this file and the configuration. Everyone who shares them needs \`${PROGRAM}\` in the PATH (npm install -g ${PROGRAM}); without it every tool call is denied.`,
+      `Commit this file and the configuration. Everyone who shares them needs \`${PACKAGE_NAME}\` in the PATH (npm install -g ${PACKAGE_NAME}); without it every tool call is denied.`,
     ];
   const own_scope = settings.targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];

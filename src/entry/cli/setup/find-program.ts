@@ -4,6 +4,7 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE_NAME } from '../../../core/names.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 
 /** The start of this process. */
@@ -38,14 +39,14 @@ export function findProgram(started: Partial<ProcessStart> = {}): InstalledProgr
 
 /** Plans a copy to a permanent folder, because a coding agent treats a missing hook as an allow. */
 function planCopiedProgram(here: string, node: string, env: ProcessStart['env']): InstalledProgram {
-  const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
+  const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}${PACKAGE_NAME}${sep}`));
   const from = join(folder, 'node_modules');
   const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local/share');
-  const to = join(data, 'agent-safety', `${getPackageVersion()}-${getFingerprint(from)}`);
+  const to = join(data, PACKAGE_NAME, `${getPackageVersion()}-${getFingerprint(from)}`);
   const moved = (path: string) =>
     path.startsWith(from) ? join(to, 'node_modules', path.slice(from.length)) : path;
   return {
-    words: [moved(node), join(to, 'node_modules/agent-safety/dist/entry/cli/bin.js')],
+    words: [moved(node), join(to, 'node_modules', PACKAGE_NAME, 'dist/entry/cli/bin.js')],
     copy: { from, to },
   };
 }

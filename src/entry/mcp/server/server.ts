@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { PRODUCT_NAME } from '../../../core/names.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
 import {
   buildFaultResult,
@@ -30,7 +31,7 @@ const LIST_KEPT_MS = 300_000;
  */
 export function createToolServer(asking: ToolServerPorts): Server {
   const server = new Server(
-    { name: 'service', title: 'Agent safety', version: asking.version },
+    { name: 'service', title: PRODUCT_NAME, version: asking.version },
     {
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,

@@ -87,7 +87,7 @@ function buildTestService(rules: readonly AlertRuleInput[], store: Store): Alert
       { name: 'file', type: 'file' },
       { name: 'chat', type: 'webhook' },
     ],
-    source: 'agent-safety',
+    source: 'customshouse',
     console_url: 'https://safety.example',
     links: { build: (request_id) => `https://safety.example/v1/approvals/${request_id}/open` },
     listRecent: async () => {

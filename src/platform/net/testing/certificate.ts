@@ -13,7 +13,7 @@ export function makeCertificate(
 ): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // The name is unique, because a certificate of another issuer with the same name would be tried in its place.
-  const name = `agent-safety test ${randomBytes(8).toString('hex')}`;
+  const name = `customshouse test ${randomBytes(8).toString('hex')}`;
   const issuer = encodeSequence(
     encodeSet(encodeSequence(encodeOid(COMMON_NAME), encodeDer(0x0c, Buffer.from(name)))),
   );

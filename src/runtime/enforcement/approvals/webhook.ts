@@ -1,3 +1,4 @@
+import { PACKAGE_NAME } from '../../../core/names.ts';
 import { HttpFailure, openHttpClient } from '../../../platform/net/http-client.ts';
 import { buildWebhookHeaders, type SignedMessage } from '../../../platform/net/webhook-signature.ts';
 
@@ -24,7 +25,7 @@ export async function postWebhook(message: SignedMessage, webhook: ApprovalWebho
       url,
       headers: {
         'content-type': 'application/json',
-        'user-agent': 'agent-safety',
+        'user-agent': PACKAGE_NAME,
         ...buildWebhookHeaders(message, secret),
       },
       body: message.body,

@@ -68,8 +68,8 @@ export function openCallRecord(
         'gen_ai.provider.name': labels['gen_ai.provider.name'],
         'gen_ai.request.model': sanitizeOptionalName(model) ?? labels['gen_ai.request.model'],
         'http.response.status_code': status,
-        'agent_safety.provider': provider,
-        'agent_safety.attempts': attempts,
+        'customshouse.provider': provider,
+        'customshouse.attempts': attempts,
       });
     },
     chunk: () => {
@@ -121,7 +121,7 @@ function buildEndAttributes({ error, id, model, finish_reasons, usage, micro_usd
     'gen_ai.usage.output_tokens': usage?.output_tokens,
     'gen_ai.usage.cache_read.input_tokens': usage?.cache_read_tokens,
     'gen_ai.usage.cache_creation.input_tokens': usage?.cache_write_tokens,
-    'agent_safety.cost.usd': micro_usd === null ? undefined : micro_usd / 1_000_000,
+    'customshouse.cost.usd': micro_usd === null ? undefined : micro_usd / 1_000_000,
   };
 }
 

@@ -61,9 +61,9 @@ export function buildGuardrailAttributes(
         : computeContentHash(crossing, hash_key),
     ...buildIdentityAttributes(crossing),
     'gen_ai.tool.name': truncateName(crossing.tool),
-    'agent_safety.event.id': event_id,
-    'agent_safety.coverage': judged.coverage.status,
-    'agent_safety.scan.duration_ms': scan_duration_ms,
+    'customshouse.event.id': event_id,
+    'customshouse.coverage': judged.coverage.status,
+    'customshouse.scan.duration_ms': scan_duration_ms,
   };
 }
 
@@ -74,7 +74,7 @@ export function buildIdentityAttributes(
   return {
     'gen_ai.agent.id': truncateName(subject.agent_id),
     'gen_ai.conversation.id': truncateName(subject.session_id),
-    'agent_safety.tenant.id': truncateName(subject.tenant_id),
+    'customshouse.tenant.id': truncateName(subject.tenant_id),
   };
 }
 
@@ -125,14 +125,14 @@ export function buildFindingEvents({ findings, violations, policy_hash }: Verdic
         'gen_ai.guardrail.security.policy.id': policy_hash,
         'gen_ai.guardrail.security.policy.rule.id': rule,
         'gen_ai.guardrail.security.risk.category': type,
-        'agent_safety.finding.severity': severity,
-        'agent_safety.finding.detector': detector,
+        'customshouse.finding.severity': severity,
+        'customshouse.finding.detector': detector,
       };
       counts.set(key, { count: 1, attributes });
     }
   }
   return [...counts.values()].map(({ count, attributes }) => ({
-    attributes: { ...attributes, 'agent_safety.finding.count': count },
+    attributes: { ...attributes, 'customshouse.finding.count': count },
   }));
 }
 

@@ -36,7 +36,7 @@ export function openInstruments(meter: Meter): Instruments {
       CHUNK_SECONDS,
     ),
     check_seconds: histogram(
-      'agent_safety.guardrail.duration',
+      'customshouse.guardrail.duration',
       's',
       'Checks, until the decision is recorded.',
       CHECK_SECONDS,

@@ -95,8 +95,8 @@ test('a check is a span with what was found right and what was done', async () =
   assert.equal(name, 'run_guardrail scan_input');
   assert.deepEqual([kind, parent_id, status], [1, '', 0]);
   const {
-    'agent_safety.event.id': event_id,
-    'agent_safety.scan.duration_ms': took,
+    'customshouse.event.id': event_id,
+    'customshouse.scan.duration_ms': took,
     ...reported
   } = attributes;
   assert.match(String(event_id), /^evt_/);
@@ -115,14 +115,14 @@ test('a check is a span with what was found right and what was done', async () =
     'gen_ai.guardrail.security.risk.category': 'secret_detected',
     'gen_ai.guardrail.security.content.modified': false,
     'gen_ai.agent.id': buildExampleCrossing('').agent_id,
-    'agent_safety.tenant.id': 'default',
-    'agent_safety.coverage': 'full',
+    'customshouse.tenant.id': 'default',
+    'customshouse.coverage': 'full',
   });
   assert.equal(events.length, 1);
   assert.equal(events[0]!.name, 'gen_ai.guardrail.security.finding');
   assert.equal(events[0]!.attributes['gen_ai.guardrail.security.policy.rule.id'], 'no-secrets');
-  assert.equal(events[0]!.attributes['agent_safety.finding.count'], 1);
-  assert.equal(resource['service.name'], 'agent-safety');
+  assert.equal(events[0]!.attributes['customshouse.finding.count'], 1);
+  assert.equal(resource['service.name'], 'customshouse');
   assert.equal(resource['service.version'], '1.2.3');
   assert.match(String(resource['service.instance.id']), /^[0-9a-f-]{36}$/);
 });
@@ -235,10 +235,10 @@ test('a call is a client span above its checks, and its provider gets it as the 
     'gen_ai.request.stream': true,
     'gen_ai.agent.id': 'coder',
     'gen_ai.conversation.id': 's-1',
-    'agent_safety.tenant.id': 'default',
+    'customshouse.tenant.id': 'default',
     'http.response.status_code': 200,
-    'agent_safety.provider': 'main',
-    'agent_safety.attempts': 2,
+    'customshouse.provider': 'main',
+    'customshouse.attempts': 2,
     'gen_ai.response.id': 'resp-1',
     'gen_ai.response.model': 'gpt-5-2026',
     'gen_ai.response.finish_reasons': ['stop'],
@@ -246,7 +246,7 @@ test('a call is a client span above its checks, and its provider gets it as the 
     'gen_ai.usage.output_tokens': 30,
     'gen_ai.usage.cache_read.input_tokens': 100,
     'gen_ai.usage.cache_creation.input_tokens': 7,
-    'agent_safety.cost.usd': 0.00125,
+    'customshouse.cost.usd': 0.00125,
   });
   const named = (name: string) => collector.points().filter((point) => point.name === name);
   assert.deepEqual(
@@ -261,7 +261,7 @@ test('a call is a client span above its checks, and its provider gets it as the 
       named(name).map(({ count, unit }) => [count, unit]),
       [[1, 's']],
     );
-  assert.equal(named('agent_safety.guardrail.duration').length, 1);
+  assert.equal(named('customshouse.guardrail.duration').length, 1);
   await collector.close();
 });
 
@@ -356,7 +356,7 @@ test('the sampler and the resource are those of the standard variables', async (
     await enforce(buildExampleCrossing('hello'), caller, 'scan_input', watched);
     await telemetry.close();
     assert.equal(collector.spans().length, expected, JSON.stringify(env));
-    assert.equal(collector.points().find(({ name }) => name === 'agent_safety.guardrail.duration')!.count, 2);
+    assert.equal(collector.points().find(({ name }) => name === 'customshouse.guardrail.duration')!.count, 2);
     await collector.close();
   }
 });

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Meter, Span, Tracer } from '@opentelemetry/api';
+import { PACKAGE_NAME } from '../../../core/names.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Config } from '../../config/index.ts';
 import { limitNames } from '../labels.ts';
@@ -45,7 +46,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry | 
   });
 }
 
-const SCOPE = 'agent-safety';
+const SCOPE = PACKAGE_NAME;
 /** The maximum number of models that become labels; others are `other`. */
 const MODELS_MAX = 200;
 const COMPLAINT_MS = 60_000;
@@ -100,7 +101,7 @@ function getResource({ settings, version, process_name }: TelemetryParts, { reso
     'service.name': SCOPE,
     'service.version': version,
     'service.instance.id': randomUUID(),
-    'agent_safety.process': process_name,
+    'customshouse.process': process_name,
     'process.pid': process.pid,
   });
   const { resourceAttributesEnvDetector, serviceNameEnvDetector } = resources;

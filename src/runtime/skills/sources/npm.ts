@@ -12,7 +12,7 @@ const NPM_MS_MAX = 120_000;
 const ANSWER_BYTES_MAX = 8_388_608;
 
 /** The keyword of skill packages in a registry. */
-export const NPM_KEYWORD = 'agent-safety-skill';
+export const NPM_KEYWORD = 'customshouse-skill';
 
 const SPEC =
   /^((?:@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,200})(?:@([0-9A-Za-z][0-9A-Za-z.+-]{0,100}))?$/;

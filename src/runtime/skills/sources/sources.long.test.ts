@@ -174,7 +174,7 @@ test('a package of a registry is fetched by npm, compared with its SHA-512, and 
       name: '@acme/rules',
       version: '1.2.0',
       description: 'Rules.',
-      keywords: ['agent-safety-skill'],
+      keywords: ['customshouse-skill'],
     };
     await writeFiles(join(dir, 'source'), {
       ...SKILL,

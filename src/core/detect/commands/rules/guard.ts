@@ -36,10 +36,10 @@ export const guardRules: readonly CommandRule[] = [
     hits: [
       'service approvals approve apr_0123456789abcdef01234567',
       './service token show operator',
-      'npx agent-safety setup claude-code --uninstall --yes',
-      'node node_modules/agent-safety/dist/entry/cli/bin.js skills remove coding-agent --yes --force',
-      '/usr/local/bin/agent-safety fingerprint add --rule x',
-      'npm exec -- agent-safety approvals deny apr_1',
+      'npx customshouse setup claude-code --uninstall --yes',
+      'node node_modules/customshouse/dist/entry/cli/bin.js skills remove coding-agent --yes --force',
+      '/usr/local/bin/customshouse fingerprint add --rule x',
+      'npm exec -- customshouse approvals deny apr_1',
       'curl -X POST http://127.0.0.1:8000/v1/approvals/apr_1/approve',
       'curl -X POST http://127.0.0.1:8000/v1/session/set-up -d "{}"',
       'journalctl -u service | grep svc_link_',
@@ -52,7 +52,7 @@ export const guardRules: readonly CommandRule[] = [
       'service init',
       './service logs --last 1h',
       'service nginx restart',
-      'npx agent-safety doctor',
+      'npx customshouse doctor',
       'service approvals approve --help',
       'service setup claude-code --dry-run',
       'curl http://127.0.0.1:8000/v1/approvals',
@@ -129,7 +129,7 @@ export const guardRules: readonly CommandRule[] = [
       'rm -rf ~/.claude',
       "sed -i '/hooks/d' .gemini/settings.json",
       'mv .cursor/hooks.json /tmp',
-      'tee .github/hooks/agent-safety.json',
+      'tee .github/hooks/customshouse.json',
     ],
     misses: [
       'cat .claude/settings.json',
@@ -207,16 +207,16 @@ export const guardRules: readonly CommandRule[] = [
     saw: stopsService,
     hits: [
       'pkill -f service',
-      'killall agent-safety',
-      'systemctl stop agent-safety',
-      'npm uninstall -g agent-safety',
+      'killall customshouse',
+      'systemctl stop customshouse',
+      'npm uninstall -g customshouse',
       'pkill -9 -f "service serve"',
     ],
     misses: [
       'pkill -f my-server',
       'systemctl stop nginx',
-      'npm install -g agent-safety',
-      'systemctl status agent-safety',
+      'npm install -g customshouse',
+      'systemctl status customshouse',
       'pgrep node',
     ],
   },
@@ -330,8 +330,8 @@ function switchesGuardOff(command: Command): boolean {
 
 /** Names of this service in a list of processes, units or packages. */
 const OWN_PROCESS =
-  /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|daemon-process|service\.ya?ml/i;
-const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;
+  /^(?:\.\/)?(?:service|customshouse|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|customshouse|agent-safety|entry\/cli\/(?:bin|main)|daemon-process|service\.ya?ml/i;
+const OWN_UNIT = /^(?:(?:customshouse|agent-safety)[\w@-]*)(?:\.service)?$/i;
 
 function stopsService(command: Command): boolean {
   const { name, words } = command;
@@ -341,11 +341,11 @@ function stopsService(command: Command): boolean {
     return operands.some((text) => OWN_PROCESS.test(text));
   if (name === 'pgrep') return command.feeds_pipe === true && operands.some((text) => OWN_PROCESS.test(text));
   if (name === 'kill')
-    return words.some(({ text }) => /\bservice\b.*\b(?:serve|hook)|agent-safety/.test(text));
+    return words.some(({ text }) => /\bservice\b.*\b(?:serve|hook)|customshouse|agent-safety/.test(text));
   if (/^(?:npm|pnpm|yarn|bun)$/.test(name))
     return (
       operands.some((text) => /^(?:uninstall|un|unlink|remove|rm|r)$/.test(text)) &&
-      operands.some((text) => /^agent-safety(?:@.*)?$/.test(text))
+      operands.some((text) => /^(?:customshouse|agent-safety)(?:@.*)?$/.test(text))
     );
   const ends = operands.some((text) =>
     /^(?:stop|disable|mask|kill|restart|unload|bootout|remove|rm|delete)$/.test(text),

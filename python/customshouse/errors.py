@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from .verdict import Verdict, Violation
 
 
-class AgentSafetyError(Exception):
+class CustomshouseError(Exception):
     """Base of all errors of the SDK."""
 
 
-class BlockedError(AgentSafetyError):
+class BlockedError(CustomshouseError):
     """A check blocked. Nothing of the content may be used, and a blocked tool call did not run."""
 
     def __init__(self, verdict: Verdict) -> None:
@@ -41,7 +41,7 @@ class BlockedError(AgentSafetyError):
         return self.verdict.event_id
 
 
-class ToolError(AgentSafetyError):
+class ToolError(CustomshouseError):
     """A tool failed, and a rule masks its error. The message is the masked text."""
 
 
@@ -73,15 +73,15 @@ class ApprovalRequiredError(BlockedError):
         return await self._wait_async(timeout_seconds)
 
 
-class AIBackendNotConfiguredError(AgentSafetyError):
+class AIBackendNotConfiguredError(CustomshouseError):
     """The advisory layer has no model back end. The message says how to configure one."""
 
 
-class ServiceUnavailableError(AgentSafetyError):
+class ServiceUnavailableError(CustomshouseError):
     """The service could not be reached in time, or its answer cannot be used. Checks block instead of raising this."""
 
 
-class ServiceRefusedError(AgentSafetyError):
+class ServiceRefusedError(CustomshouseError):
     """The service refused a request: a wrong key, a missing permission, a malformed request."""
 
     def __init__(self, message: str, status: int, code: str) -> None:
@@ -92,11 +92,11 @@ class ServiceRefusedError(AgentSafetyError):
         """The stable code of the refusal, for example `unauthenticated`."""
 
 
-class ServiceRequiredError(AgentSafetyError):
+class ServiceRequiredError(CustomshouseError):
     """A feature that needs the state of a service was used on a local guard."""
 
 
-class PolicyLoadError(AgentSafetyError):
+class PolicyLoadError(CustomshouseError):
     """A policy that cannot be used. `problems` has one sentence for each mistake."""
 
     def __init__(self, problems: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ def view_with(original: Any, **members: Any) -> Any:
     """Return a view of an object, with the same state and of a subclass of its type, that has these members."""
     own = type(original)
     kind: Any = type(own.__name__, (own,), members)
-    kind.is_agent_safety_view = True
+    kind.is_customshouse_view = True
     view: Any = object.__new__(kind)
     # A model of pydantic has a part of its state in slots.
     for name in ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__"):
@@ -20,4 +20,4 @@ def view_with(original: Any, **members: Any) -> Any:
 
 def is_view(value: Any) -> bool:
     """Return whether `view_with` made the object."""
-    return getattr(type(value), "is_agent_safety_view", False)
+    return getattr(type(value), "is_customshouse_view", False)

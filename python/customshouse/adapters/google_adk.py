@@ -1,7 +1,7 @@
 """Guards agents of Google's ADK: prompts, tool calls, tool results and answers. Needs google-adk 2.0 or later.
 
     from google.adk.runners import InMemoryRunner
-    from agent_safety.adapters.google_adk import GuardPlugin
+    from customshouse.adapters.google_adk import GuardPlugin
 
     runner = InMemoryRunner(agent=agent, plugins=[GuardPlugin()])
 
@@ -30,7 +30,7 @@ CALL_ID_PREFIX = "adk-"
 class GuardPlugin(BasePlugin):
     """The plug-in for a runner."""
 
-    def __init__(self, guard: Guard | None = None, name: str = "agent_safety") -> None:
+    def __init__(self, guard: Guard | None = None, name: str = "customshouse") -> None:
         super().__init__(name=name)
         self.guard = guard or default_guard("google-adk")
 

@@ -38,11 +38,11 @@ def safety_guard(
 
 @pytest.fixture
 def assert_blocked() -> Callable[..., Any]:
-    """`agent_safety.testing.assert_blocked`."""
+    """`customshouse.testing.assert_blocked`."""
     return testing.assert_blocked
 
 
 @pytest.fixture
 def assert_redacted() -> Callable[..., Any]:
-    """`agent_safety.testing.assert_redacted`."""
+    """`customshouse.testing.assert_redacted`."""
     return testing.assert_redacted

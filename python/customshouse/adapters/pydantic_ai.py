@@ -1,7 +1,7 @@
 """Guards agents of Pydantic AI: prompts, tool calls, tool results and answers. Needs pydantic-ai 2.68 or later.
 
     from pydantic_ai import Agent
-    from agent_safety.adapters.pydantic_ai import GuardCapability
+    from customshouse.adapters.pydantic_ai import GuardCapability
 
     agent = Agent(model, tools=[look_up], capabilities=[GuardCapability()])
 
@@ -33,7 +33,7 @@ from ._shown import ShownTexts, write_json
 
 # An older version would ignore the method below, and its streams would show what was not checked.
 if not hasattr(AbstractCapability, "get_wrapper_model"):
-    raise ImportError("agent_safety.adapters.pydantic_ai needs pydantic-ai 2.68 or later.")
+    raise ImportError("customshouse.adapters.pydantic_ai needs pydantic-ai 2.68 or later.")
 
 @dataclass
 class GuardCapability(AbstractCapability[Any]):
@@ -136,7 +136,7 @@ _STEERING = (ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, Tool
 """Errors of a tool by which it steers the run."""
 
 # Marks an answer whose stream was checked, so that it is not checked and recorded again.
-_CHECKED = "_agent_safety_checked"
+_CHECKED = "_customshouse_checked"
 
 
 async def _check_answer(guard: Guard, response: Any, request: Any) -> Any:

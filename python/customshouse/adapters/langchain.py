@@ -1,7 +1,7 @@
 """Guards agents of LangChain: prompts, tool calls, tool results and answers. Needs langchain 1.0 or later.
 
     from langchain.agents import create_agent
-    from agent_safety.adapters.langchain import GuardMiddleware
+    from customshouse.adapters.langchain import GuardMiddleware
 
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from .errors import AgentSafetyError
+from .errors import CustomshouseError
 
 SEGMENT_BYTES_MAX = 1_048_576
 REFUSED_BYTES_MAX = 1_048_576
@@ -32,7 +32,7 @@ SEGMENT = re.compile(r"([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{16})-\d{1,10}\.jsonl")
 STARTED = time.time()
 
 
-class SpoolFullError(AgentSafetyError):
+class SpoolFullError(CustomshouseError):
     """The folder is full."""
 
 
@@ -250,11 +250,11 @@ def _make_folder(folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         found = os.stat(folder)
     except OSError:
-        raise AgentSafetyError(
+        raise CustomshouseError(
             f"The spool folder {folder} cannot be created. Name another one in `spool_folder`."
         ) from None
     if sys.platform != "win32" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise AgentSafetyError(f"The spool folder {folder} may be written by others. Make it your own, mode 0700.")
+        raise CustomshouseError(f"The spool folder {folder} may be written by others. Make it your own, mode 0700.")
 
 
 def _is_alive(pid: int) -> bool:

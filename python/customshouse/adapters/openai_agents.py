@@ -1,6 +1,6 @@
 """Guards agents of the OpenAI Agents SDK: prompts, tool calls, tool results and answers. Needs openai-agents 0.4.
 
-    from agent_safety.adapters.openai_agents import run, run_streamed
+    from customshouse.adapters.openai_agents import run, run_streamed
 
     result = await run(agent, "What is the weather?")
     result = await run_streamed(agent, "What is the weather?")
@@ -155,7 +155,7 @@ def _final_check(guard: Guard) -> Any:
             raise BlockedError(failed_verdict("sdk.final_output", reason))
         return Passed(output_info=None, tripwire_triggered=False)
 
-    return OutputGuardrail(guardrail_function=check, name="agent_safety")
+    return OutputGuardrail(guardrail_function=check, name="customshouse")
 
 
 class _GuardedProvider(ModelProvider):

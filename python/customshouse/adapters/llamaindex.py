@@ -1,7 +1,7 @@
 """Guards agents of LlamaIndex: prompts, tool calls, tool results and answers. Needs llama-index-core 0.13 or later.
 
     from llama_index.core.agent.workflow import FunctionAgent
-    from agent_safety.adapters.llamaindex import guarded_tools, run
+    from customshouse.adapters.llamaindex import guarded_tools, run
 
     agent = FunctionAgent(tools=guarded_tools([look_up, pay]), llm=llm)
     answer = await run(agent, "What is the weather?")

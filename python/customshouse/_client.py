@@ -14,7 +14,7 @@ import httpx
 
 from ._flow import Body, Check
 from ._plain import encode
-from .errors import AgentSafetyError, AIBackendNotConfiguredError, ServiceRefusedError, ServiceUnavailableError
+from .errors import CustomshouseError, AIBackendNotConfiguredError, ServiceRefusedError, ServiceUnavailableError
 from .verdict import Approval, Verdict, failed_verdict, read_approval, read_verdict
 
 OnUnavailable = Literal["block", "allow"]
@@ -66,11 +66,11 @@ class ClientBackend:
         self.url = (url or os.environ.get("SERVICE_URL") or "http://127.0.0.1:8000").rstrip("/")
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise AgentSafetyError("`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.")
+            raise CustomshouseError("`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.")
         if not timeout_seconds > 0:
-            raise AgentSafetyError("`timeout_seconds` must be a number of seconds above 0.")
+            raise CustomshouseError("`timeout_seconds` must be a number of seconds above 0.")
         if on_unavailable not in ("block", "allow"):
-            raise AgentSafetyError('`on_unavailable` must be "block" or "allow".')
+            raise CustomshouseError('`on_unavailable` must be "block" or "allow".')
         key = key or os.environ.get("SERVICE_KEY")
         self.timeout_seconds = timeout_seconds
         self.on_unavailable = on_unavailable
@@ -149,7 +149,7 @@ class ClientBackend:
             return None
 
     def post(self, path: str, content: bytes, seconds: float | None = None) -> object:
-        """Send JSON and return the answer, after `seconds` at most. Raises `AgentSafetyError`."""
+        """Send JSON and return the answer, after `seconds` at most. Raises `CustomshouseError`."""
         less = 0.0 if seconds is None else min(0.0, seconds - self.timeout_seconds)
         return self._call("POST", path, content, less)
 
@@ -189,7 +189,7 @@ class ClientBackend:
         for pause in RETRY_PAUSES:
             try:
                 return self._call("GET", path, None, wait_seconds)
-            except AgentSafetyError as error:
+            except CustomshouseError as error:
                 if not _is_passing(error):
                     raise
             time.sleep(pause)
@@ -199,7 +199,7 @@ class ClientBackend:
         for pause in RETRY_PAUSES:
             try:
                 return await self._call_async("GET", path, None, wait_seconds)
-            except AgentSafetyError as error:
+            except CustomshouseError as error:
                 if not _is_passing(error):
                     raise
             await asyncio.sleep(pause)
@@ -305,7 +305,7 @@ def _read_answer(status: int, content: bytes) -> object:
     )
 
 
-def _is_passing(error: AgentSafetyError) -> bool:
+def _is_passing(error: CustomshouseError) -> bool:
     if isinstance(error, ServiceRefusedError):
         return error.status in (502, 503, 504) and error.code != "not_configured"
     return isinstance(error, ServiceUnavailableError)
@@ -336,7 +336,7 @@ def _advisor_seconds(status: object) -> float:
     return MODEL_ANSWERS_MAX * model_seconds + ADVISOR_EXTRA_SECONDS
 
 
-def _advisor_error(error: ServiceRefusedError) -> AgentSafetyError:
+def _advisor_error(error: ServiceRefusedError) -> CustomshouseError:
     if error.code == "not_configured":
         return AIBackendNotConfiguredError(str(error))
     return error

@@ -1,7 +1,7 @@
 """Guards agents of Strands: prompts, tool calls, tool results and answers. Needs strands-agents 1.20 or later.
 
     from strands import Agent
-    from agent_safety.adapters.strands import GuardHooks
+    from customshouse.adapters.strands import GuardHooks
 
     hooks = GuardHooks()
     agent = Agent(model=model, tools=[look_up], hooks=[hooks])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._spool import Spool, SpooledLine, SpoolFullError
-from .errors import AgentSafetyError, ServiceRefusedError, ServiceUnavailableError
+from .errors import CustomshouseError, ServiceRefusedError, ServiceUnavailableError
 
 # The limits of one batch. The service takes twice as many bytes.
 BATCH_LINES_MAX = 256
@@ -30,7 +30,7 @@ IDLE_SECONDS = 30.0
 PATH = "/v1/audit/import"
 # Members that the service sets itself.
 DROPPED = ("reason", "caller_id", "context_hash")
-_log = logging.getLogger("agent_safety")
+_log = logging.getLogger("customshouse")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Reporter:
         from ._client import ClientBackend
 
         if options.on_spool_full not in ("block", "drop"):
-            raise AgentSafetyError('`on_spool_full` must be "block" or "drop".')
+            raise CustomshouseError('`on_spool_full` must be "block" or "drop".')
         self._options = options
         self._service = ClientBackend(options.url, options.key, options.timeout_seconds)
         folder = options.spool_folder or _name_folder(self._service.url, agent_id, tenant_id or "default")
@@ -157,7 +157,7 @@ class Reporter:
             self._wake = threading.Event()
             self._closed = threading.Event()
         self._pid = os.getpid()
-        name, given = "agent-safety-report", (weakref.ref(self),)
+        name, given = "customshouse-report", (weakref.ref(self),)
         self._thread = threading.Thread(target=_work, args=given, name=name, daemon=True)
         self._thread.start()
 
@@ -177,7 +177,7 @@ class Reporter:
             _waiting.discard(self)
             if len(spool) > 0:
                 _waiting.add(self)
-        except (AgentSafetyError, OSError) as error:
+        except (CustomshouseError, OSError) as error:
             self._failures += 1
             self._last_error = str(error)
             if self._failures == 1:
@@ -260,7 +260,7 @@ def _name_folder(url: str, agent_id: str, tenant_id: str) -> Path:
     # Not by the key, because the decisions of an agent survive a rotation of its key.
     text = json.dumps([url, agent_id, tenant_id], separators=(",", ":"), ensure_ascii=False)
     name = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-    return Path(base) / "agent-safety" / "spool" / name
+    return Path(base) / "customshouse" / "spool" / name
 
 
 def _pause(failures: int, seconds_max: float) -> float:

@@ -1,7 +1,7 @@
 """Guards agents of the Claude Agent SDK: prompts, tool calls and tool results. Needs claude-agent-sdk 0.2 or later.
 
     from claude_agent_sdk import ClaudeAgentOptions, query
-    from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+    from customshouse.adapters.claude_agent import guard_hooks, guarded_query
 
     async for message in guarded_query("What is the weather?", ClaudeAgentOptions(hooks=guard_hooks())):
         ...

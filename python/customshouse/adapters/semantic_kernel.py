@@ -1,7 +1,7 @@
 """Guards a kernel of Semantic Kernel: prompts, function calls, results and answers. Needs semantic-kernel 1.30 or later.
 
     from semantic_kernel import Kernel
-    from agent_safety.adapters.semantic_kernel import guard_kernel, guarded_prompt
+    from customshouse.adapters.semantic_kernel import guard_kernel, guarded_prompt
 
     kernel = guard_kernel(Kernel())
     answer = await agent.get_response(messages=await guarded_prompt("What is the weather?"))

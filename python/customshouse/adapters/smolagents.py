@@ -1,7 +1,7 @@
 """Guards agents of smolagents: prompts, tool calls, tool results and answers. Needs smolagents 1.20 or later.
 
     from smolagents import ToolCallingAgent
-    from agent_safety.adapters.smolagents import guarded_tools, run
+    from customshouse.adapters.smolagents import guarded_tools, run
 
     agent = ToolCallingAgent(tools=guarded_tools([look_up]), model=model)
     answer = run(agent, "What is the weather?")
@@ -107,7 +107,7 @@ def _held_agent(agent: Any) -> Any:
     return view_with(agent, process_tool_calls=process_tool_calls, execute_tool_call=execute_tool_call)
 
 
-GUARD = "_agent_safety_guard"
+GUARD = "_customshouse_guard"
 """The member of a guarded tool that has its guard."""
 
 

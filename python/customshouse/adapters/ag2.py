@@ -1,7 +1,7 @@
 """Guards agents of AG2: prompts, tool calls, tool results and answers. Needs ag2 1.0 or later.
 
     from ag2 import Agent
-    from agent_safety.adapters.ag2 import guard_middleware
+    from customshouse.adapters.ag2 import guard_middleware
 
     agent = Agent("helper", config=config, tools=[look_up], middleware=[guard_middleware()])
 

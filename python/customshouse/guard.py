@@ -14,7 +14,7 @@ from ._flow import Advise, Backend, Body, Check, FindApproval, Flow, Sleep, run,
 from ._tool_error import run_tool, run_tool_async
 from ._plain import NotJson, restore, to_plain
 from ._report import ReportStatus
-from .errors import AgentSafetyError, ApprovalRequiredError, BlockedError
+from .errors import CustomshouseError, ApprovalRequiredError, BlockedError
 from .intelligence import AsyncIntelligence, Intelligence
 from .verdict import Verdict, blocked_because, failed_verdict
 
@@ -68,7 +68,7 @@ def read_options(
 ) -> GuardOptions:
     """Fill in the defaults: `SERVICE_AGENT_ID`, a random session, `SERVICE_APPROVAL_SECONDS` or 300."""
     if on_approval not in ("wait", "raise"):
-        raise AgentSafetyError('`on_approval` must be "wait" or "raise".')
+        raise CustomshouseError('`on_approval` must be "wait" or "raise".')
     if approval_timeout_seconds is None:
         try:
             approval_timeout_seconds = float(os.environ.get("SERVICE_APPROVAL_SECONDS") or APPROVAL_SECONDS)
@@ -183,7 +183,7 @@ class _Guarding:
             left = max(0.0, until - time.monotonic())
             try:
                 approval = yield FindApproval(request_id, min(WAIT_SECONDS_MAX, int(left)))
-            except AgentSafetyError as error:
+            except CustomshouseError as error:
                 raise BlockedError(blocked_because(verdict, str(error), "sdk.unavailable")) from None
             if approval.status == "approved":
                 return request_id

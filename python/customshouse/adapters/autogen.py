@@ -1,13 +1,13 @@
 """Guards agents of Microsoft's AutoGen: the model client and the tools. Needs autogen-core 0.7 or later.
 
     from autogen_agentchat.agents import AssistantAgent
-    from agent_safety.adapters.autogen import guarded_model, guarded_tools
+    from customshouse.adapters.autogen import guarded_model, guarded_tools
 
     agent = AssistantAgent("helper", model_client=guarded_model(client), tools=guarded_tools([look_up, pay]))
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. Reasoning is
 checked as an answer is. A message of another agent of the team arrives as a prompt, so that it is checked too. For AG2
-see `agent_safety.adapters.ag2`.
+see `customshouse.adapters.ag2`.
 """
 
 from __future__ import annotations

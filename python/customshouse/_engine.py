@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ._snapshot import open_snapshot
-from .errors import AgentSafetyError
+from .errors import CustomshouseError
 
 FUNCTIONS = ("check", "compile", "parseYaml", "version", "openStream", "pushStream", "endStream", "closeStream")
 HEAP_BYTES_MAX = 1_073_741_824
@@ -26,7 +26,7 @@ SCRIPT = Path(__file__).parent / "_core" / "core.js"
 Call = Callable[..., str]
 
 
-class EngineError(AgentSafetyError):
+class EngineError(CustomshouseError):
     """The engine could not run. Checks block then."""
 
 
@@ -50,7 +50,7 @@ def _open_jsrun() -> dict[str, Call]:
     runtime = jsrun.Runtime(config)
     if snapshot is None:
         runtime.eval(load_script())
-    return {name: runtime.eval(f"agentSafety.{name}") for name in FUNCTIONS}
+    return {name: runtime.eval(f"customshouse.{name}") for name in FUNCTIONS}
 
 
 def _open_jsrun_snapshot() -> bytes | None:
@@ -61,7 +61,7 @@ def _open_jsrun_snapshot() -> bytes | None:
         builder = jsrun.SnapshotBuilder()
         builder.execute_script("core.js", load_script())
         # The modules that compile a policy run at the first one.
-        builder.execute_script("compile.js", "agentSafety.compile('{\"config\":{}}')")
+        builder.execute_script("compile.js", "customshouse.compile('{\"config\":{}}')")
         return bytes(builder.build())
 
     try:
@@ -79,7 +79,7 @@ def _open_mini_racer() -> dict[str, Call]:
 
     def caller(name: str) -> Call:
         # A script is a third faster than a call, which converts each argument separately.
-        return lambda *values: context.eval(f"agentSafety.{name}({','.join(map(json.dumps, values))})")  # type: ignore[return-value]
+        return lambda *values: context.eval(f"customshouse.{name}({','.join(map(json.dumps, values))})")  # type: ignore[return-value]
 
     return {name: caller(name) for name in FUNCTIONS}
 
@@ -103,12 +103,12 @@ class Engine:
     def __init__(self, engine: str | None = None) -> None:
         self._pid = os.getpid()
         self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        name = engine or os.environ.get("AGENT_SAFETY_ENGINE") or None
+        name = engine or os.environ.get("CUSTOMSHOUSE_ENGINE") or None
         if name is not None and name not in _OPENERS:
-            raise EngineError(f"`AGENT_SAFETY_ENGINE` must be one of {', '.join(_OPENERS)}.")
+            raise EngineError(f"`CUSTOMSHOUSE_ENGINE` must be one of {', '.join(_OPENERS)}.")
         started: list[Any] = [None, None, _thread.allocate_lock()]
         started[2].acquire()
-        thread = threading.Thread(target=self._work, args=(name, started), name="agent-safety", daemon=True)
+        thread = threading.Thread(target=self._work, args=(name, started), name="customshouse", daemon=True)
         thread.start()
         started[2].acquire()
         if started[1] is not None:

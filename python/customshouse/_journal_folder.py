@@ -21,7 +21,7 @@ _cleaned: dict[str, float] = {}
 def create_journal_path() -> str:
     """Return the path of a new journal, and delete old ones.
 
-    The folder is `agent-safety` in `$XDG_STATE_HOME`, by default `~/.local/state`, and in `%LOCALAPPDATA%` on Windows. If it
+    The folder is `customshouse` in `$XDG_STATE_HOME`, by default `~/.local/state`, and in `%LOCALAPPDATA%` on Windows. If it
     cannot be written, it is a new folder for temporary files.
     """
     date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -30,7 +30,7 @@ def create_journal_path() -> str:
 
 def _open_folder() -> str:
     try:
-        folder = os.path.join(_state_folder(), "agent-safety")
+        folder = os.path.join(_state_folder(), "customshouse")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(folder)
@@ -39,7 +39,7 @@ def _open_folder() -> str:
             _cleaned[folder] = time.monotonic()
         return folder
     except OSError:
-        return tempfile.mkdtemp(prefix="agent-safety-")
+        return tempfile.mkdtemp(prefix="customshouse-")
 
 
 def _state_folder() -> str:

@@ -1,6 +1,6 @@
 """Guards graphs of LangGraph: nodes for prompts, models and tools. Needs langgraph 1.0 or later.
 
-    from agent_safety.adapters.langgraph import GuardNodes
+    from customshouse.adapters.langgraph import GuardNodes
 
     nodes = GuardNodes()
     graph.add_node("check_input", nodes.check_input)           # before the model

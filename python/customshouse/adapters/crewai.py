@@ -1,6 +1,6 @@
 """Guards every `Crew` of this process: prompts, tool calls, tool results and answers. Needs crewai 1.15 or later.
 
-    from agent_safety.adapters.crewai import guard_crews
+    from customshouse.adapters.crewai import guard_crews
 
     guard_crews()   # once, before a Crew is made
 
@@ -52,7 +52,7 @@ def guard_crews(guard: Guard | None = None) -> Guard:
             allowed = held.decide(None, context.tool_name, given)
         except Exception as error:
             refused.put(context, given, _notice_of(error))
-            raise HookAborted(reason=_notice_of(error), source="agent-safety") from None
+            raise HookAborted(reason=_notice_of(error), source="customshouse") from None
         # CrewAI keeps this very record.
         if allowed != context.tool_input:
             context.tool_input.clear()
@@ -94,7 +94,7 @@ def guard_crews(guard: Guard | None = None) -> Guard:
         if checked == raw:
             return
         if output.pydantic is not None or output.json_dict is not None:
-            raise HookAborted(reason="Refused: a structured output would have to be masked.", source="agent-safety")
+            raise HookAborted(reason="Refused: a structured output would have to be masked.", source="customshouse")
         output.raw = checked
 
     register_before_tool_call_hook(before_tool_call)
@@ -173,7 +173,7 @@ def _or_abort(check: Callable[..., Any], *values: Any) -> Any:
     try:
         return check(*values)
     except Exception as error:
-        raise HookAborted(reason=_notice_of(error), source="agent-safety") from None
+        raise HookAborted(reason=_notice_of(error), source="customshouse") from None
 
 
 class _Answers:

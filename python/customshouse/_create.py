@@ -11,7 +11,7 @@ from ._journal import JOURNAL_BYTES_MAX, Journal
 from ._local import LocalBackend
 from ._policy_files import read_policy_files
 from ._report import Reporter, ReportOptions
-from .errors import AgentSafetyError
+from .errors import CustomshouseError
 from .guard import Guard, OnApproval, read_options
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def quickstart(
     It decides in this process by the built-in policy, which blocks secrets in inputs and tool calls and masks secrets
     and personal data in outputs and results. `block_pii` blocks personal data instead of masking it; it wins over
     `redact_pii`. `custom_rules` are rules before the built-in ones, as in `policies` of service.yaml. The decisions
-    are written to `audit_path`, by default a new file in `$XDG_STATE_HOME/agent-safety` or `~/.local/state/agent-safety`,
+    are written to `audit_path`, by default a new file in `$XDG_STATE_HOME/customshouse` or `~/.local/state/customshouse`,
     where old ones are deleted when there are more than 100 or 1 GiB of them. `options` are those of
     `create_local_guard`.
     """
@@ -73,7 +73,7 @@ def create_local_guard(
     Raises `PolicyLoadError` if the policy has mistakes, or needs what only a service has.
     """
     if config is not None and policy is not None:
-        raise AgentSafetyError("Pass `config` or `policy`, not both.")
+        raise CustomshouseError("Pass `config` or `policy`, not both.")
     engine = shared_engine()
     source = policy or {}
     if config is not None:

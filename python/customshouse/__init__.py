@@ -1,6 +1,6 @@
 """Runtime safety for AI agents: rules decide what enters an agent, what it does, and what leaves it.
 
-    from agent_safety import quickstart
+    from customshouse import quickstart
 
     guard = quickstart()
     verdict = guard.input("Use key sk-...")
@@ -11,7 +11,7 @@ from ._create import create_client_guard, create_local_guard, default_guard, fro
 from ._report import ReportOptions, ReportStatus
 from ._version import __version__
 from .errors import (
-    AgentSafetyError,
+    CustomshouseError,
     AIBackendNotConfiguredError,
     ApprovalRequiredError,
     BlockedError,
@@ -28,7 +28,7 @@ from .verdict import Approval, Verdict, Violation
 
 __all__ = [
     "AIBackendNotConfiguredError",
-    "AgentSafetyError",
+    "CustomshouseError",
     "Approval",
     "ApprovalRequiredError",
     "AsyncGuard",
