@@ -1,4 +1,4 @@
-"""Guards agents of AG2. Install the package first: `pip install customshouse`.
+"""Guards agents of AG2. Needs the package `customshouse`.
 
     from service_ag2 import middleware
 

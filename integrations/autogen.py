@@ -1,4 +1,4 @@
-"""Guards agents of AutoGen. Install the package first: `pip install customshouse`.
+"""Guards agents of AutoGen. Needs the package `customshouse`.
 
     from service_autogen import guarded_model, guarded_tools
 

@@ -1,4 +1,4 @@
-// Guards agents of the Claude Agent SDK: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards agents of the Claude Agent SDK: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const messages = query({ prompt, options: { hooks: guardHooks } });
 //   for await (const message of guardMessages(messages)) ...

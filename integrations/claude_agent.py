@@ -1,4 +1,4 @@
-"""Guards agents of Claude Agent SDK. Install the package first: `pip install customshouse`.
+"""Guards agents of Claude Agent SDK. Needs the package `customshouse`.
 
     from service_claude_agent import guarded_query, hooks
 

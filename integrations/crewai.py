@@ -1,4 +1,4 @@
-"""Guards agents of CrewAI. Install the package first: `pip install customshouse`.
+"""Guards agents of CrewAI. Needs the package `customshouse`.
 
     import service_crewai  # once, before a Crew is made
 

@@ -1,4 +1,4 @@
-"""Guards Python code without an agent framework. Install the package first: `pip install customshouse`.
+"""Guards Python code without an agent framework. Needs the package `customshouse`.
 
     from service_generic import guard, guarded_tool
 

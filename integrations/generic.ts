@@ -1,4 +1,4 @@
-// Guards TypeScript code without an agent framework. Needs `npm install customshouse`.
+// Guards TypeScript code without an agent framework. Needs the package `customshouse`.
 //
 //   const sent = await guard.run('send_email', { to, body }, sendEmail);   // checks the call and its result
 //   const { text } = await generate(await guard.protect.input(prompt));

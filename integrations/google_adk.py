@@ -1,4 +1,4 @@
-"""Guards agents of Google ADK. Install the package first: `pip install customshouse`.
+"""Guards agents of Google ADK. Needs the package `customshouse`.
 
     from service_google_adk import plugin
 

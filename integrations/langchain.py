@@ -1,4 +1,4 @@
-"""Guards agents of LangChain. Install the package first: `pip install customshouse`.
+"""Guards agents of LangChain. Needs the package `customshouse`.
 
     from langchain.agents import create_agent
     from service_langchain import middleware

@@ -1,4 +1,4 @@
-// Guards agents of LangChain: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards agents of LangChain: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const agent = createAgent({ model, tools: [lookUp, pay], middleware: [guardMiddleware] });
 

@@ -1,4 +1,4 @@
-"""Guards agents of LangGraph. Install the package first: `pip install customshouse`.
+"""Guards agents of LangGraph. Needs the package `customshouse`.
 
     from service_langgraph import nodes
 

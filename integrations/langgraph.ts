@@ -1,4 +1,4 @@
-// Guards graphs of LangGraph: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards graphs of LangGraph: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const guarded = guardModel(model).bindTools(tools);
 //   const graph = new StateGraph(MessagesAnnotation)

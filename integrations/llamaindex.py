@@ -1,4 +1,4 @@
-"""Guards agents of LlamaIndex. Install the package first: `pip install customshouse`.
+"""Guards agents of LlamaIndex. Needs the package `customshouse`.
 
     from service_llamaindex import guarded_tools, run
 

@@ -1,4 +1,4 @@
-// Guards agents of LlamaIndex.TS: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards agents of LlamaIndex.TS: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const helper = agent({ llm: guardModel(llm), tools: guardTools([lookUp, pay]) });
 

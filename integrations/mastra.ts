@@ -1,4 +1,4 @@
-// Guards agents of Mastra: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards agents of Mastra: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const agent = new Agent({ ..., tools: guardTools({ lookUp, pay }),
 //     inputProcessors: [guardProcessor], outputProcessors: [guardProcessor] });

@@ -1,4 +1,4 @@
-// Guards a client of the MCP TypeScript SDK: tool calls, results, resources and prompts. Needs `npm install customshouse`.
+// Guards a client of the MCP TypeScript SDK: tool calls, results, resources and prompts. Needs the package `customshouse`.
 //
 //   const client = guardClient(new Client({ name: 'app', version: '1.0.0' }));
 

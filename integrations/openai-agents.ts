@@ -1,4 +1,4 @@
-// Guards the OpenAI Agents SDK: prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards the OpenAI Agents SDK: prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const agent = new Agent({ name: 'helper', model: guardModel(model), tools: guardTools([lookUp, pay]) });
 

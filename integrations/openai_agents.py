@@ -1,4 +1,4 @@
-"""Guards agents of OpenAI Agents SDK. Install the package first: `pip install customshouse`.
+"""Guards agents of OpenAI Agents SDK. Needs the package `customshouse`.
 
     from service_openai_agents import run, run_streamed
 

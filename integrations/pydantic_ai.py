@@ -1,4 +1,4 @@
-"""Guards agents of Pydantic AI. Install the package first: `pip install customshouse`.
+"""Guards agents of Pydantic AI. Needs the package `customshouse`.
 
     from service_pydantic_ai import capability
 

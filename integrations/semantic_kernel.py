@@ -1,4 +1,4 @@
-"""Guards agents of Semantic Kernel. Install the package first: `pip install customshouse`.
+"""Guards agents of Semantic Kernel. Needs the package `customshouse`.
 
     from service_semantic_kernel import guard_kernel, guarded_prompt
 

@@ -1,4 +1,4 @@
-"""Guards agents of smolagents. Install the package first: `pip install customshouse`.
+"""Guards agents of smolagents. Needs the package `customshouse`.
 
     from service_smolagents import guarded_tools, run
 

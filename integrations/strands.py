@@ -1,4 +1,4 @@
-"""Guards agents of Strands. Install the package first: `pip install customshouse`.
+"""Guards agents of Strands. Needs the package `customshouse`.
 
     from service_strands import hooks
 

@@ -1,4 +1,4 @@
-// Guards the AI SDK of Vercel (6 or later): prompts, tool calls, results and answers. Needs `npm install customshouse`.
+// Guards the AI SDK of Vercel (6 or later): prompts, tool calls, results and answers. Needs the package `customshouse`.
 //
 //   const model = wrapLanguageModel({ model: yours, middleware: guardMiddleware });
 //   const { text } = await generateText({ model, tools: guardTools({ lookUp, pay }), prompt });

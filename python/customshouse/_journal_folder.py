@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 
+from ._names import PACKAGE_NAME
+
 JOURNALS_MAX = 100
 JOURNALS_BYTES_MAX = 1_073_741_824
 KEPT_SECONDS = 86_400
@@ -30,7 +32,7 @@ def create_journal_path() -> str:
 
 def _open_folder() -> str:
     try:
-        folder = os.path.join(_state_folder(), "customshouse")
+        folder = os.path.join(_state_folder(), PACKAGE_NAME)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(folder)
@@ -39,7 +41,7 @@ def _open_folder() -> str:
             _cleaned[folder] = time.monotonic()
         return folder
     except OSError:
-        return tempfile.mkdtemp(prefix="customshouse-")
+        return tempfile.mkdtemp(prefix=f"{PACKAGE_NAME}-")
 
 
 def _state_folder() -> str:

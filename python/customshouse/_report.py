@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ._names import PACKAGE_NAME
 from ._spool import Spool, SpooledLine, SpoolFullError
 from .errors import CustomshouseError, ServiceRefusedError, ServiceUnavailableError
 
@@ -30,7 +31,7 @@ IDLE_SECONDS = 30.0
 PATH = "/v1/audit/import"
 # Members that the service sets itself.
 DROPPED = ("reason", "caller_id", "context_hash")
-_log = logging.getLogger("customshouse")
+_log = logging.getLogger(PACKAGE_NAME)
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Reporter:
             self._wake = threading.Event()
             self._closed = threading.Event()
         self._pid = os.getpid()
-        name, given = "customshouse-report", (weakref.ref(self),)
+        name, given = f"{PACKAGE_NAME}-report", (weakref.ref(self),)
         self._thread = threading.Thread(target=_work, args=given, name=name, daemon=True)
         self._thread.start()
 
@@ -260,7 +261,7 @@ def _name_folder(url: str, agent_id: str, tenant_id: str) -> Path:
     # Not by the key, because the decisions of an agent survive a rotation of its key.
     text = json.dumps([url, agent_id, tenant_id], separators=(",", ":"), ensure_ascii=False)
     name = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-    return Path(base) / "customshouse" / "spool" / name
+    return Path(base) / PACKAGE_NAME / "spool" / name
 
 
 def _pause(failures: int, seconds_max: float) -> float:

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { getPackageVersion } from '../../src/platform/version.ts';
 import {
   COVERAGE,
   type Coverage,
@@ -40,6 +41,8 @@ function formatGuide({ label, python, typescript }: FrameworkGuide): string {
 This guide is for developers who use ${label} in ${languages}. At the end, prompts, tool calls, tool results and answers of your agent are
 checked, and a blocked tool does not run.
 
+The package is not published yet: \`npm run build:packages\` in a checkout builds it.
+
 ${parts.join('\n')}
 ## Coverage
 
@@ -59,7 +62,9 @@ ${sides.map(([language]) => `- [${language} SDK](../../reference/sdk-${language.
 
 function formatSide(language: string, { example, packages, setup }: FrameworkSide): string {
   const is_python = language === 'Python';
-  const install = is_python ? `pip install customshouse ${packages}` : `npm install customshouse ${packages}`;
+  const install = is_python
+    ? `pip install ../customshouse/release/customshouse-${getPackageVersion()}-py3-none-any.whl ${packages}`
+    : `npm install ../customshouse/release/customshouse-${getPackageVersion()}.tgz ${packages}`;
   const file = is_python ? 'agent.py' : 'agent.mjs';
   const text = readFileSync(join(ROOT, 'examples', example, file), 'utf8');
   const readme = readFileSync(join(ROOT, 'examples', example, 'README.md'), 'utf8');

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { PACKAGE_NAME } from '../../core/names.ts';
 import type { CodingAgent } from '../record/coding-agent.ts';
 import type { ConfiguredHook } from '../record/doctor.ts';
 import {
@@ -62,7 +63,7 @@ async function checkProgram(
         'hook.program',
         subject,
         `The program \`${file}\` of the hook is not in the PATH.`,
-        `Install it with \`npm install -g customshouse\`, or run \`service setup\` for this agent again to name the program by its path.`,
+        `Install the package ${PACKAGE_NAME} with \`npm install -g\` and its file, or run \`service setup\` for this agent again to name the program by its path.`,
       ),
     ];
   if (found === null)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { codingAgents } from '../coding-agents.ts';
 import type { SettingsFormat } from '../record/settings.ts';
 import { planServerPart } from './parts.ts';
@@ -213,4 +214,9 @@ test('a server entry keeps the members that a user added, and gateways to other 
   });
   const left = planUninstall(before, 'json', parts, null)!;
   assert.deepEqual(plain(readDocument(left, 'json')), { mcpServers: { files: gateway, all } });
+  const earlier = JSON.stringify({ mcpServers: { [EARLIER_NAME]: old } });
+  const renamed = plain(readDocument(planInstall(earlier, 'json', parts, null).after!, 'json'));
+  assert.deepEqual(renamed, {
+    mcpServers: { customshouse: { command: WORDS[0], args: WORDS.slice(1), env: { A: '1' } } },
+  });
 });

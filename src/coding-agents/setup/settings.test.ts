@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand, quoteArg, splitCommand } from '../record/hook-command.ts';
 import { readDocument } from './settings-document.ts';
@@ -64,6 +65,7 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
   ['/opt/bin/service hook --dialect claude-code || exit 2', true],
   ["'/opt/a b/service' hook --config '/x y/service.yaml'", true],
   ['"/opt/a b/customshouse" hook', true],
+  [`/opt/${EARLIER_NAME} hook`, true],
   ['/opt/a\\ b/service hook', true],
   ['npx -y -p customshouse customshouse hook --config x', true],
   ['node /r/dist/entry/cli/bin.js hook', true],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EARLIER_NAME } from '../names.ts';
 import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Json, Policy } from '../types/index.ts';
 import type { GuardedPaths } from '../types/policy.ts';
@@ -65,6 +66,8 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     './service approvals approve apr_1 --json',
     '/opt/tools/customshouse approvals deny apr_1',
     'npx customshouse approvals approve apr_1',
+    `${EARLIER_NAME} approvals approve apr_1`,
+    `node /usr/lib/node_modules/${EARLIER_NAME}/dist/entry/cli/bin.js token create ci`,
     'npx --yes customshouse@latest token show operator',
     'pnpm exec customshouse token rotate operator',
     'node /usr/lib/node_modules/customshouse/dist/entry/cli/bin.js token create ci',
@@ -214,6 +217,7 @@ const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
     buildBashCall('mv .cursor /tmp/x'),
     buildBashCall('rm -rf node_modules/customshouse'),
     buildBashCall('cp a.json ~/.config/customshouse/trusted-plugins/a.json'),
+    buildBashCall(`cp a.json ~/.config/${EARLIER_NAME}/trusted-plugins/a.json`),
     { tool: 'Write', value: { file_path: `${APP}/.claude/settings.json`, content: '{}' } },
     { tool: 'Edit', value: { file_path: '/home/ada/.codex/config.toml' } },
     { tool: 'Write', value: { file_path: '.github/hooks/other.json' } },
@@ -249,7 +253,7 @@ test('an agent may not decide about itself, nor change what guards it', () => {
     assert.equal(decision, 'block', says);
     assert.ok(guard.includes(rule), `${says}: ${guard}`);
   }
-  assert.equal(REFUSED.length, 165);
+  assert.equal(REFUSED.length, 168);
 });
 
 const ORDINARY: readonly Call[] = [

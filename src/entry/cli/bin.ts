@@ -23,7 +23,7 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
   process.stderr.write(
     `error: this program needs Node ${NODE_MAJOR_MIN} or later, and this is Node ${process.versions.node}.\n` +
       `Install Node ${NODE_MAJOR_MIN} from https://nodejs.org, or run it with one from npm:\n` +
-      `  npx -y -p node@${NODE_MAJOR_MIN} -p customshouse customshouse\n`,
+      `  npx -y node@${NODE_MAJOR_MIN} ${process.argv[1]}\n`,
   );
   process.exitCode = 2;
 }

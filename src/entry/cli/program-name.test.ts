@@ -11,7 +11,11 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
   ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'service'],
   ['/usr/local/bin/customshouse', undefined, 'customshouse'],
   ['/work/app/node_modules/.bin/customshouse', undefined, 'npx customshouse'],
-  ['/root/.npm/_npx/0a1b/node_modules/.bin/customshouse', undefined, 'npx customshouse'],
+  [
+    '/root/.npm/_npx/0a1b/node_modules/.bin/customshouse',
+    undefined,
+    '/root/.npm/_npx/0a1b/node_modules/.bin/customshouse',
+  ],
   [
     '/work/app/node_modules/customshouse/dist/entry/cli/bin.js',
     undefined,

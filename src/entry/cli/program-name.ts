@@ -16,7 +16,8 @@ const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
 
 /**
  * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
- * `./service` in a checkout, `customshouse` where npm put it into the PATH, `npx customshouse` where npx found it.
+ * `./service` in a checkout, `customshouse` where npm put it into the PATH, `npx customshouse` in a project that has it.
+ * A copy that npx made is named by its path, because npx would ask the registry for the name.
  */
 export function findProgramName({ script, cwd, launcher }: ProgramStart): string {
   if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
@@ -24,8 +25,10 @@ export function findProgramName({ script, cwd, launcher }: ProgramStart): string
   const name = basename(path);
   if (name === 'main.ts' || name === 'main.mjs') return 'service';
   if (name === PACKAGE_NAME)
-    return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
-      ? `npx ${PACKAGE_NAME}`
-      : PACKAGE_NAME;
+    return path.includes(`${sep}_npx${sep}`)
+      ? quoteArg(path)
+      : dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
+        ? `npx ${PACKAGE_NAME}`
+        : PACKAGE_NAME;
   return name.endsWith('.js') ? `node ${quoteArg(relative(cwd, path))}` : PACKAGE_NAME;
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { codingAgents } from '../../coding-agents/coding-agents.ts';
 import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
+import { EARLIER_NAME } from '../../core/names.ts';
 import { copyProgram, findProgram } from './setup/find-program.ts';
 import { type RunResult, runInProcess, withFolder } from './testing/run.ts';
 
@@ -85,6 +86,26 @@ test('hooks in another scope are reported', async () => {
     await run('setup', 'gemini', '--scope', 'user', '--yes');
     const away = await run('setup', 'gemini', '--uninstall', '--yes');
     assert.match(away.stdout, /scope user\).*still installed/);
+  });
+});
+
+test('setup moves folders and files of the earlier name', async () => {
+  await withProject(async ({ cwd, home, run }) => {
+    const [config, state] = [join(home, '.config'), join(home, '.local', 'state')];
+    await mkdir(join(config, EARLIER_NAME), { recursive: true });
+    await mkdir(join(state, EARLIER_NAME), { recursive: true });
+    await mkdir(join(state, 'customshouse'));
+    await writeFile(join(config, EARLIER_NAME, 'service.yaml'), '# kept\n');
+    await run('setup', 'copilot', '--yes');
+    const hooks = join(cwd, '.github/hooks');
+    await rename(join(hooks, 'customshouse.json'), join(hooks, `${EARLIER_NAME}.json`));
+    const { code, stdout, stderr } = await run('setup', 'copilot', '--yes');
+    assert.deepEqual([code, /decided twice/.test(stdout)], [0, false], stderr);
+    const left = JSON.parse(readFileSync(join(hooks, `${EARLIER_NAME}.json`), 'utf8'));
+    assert.deepEqual(left, { version: 1 });
+    assert.equal(readFileSync(join(config, 'customshouse/service.yaml'), 'utf8'), '# kept\n');
+    assert.equal(await readlink(join(config, EARLIER_NAME)), 'customshouse');
+    assert.ok(existsSync(join(state, EARLIER_NAME)), 'two folders with content are not joined');
   });
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import {
   formatHookCommand,
@@ -16,7 +16,7 @@ import {
 } from '../../../coding-agents/setup/apply.ts';
 import { planHooksPart, planServerPart } from '../../../coding-agents/setup/parts.ts';
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
-import { PACKAGE_NAME } from '../../../core/names.ts';
+import { EARLIER_NAME, PACKAGE_NAME } from '../../../core/names.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Consent } from '../skills/consent.ts';
@@ -150,12 +150,18 @@ function buildFileRequests(
   const list = settings.mcp_servers.locations(machine).find((each) => each.scope === scope);
   const server = planServerPart(settings, buildServerWords(program, file));
   const wanted = mcp || uninstall;
-  if (list === undefined || !wanted) return [{ location: target, parts: [hooks] }];
-  if (list.path === target.path) return [{ location: target, parts: [hooks, server] }];
-  return [
-    { location: target, parts: [hooks] },
-    { location: list, parts: [server] },
-  ];
+  const earlier = findEarlierFile(target);
+  const away = { install: hooks.uninstall, uninstall: hooks.uninstall };
+  const replaced = earlier === null ? [] : [{ location: { ...target, path: earlier }, parts: [away] }];
+  if (list === undefined || !wanted) return [{ location: target, parts: [hooks] }, ...replaced];
+  if (list.path === target.path) return [{ location: target, parts: [hooks, server] }, ...replaced];
+  return [{ location: target, parts: [hooks] }, { location: list, parts: [server] }, ...replaced];
+}
+
+/** Returns the path of the file of the same settings under the earlier name; `null` if there is none. */
+function findEarlierFile({ path }: SettingsLocation): string | null {
+  const earlier = join(dirname(path), `${EARLIER_NAME}.json`);
+  return basename(path) === `${PACKAGE_NAME}.json` && existsSync(earlier) ? earlier : null;
 }
 
 function buildServerWords(program: readonly string[], config: string): readonly string[] {
@@ -195,7 +201,7 @@ function remarkOnSharing(
 ): readonly string[] {
   if (shared)
     return [
-      `Commit this file and the configuration. Everyone who shares them needs \`${PACKAGE_NAME}\` in the PATH (npm install -g ${PACKAGE_NAME}); without it every tool call is denied.`,
+      `Commit this file and the configuration. Everyone who shares them needs \`${PACKAGE_NAME}\` in the PATH (npm install -g with the package’s file); without it every tool call is denied.`,
     ];
   const own_scope = settings.targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];
@@ -212,7 +218,7 @@ async function remarkOnOtherFiles(
   mode: SetupMode,
 ): Promise<readonly string[]> {
   const others = (await listSettingsFiles(agent.settings.locations(machine))).filter(
-    ({ path }) => path !== target.path,
+    ({ path }) => path !== target.path && path !== findEarlierFile(target),
   );
   const found = await Promise.all(
     others.map(async (place) => {

@@ -1,0 +1,3 @@
+"""The name of the package, in folders of the user, threads and logs."""
+
+PACKAGE_NAME = "customshouse"
