@@ -1,7 +1,8 @@
 // @ts-check
 // Makes a checkout ready to run: a Node that is new enough, the packages of the lock file, and a stamp that
-// names that Node. Plain JavaScript without packages, for it runs on Node 20 and before anything is installed.
-import { spawnSync } from 'node:child_process';
+// names that Node. With `--dev` the packages of development too; without it only those that the program needs.
+// Plain JavaScript without packages, for it runs on Node 20 and before anything is installed.
+import { spawn } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 24;
@@ -24,9 +25,14 @@ const NODE_MAJOR_SETUP_MIN = 20;
 /** How long a lock without an owner's name is taken for one that is just being made. */
 const LOCK_NAMELESS_MS_MAX = 5_000;
 const LOCK_WAIT_MS_MAX = 15 * 60_000;
+const PROGRESS_EVERY_MS = 2_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.service-node');
+const dev_stamp = `${stamp}-dev`;
+// An installation without the packages of development would delete those of a developer.
+const is_dev = process.argv.includes('--dev') || existsSync(dev_stamp);
+const wanted_stamp = is_dev ? dev_stamp : stamp;
 const lock = join(root, '.setup-lock');
 const brought = join('scripts', 'node', 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 
@@ -48,21 +54,55 @@ function requireSetupNode() {
   );
 }
 
-function setUp() {
+async function setUp() {
   if (isReady()) return;
   const began_ms = Date.now();
   const own_node = getMajor(process.versions.node) >= NODE_MAJOR_MIN;
-  if (!own_node) bringNode();
-  const node = own_node ? process.execPath : brought;
-  if (!isInstalled(root)) {
-    say('Setting up: installing packages ...');
-    npm(root, isAbsolute(node) ? node : join(root, node));
-    say(`Set up in ${Math.round((Date.now() - began_ms) / 1000)} s.`);
+  const is_installed = isInstalled(root, is_dev);
+  const wanted = listWanted();
+  if (!is_installed) say(`Setting up, once: installing packages (${wanted.length}) into ${root} ...`);
+  const stopProgress = is_installed ? () => {} : showProgress(wanted, began_ms);
+  try {
+    // Both wait for the network most of the time.
+    await Promise.all([own_node ? null : bringNode(), is_installed ? null : npm(root, { dev: is_dev })]);
+  } finally {
+    stopProgress();
   }
-  writeStamp(node);
+  if (!is_installed) say(`Set up in ${getSeconds(began_ms)} s.`);
+  const node = own_node ? process.execPath : brought;
+  writeStamp(stamp, node);
+  if (is_dev) writeStamp(dev_stamp, node);
 }
 
-function bringNode() {
+/** Returns the folders of the packages that this machine needs. */
+function listWanted() {
+  const wanted = Object.entries(getPackages(join(root, 'package-lock.json')) ?? {});
+  return wanted.flatMap(([path, { dev, os, cpu }]) => {
+    const is_needed = path !== '' && (is_dev || !dev);
+    const fits = (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true);
+    return is_needed && fits ? [join(root, path)] : [];
+  });
+}
+
+/**
+ * Says every two seconds how many packages npm has unpacked. Returns a function that ends it.
+ * @param {readonly string[]} wanted
+ * @param {number} began_ms
+ */
+function showProgress(wanted, began_ms) {
+  const timer = setInterval(() => {
+    const present = wanted.filter((folder) => existsSync(join(folder, 'package.json'))).length;
+    say(`  ${getSeconds(began_ms)} s: ${present} of ${wanted.length} packages unpacked`);
+  }, PROGRESS_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+/** @param {number} began_ms */
+function getSeconds(began_ms) {
+  return Math.round((Date.now() - began_ms) / 1000);
+}
+
+async function bringNode() {
   const folder = join(root, 'scripts', 'node');
   if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
     throw new SetupError(
@@ -74,27 +114,35 @@ function bringNode() {
   say(`Setting up: bringing Node ${NODE_MAJOR_MIN} along, this machine has ${process.versions.node} ...`);
   const binary = join(root, brought);
   // npm passes over a failing optional package without a word: a second try tells why.
-  const said = ['error', 'verbose'].map((level) =>
-    existsSync(binary) ? '' : npm(folder, process.execPath, level),
-  );
-  if (existsSync(binary)) return;
-  const causes = said
-    .join('')
-    .split('\n')
-    .filter((line) => /failed|error|ERR|E[A-Z]{4,}|omit/.test(line));
+  let said = '';
+  for (const level of ['error', 'verbose']) if (!existsSync(binary)) said += await npm(folder, { level });
+  if (existsSync(binary)) return deleteUnused(folder);
+  const causes = said.split('\n').filter((line) => /failed|error|ERR|E[A-Z]{4,}|omit/.test(line));
   throw new SetupError(
     `npm did not install Node ${NODE_MAJOR_MIN} in ${folder}.\n${causes.slice(-10).join('\n')}\n` +
       `Check that \`npm config get omit\` names nothing, or install Node ${NODE_MAJOR_MIN}: https://nodejs.org`,
   );
 }
 
+/**
+ * Deletes the headers and the manual of the Node, a third of its size, which only compilers and people read.
+ * @param {string} folder
+ */
+function deleteUnused(folder) {
+  for (const name of ['include', 'share', 'CHANGELOG.md'])
+    rmSync(join(folder, 'node_modules', `node-linux-${process.arch}`, name), {
+      recursive: true,
+      force: true,
+    });
+}
+
 /** Whether the stamp is there, newer than both lock files, and names a Node that is there. */
 function isReady() {
-  if (!existsSync(stamp)) return false;
-  const stamped_ms = statSync(stamp).mtimeMs;
+  if (!existsSync(wanted_stamp)) return false;
+  const stamped_ms = statSync(wanted_stamp).mtimeMs;
   const locks = [join(root, 'package-lock.json'), join(root, 'scripts', 'node', 'package-lock.json')];
   if (locks.some((file) => statSync(file).mtimeMs > stamped_ms)) return false;
-  const node = readFileSync(stamp, 'utf8').trim();
+  const node = readFileSync(wanted_stamp, 'utf8').trim();
   return existsSync(isAbsolute(node) ? node : join(root, node));
 }
 
@@ -102,13 +150,14 @@ function isReady() {
  * Whether what npm wrote down as installed is what the lock file asks for, so that a changed date alone, or an
  * `npm install` by hand, costs no second installation.
  * @param {string} folder
+ * @param {boolean} dev whether the packages of development count
  */
-function isInstalled(folder) {
+function isInstalled(folder, dev = false) {
   const wanted = getPackages(join(folder, 'package-lock.json'));
   const present = getPackages(join(folder, 'node_modules', '.package-lock.json'));
   if (wanted === null || present === null) return false;
   return Object.entries(wanted).every(([path, entry]) => {
-    if (path === '') return true;
+    if (path === '' || (entry.dev === true && !dev)) return true;
     const found = present[path];
     if (found === undefined) return entry.optional === true;
     return (
@@ -119,7 +168,7 @@ function isInstalled(folder) {
 
 /**
  * @param {string} file
- * @returns {Record<string, {version?: string, integrity?: string, optional?: boolean}> | null}
+ * @returns {Record<string, {version?: string, integrity?: string, optional?: boolean, dev?: boolean, os?: string[], cpu?: string[]}> | null}
  */
 function getPackages(file) {
   try {
@@ -134,11 +183,10 @@ function getPackages(file) {
  * file from which the optional packages of other platforms are missing, and it empties `node_modules` under a
  * service that runs. No package here needs an install script, so none runs.
  * @param {string} folder
- * @param {string} node the Node that npm itself runs on
- * @param {string} [level] of what npm says
- * @returns {string} what npm said
+ * @param {{dev?: boolean, level?: string}} options whether to install the packages of development, and the level of what npm says
+ * @returns {Promise<string>} what npm said
  */
-function npm(folder, node, level = 'error') {
+async function npm(folder, { dev = false, level = 'error' }) {
   // What npm wrote down would let it overlook a folder that was deleted by hand.
   rmSync(join(folder, 'node_modules', '.package-lock.json'), { force: true });
   const words = [
@@ -147,39 +195,58 @@ function npm(folder, node, level = 'error') {
     '--prefix',
     folder,
     '--ignore-scripts',
-    '--include=dev',
+    `--${dev ? 'include' : 'omit'}=dev`,
     '--include=optional',
+    // The packages may need the Node that is only just being brought along.
+    '--no-engine-strict',
   ];
   const quiet = ['--no-audit', '--no-fund', `--loglevel=${level}`];
   const cache = homeIsOurs() ? null : mkdtempSync(join(tmpdir(), 'npm-cache-'));
-  const path = `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`;
-  const result = spawnSync('npm', [...words, ...quiet], {
+  const { error, status, said } = await runToEnd('npm', [...words, ...quiet], {
     cwd: folder,
-    encoding: 'utf8',
-    env: { ...process.env, PATH: path, ...(cache === null ? {} : { npm_config_cache: cache }) },
+    env: { ...process.env, ...(cache === null ? {} : { npm_config_cache: cache }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (cache !== null) rmSync(cache, { recursive: true, force: true });
-  if (result.error) {
+  if (error !== null) {
     throw new SetupError(
-      /** @type {NodeJS.ErrnoException} */ (result.error).code === 'ENOENT'
+      error.code === 'ENOENT'
         ? 'there is no npm on this machine. Install Node together with npm: https://nodejs.org'
-        : `npm could not be started: ${result.error.message}.`,
+        : `npm could not be started: ${error.message}.`,
     );
   }
-  const said = `${result.stdout}${result.stderr}`;
-  if (result.status === 0 && isInstalled(folder)) return said;
-  if (result.status === 0) {
+  if (status === 0 && isInstalled(folder, dev)) return said;
+  if (status === 0) {
     throw new SetupError(
       `package.json and package-lock.json in ${folder} do not agree. Run \`npm install\` there.`,
     );
   }
   const tail = said.trim().split('\n').slice(-15).join('\n');
   throw new SetupError(
-    `npm could not install the packages (exit code ${result.status}).\n${tail}\n` +
+    `npm could not install the packages (exit code ${status}).\n${tail}\n` +
       'Check that this machine reaches the npm registry (`npm ping`; behind a proxy `npm config set proxy URL`) ' +
       `and that ${folder} can be written to and its disk is not full; then run the same command again.`,
   );
+}
+
+/**
+ * Runs a program to its end.
+ * @param {string} program
+ * @param {readonly string[]} words
+ * @param {import('node:child_process').SpawnOptions} options
+ * @returns {Promise<{error: NodeJS.ErrnoException | null, status: number | null, said: string}>}
+ */
+function runToEnd(program, words, options) {
+  return new Promise((resolve) => {
+    const child = spawn(program, words, options);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk) => {
+        said += chunk;
+      });
+    child.once('error', (error) => resolve({ error, status: null, said }));
+    child.once('close', (status) => resolve({ error: null, status, said }));
+  });
 }
 
 /** Users that run services often have no home; npm needs one, or a cache elsewhere. */
@@ -192,31 +259,34 @@ function homeIsOurs() {
   }
 }
 
-/** @param {string} node */
-function writeStamp(node) {
-  mkdirSync(dirname(stamp), { recursive: true });
-  const draft = `${stamp}.${process.pid}`;
+/**
+ * @param {string} file
+ * @param {string} node
+ */
+function writeStamp(file, node) {
+  mkdirSync(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${node}\n`);
-  renameSync(draft, stamp);
+  renameSync(draft, file);
   // A lock file from the future (a wrong clock, an unpacked archive) must not make every start a set-up.
   const newest_ms = Math.max(
     Date.now(),
     statSync(join(root, 'package-lock.json')).mtimeMs,
     statSync(join(root, 'scripts', 'node', 'package-lock.json')).mtimeMs,
   );
-  utimesSync(stamp, newest_ms / 1000 + 1, newest_ms / 1000 + 1);
+  utimesSync(file, newest_ms / 1000 + 1, newest_ms / 1000 + 1);
 }
 
 /**
  * Holds a folder as a lock while `work` runs; others wait. A lock whose owner is gone is taken over.
- * @param {() => void} work
+ * @param {() => Promise<void>} work
  */
 async function withLock(work) {
   await takeLock();
   process.on('exit', dropLock);
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.on(signal, () => process.exit(2));
-  work();
+  await work();
 }
 
 function dropLock() {

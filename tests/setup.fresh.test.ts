@@ -49,6 +49,22 @@ test('two first uses at once: one sets up, both answer', async () => {
   assert.ok(existsSync(stamp) && !existsSync(join(clone, '.setup-lock')));
 });
 
+/** The checkout, its Node and its packages. */
+const STARTED_BYTES_MAX = 350_000_000;
+
+test('a start installs the packages of the program alone', async () => {
+  for (const [name, is_there] of [
+    ['fastify', true],
+    ['pg', true],
+    ['typescript', false],
+    ['@biomejs/biome', false],
+  ] as const)
+    assert.equal(existsSync(join(clone, 'node_modules', name)), is_there, name);
+  const { stdout } = await runProgram(['du', '-sb', clone]);
+  const bytes = Number.parseInt(stdout, 10);
+  assert.ok(bytes > 50_000_000 && bytes <= STARTED_BYTES_MAX, stdout);
+});
+
 test('a later use says nothing and starts from anywhere, also through links', async () => {
   const link = join(dir, 'link');
   const chain = join(dir, 'chain');

@@ -103,8 +103,9 @@ export function copyCheckout(): string {
     });
   mkdirSync(join(copy, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules')))
-    if (name !== '.cache' && name !== '.service-node')
+    if (name !== '.cache' && !name.startsWith('.service-node'))
       symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
-  writeFileSync(join(copy, 'node_modules/.service-node'), `${process.execPath}\n`);
+  for (const stamp of ['.service-node', '.service-node-dev'])
+    writeFileSync(join(copy, 'node_modules', stamp), `${process.execPath}\n`);
   return copy;
 }
