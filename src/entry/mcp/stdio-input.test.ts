@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { getReadSources } from '../../gateways/mcp/exact-transports.ts';
-import { openStdioInput, openStdioTransport } from './stdio-input.ts';
+import { openStdioInput } from './stdio-input.ts';
 
 const request = (id: number, method = 'tools/call') => ({ jsonrpc: '2.0', id, method }) as const;
 const cancel = (requestId: number) =>
@@ -57,69 +57,6 @@ test('the input ends with a transport that closes', async () => {
   await transport.close();
   await input.ended;
   assert.ok(stdin.destroyed);
-});
-
-const CALL = { jsonrpc: '2.0', method: 'tools/call' };
-const UNREADABLE: readonly (readonly [line: string, ids: readonly unknown[], sentence: RegExp])[] = [
-  [JSON.stringify({ ...CALL, id: null }), [null], /id that is a text or an integer/],
-  [JSON.stringify({ ...CALL, id: 1.5 }), [1.5], /id that is a text or an integer/],
-  [JSON.stringify({ ...CALL, id: true }), [null], /id that is a text or an integer/],
-  [JSON.stringify({ ...CALL, id: {} }), [null], /id that is a text or an integer/],
-  [JSON.stringify({ ...CALL, id: 7, jsonrpc: '1.0' }), [7], /JSON-RPC 2.0/],
-  [JSON.stringify({ id: 'a', method: 5, jsonrpc: '2.0' }), ['a'], /JSON-RPC 2.0/],
-  [JSON.stringify([{ ...CALL, id: 1 }, CALL, { ...CALL, id: 'b' }]), [1, 'b'], /Batches are not supported/],
-  [JSON.stringify({ ...CALL, jsonrpc: '1.0' }), [null], /JSON-RPC 2.0/],
-  [JSON.stringify({ method: CALL.method }), [null], /JSON-RPC 2.0/],
-  [JSON.stringify({ ...CALL, params: 'a' }), [null], /JSON-RPC 2.0/],
-  ['[]', [null], /Batches are not supported/],
-  ['7', [null], /JSON-RPC 2.0/],
-  ['{"jsonrpc":', [null], /not JSON/],
-  [`{"jsonrpc":"2.0","id":9,"method":"${'x'.repeat(17_000_000)}"}`, [9], /more than 16777216 bytes/],
-  [`{"method":"${'x'.repeat(17_000_000)}","jsonrpc":"2.0","id":"z"}`, ['z'], /more than 16777216 bytes/],
-];
-
-/** Writes lines to a transport that answers request 1, and returns all that it answers. */
-async function answerLines(lines: readonly string[]): Promise<readonly unknown[]> {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const input = openStdioInput(stdin);
-  const transport = openStdioTransport(input.stream, stdout);
-  transport.onmessage = (message) => {
-    if ('id' in message && 'method' in message)
-      void transport.send({ jsonrpc: '2.0', id: message.id!, result: {} });
-  };
-  await transport.start();
-  input.watch(transport);
-  stdin.end([...lines, JSON.stringify(request(1))].map((line) => `${line}\n`).join(''));
-  await input.ended;
-  stdout.end();
-  return (await text(stdout))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
-test('answers every unreadable message and continues', async () => {
-  for (const [line, ids, sentence] of UNREADABLE) {
-    const [answer, last] = await answerLines([line]);
-    const errors = [answer].flat() as { id: unknown; error: { message: string } }[];
-    assert.deepEqual(
-      errors.map(({ id }) => id),
-      ids,
-      line.slice(0, 200),
-    );
-    for (const { error } of errors) assert.match(error.message, sentence);
-    assert.deepEqual(last, { jsonrpc: '2.0', id: 1, result: {} });
-  }
-});
-
-test('answers no notification and no answer', async () => {
-  const silent = [
-    JSON.stringify(CALL),
-    '{"jsonrpc":"2.0","result":{}}',
-    '{"jsonrpc":"2.0","id":{},"error":{}}',
-    '',
-  ];
-  assert.deepEqual(await answerLines(silent), [{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
 
 test('reads an error for an oversized server answer', async () => {

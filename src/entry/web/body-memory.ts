@@ -55,14 +55,18 @@ export function limitBodyMemory(
     body.bytes += bytes;
     return true;
   };
+  const admit = (body: HeldBody, bytes: number): Refusal | null => {
+    if (body.bytes + bytes > body_bytes_max) return buildSizeRefusal('more', body_bytes_max);
+    return take(body, bytes) ? null : buildMemoryRefusal();
+  };
   return (payload, headers, response) => {
     const announced = Number(headers['content-length'] ?? 0);
     if (headers['transfer-encoding'] !== undefined) {
       const body = hold(response);
-      return createCountingStream(payload, (bytes) => take(body, bytes));
+      return createCountingStream(payload, (bytes) => admit(body, bytes));
     }
-    // The body parser refuses a body that is too long before it reads any of it.
-    if (announced <= SMALL_BODY_BYTES || announced > body_bytes_max) return payload;
+    if (announced > body_bytes_max) return buildSizeRefusal(announced, body_bytes_max);
+    if (announced <= SMALL_BODY_BYTES) return payload;
     const body = hold(response);
     if (take(body, announced)) return payload;
     release(body);
@@ -86,17 +90,23 @@ function closeStalled(
   }
 }
 
-function createCountingStream(payload: Readable, take: (bytes: number) => boolean): Readable {
+function createCountingStream(payload: Readable, admit: (bytes: number) => Refusal | null): Readable {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (!take(chunk.length)) return done(buildMemoryRefusal());
-      done(null, chunk);
+      const refusal = admit(chunk.length);
+      if (refusal === null) done(null, chunk);
+      else done(refusal);
     },
   });
   payload.on('error', (error) => counter.destroy(error));
   // Discards the remaining bytes; otherwise they would block the connection.
   counter.once('error', () => payload.resume());
   return payload.pipe(counter);
+}
+
+function buildSizeRefusal(bytes: number | 'more', body_bytes_max: number): Refusal {
+  const size = bytes === 'more' ? 'is larger than the limit' : `has ${bytes} bytes, more than the limit`;
+  return new Refusal('too_large', `The body ${size} of ${body_bytes_max} bytes (\`server.body_bytes_max\`).`);
 }
 
 function buildMemoryRefusal(): Refusal {

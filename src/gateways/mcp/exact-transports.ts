@@ -113,13 +113,13 @@ function cutLine(line: Line, piece: Uint8Array): void {
 }
 
 function answerTooLong(
-  { pieces, tail }: Line,
+  { pieces, bytes, tail }: Line,
   bytes_max: number,
   answer: LineReading['answer'],
 ): ErrorAnswer | null {
   const id = findMessageId(Buffer.concat(pieces).toString('utf8'), tail!.toString('utf8'));
   if (answer !== undefined) {
-    answer(buildTooLongAnswer(id, `The message has more than ${bytes_max} bytes.`));
+    answer(buildTooLongAnswer(id, `The message has ${bytes} bytes. The limit is ${bytes_max} bytes.`));
     return null;
   }
   const failure = new ServerFailure('too_long', bytes_max);

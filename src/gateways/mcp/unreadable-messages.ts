@@ -21,6 +21,11 @@ export function buildUnreadableAnswer(line: string): ErrorAnswer | readonly Erro
   } catch {
     return buildErrorAnswer(null, PARSE_ERROR, 'The message is not JSON.');
   }
+  return buildInvalidMessageAnswer(message);
+}
+
+/** Builds the answer to JSON that is not a message; `null` if it has none. */
+export function buildInvalidMessageAnswer(message: unknown): ErrorAnswer | readonly ErrorAnswer[] | null {
   if (!Array.isArray(message)) return buildInvalidAnswer(message, INVALID);
   if (message.length === 0) return buildErrorAnswer(null, INVALID_REQUEST, BATCH);
   const answers = message.flatMap((each) => buildInvalidAnswer(each, BATCH) ?? []);

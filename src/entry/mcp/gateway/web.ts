@@ -12,7 +12,7 @@ import { dropBlankName, resolveSubject } from '../../../operations/subject.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { readNameHeader } from '../../web/routes.ts';
-import { buildWebRequest, type McpCallContext, type McpRequestHandler } from '../server/web.ts';
+import { answerMessage, type McpCallContext, type McpRequestHandler } from '../server/web.ts';
 import { readSubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayWebParts {
@@ -72,11 +72,8 @@ async function answerRequest(
 ): Promise<Response> {
   const { method } = (request.body ?? {}) as { readonly method?: unknown };
   const extra = CONNECTING.has(method) ? { instructions: await instructions() } : {};
-  return handler.fetch(buildWebRequest(request.raw, gone), {
-    // `null` stands for an empty body: the protocol's parser reports what is missing.
-    parsedBody: request.body ?? null,
-    authInfo: { token: '', clientId: requested.caller.id, scopes: [], extra },
-  });
+  const clientId = requested.caller.id;
+  return answerMessage(handler, request, gone, { token: '', clientId, scopes: [], extra });
 }
 
 /**

@@ -1,6 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type McpHttpHandler,
+  type McpRequestContext,
+} from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
+import { buildInvalidMessageAnswer } from '../../../gateways/mcp/unreadable-messages.ts';
 import { callOperation } from '../../../operations/call.ts';
 import type { Context } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
@@ -52,17 +61,35 @@ export function openMcpHandler({
   const handler = createMcpHandler(serverFor, { maxSubscriptions: SUBSCRIPTIONS_MAX });
   return {
     fetch: (request, gone, requested) =>
-      handler.fetch(buildWebRequest(request.raw, gone), {
-        // `null` stands for an empty body: the protocol's parser reports what is missing.
-        parsedBody: request.body ?? null,
-        authInfo: { token: '', clientId: requested.caller.id, scopes: [], extra: { asked: requested } },
+      answerMessage(handler, request, gone, {
+        token: '',
+        clientId: requested.caller.id,
+        scopes: [],
+        extra: { asked: requested },
       }),
     close: handler.close,
   };
 }
 
+/** Answers a message. One that does not follow JSON-RPC gets the same error as over standard input. */
+export async function answerMessage(
+  handler: McpHttpHandler,
+  { raw, body = null }: FastifyRequest,
+  gone: AbortSignal,
+  authInfo: AuthInfo,
+): Promise<Response> {
+  const messages: readonly unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
+  const invalid = messages.every(isMessage) ? null : buildInvalidMessageAnswer(body);
+  if (invalid !== null) return Response.json(invalid, { status: 400 });
+  return handler.fetch(buildWebRequest(raw, gone), { parsedBody: body, authInfo });
+}
+
+function isMessage(value: unknown): boolean {
+  return isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
+}
+
 /** Converts the request for the library, without its body, which is passed separately. */
-export function buildWebRequest(raw: IncomingMessage, signal: AbortSignal): Request {
+function buildWebRequest(raw: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers))
     if (value !== undefined) headers.set(name, [value].flat().join(', '));
