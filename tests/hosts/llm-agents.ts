@@ -11,6 +11,13 @@ export interface LlmStage {
   readonly url: string;
 }
 
+/** A program that the agent starts as an MCP server. */
+export interface McpProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export interface LlmAgent {
   readonly name: string;
   /** Its main module in `node_modules`. No install script has run. */
@@ -23,6 +30,8 @@ export interface LlmAgent {
   /** Its tool that runs commands. */
   readonly tool: { readonly name: string; readonly key: string };
   readonly prepare?: (stage: LlmStage) => void;
+  /** Configures the MCP server `notes`. Returns further arguments. */
+  readonly addMcp: (stage: LlmStage, program: McpProgram) => readonly string[];
   /** Stops processes that its runs leave behind. */
   readonly stop?: (stage: LlmStage) => void;
   readonly args: (prompt: string) => readonly string[];
@@ -34,6 +43,12 @@ function write(file: string, text: string): void {
   writeFileSync(file, text);
 }
 
+/** Adds members to a JSON file, which is created if it is missing. */
+function addTo(file: string, members: object): void {
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : {};
+  write(file, JSON.stringify({ ...before, ...members }));
+}
+
 export const llmAgents: readonly LlmAgent[] = [
   {
     name: 'Claude Code',
@@ -42,11 +57,21 @@ export const llmAgents: readonly LlmAgent[] = [
     // At any 400 it omits one optional feature after the other, and retries without it.
     asks_max: 6,
     tool: { name: 'Bash', key: 'command' },
+    addMcp: ({ home }, notes) => {
+      const file = join(home, 'mcp.json');
+      write(file, JSON.stringify({ mcpServers: { notes } }));
+      return ['--mcp-config', file, '--strict-mcp-config', '--allowedTools', 'mcp__notes'];
+    },
     args: (prompt) => ['-p', prompt, '--allowedTools', 'Bash'],
     env: ({ url }) => ({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'none',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // The definitions of MCP tools are in each request.
+      ENABLE_TOOL_SEARCH: 'false',
+      // The first request waits for the MCP server.
+      MCP_CONNECTION_NONBLOCKING: 'false',
+      MCP_CONNECT_TIMEOUT_MS: '60000',
     }),
   },
   {
@@ -59,6 +84,14 @@ export const llmAgents: readonly LlmAgent[] = [
       const provider = `name = "own"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "OWN_KEY"\n`;
       const chosen = 'model = "gpt-5"\nmodel_provider = "own"\n\n';
       write(join(home, '.codex', 'config.toml'), `${chosen}[model_providers.own]\n${provider}`);
+    },
+    addMcp: ({ home }, { command, args, env }) => {
+      const file = join(home, '.codex', 'config.toml');
+      const variables = Object.entries(env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+      const started = `command = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\nstartup_timeout_sec = 60\nrequired = true\n`;
+      const table = `\n[mcp_servers.notes]\n${started}env = { ${variables.join(', ')} }\n`;
+      write(file, readFileSync(file, 'utf8') + table);
+      return [];
     },
     args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     env: () => ({ OWN_KEY: 'none' }),
@@ -73,6 +106,11 @@ export const llmAgents: readonly LlmAgent[] = [
       const security = { auth: { selectedType: 'gemini-api-key' } };
       write(join(home, '.gemini', 'settings.json'), JSON.stringify({ security }));
     },
+    addMcp: ({ home }, program) => {
+      const notes = { ...program, trust: true };
+      addTo(join(home, '.gemini', 'settings.json'), { mcpServers: { notes } });
+      return [];
+    },
     args: (prompt) => ['-m', 'gemini-2.5-flash', '--yolo', '--skip-trust', '-p', prompt],
     env: ({ url }) => ({
       GEMINI_API_KEY: 'none',
@@ -86,6 +124,11 @@ export const llmAgents: readonly LlmAgent[] = [
     calls: 1,
     asks_max: 1,
     tool: { name: 'bash', key: 'command' },
+    addMcp: ({ home }, program) => {
+      const notes = { type: 'local', tools: ['*'], ...program };
+      addTo(join(home, '.copilot', 'mcp-config.json'), { mcpServers: { notes } });
+      return [];
+    },
     args: (prompt) => ['--allow-all', '-p', prompt],
     env: ({ url }) => ({
       COPILOT_OFFLINE: 'true',
@@ -103,7 +146,14 @@ export const llmAgents: readonly LlmAgent[] = [
     tool: { name: 'run_shell_command', key: 'command' },
     prepare: ({ home }) => {
       const security = { auth: { selectedType: 'openai' } };
-      write(join(home, '.qwen', 'settings.json'), JSON.stringify({ security, $version: 4 }));
+      // The definitions of MCP tools are in each request.
+      const tools = { toolSearch: { enabled: false } };
+      write(join(home, '.qwen', 'settings.json'), JSON.stringify({ security, tools, $version: 4 }));
+    },
+    addMcp: ({ home }, program) => {
+      const notes = { ...program, trust: true };
+      addTo(join(home, '.qwen', 'settings.json'), { mcpServers: { notes } });
+      return [];
     },
     args: (prompt) => ['--yolo', '-p', prompt],
     env: ({ url }) => ({
@@ -126,6 +176,17 @@ export const llmAgents: readonly LlmAgent[] = [
       const settings = { share: 'disabled', autoupdate: false, permission: { bash: 'allow', edit: 'allow' } };
       const config = { ...settings, provider: { own }, model: 'own/m', small_model: 'own/m' };
       write(join(project, 'opencode.json'), JSON.stringify(config));
+    },
+    addMcp: ({ project }, { command, args, env: environment }) => {
+      const notes = {
+        type: 'local',
+        command: [command, ...args],
+        environment,
+        enabled: true,
+        timeout: 60_000,
+      };
+      addTo(join(project, 'opencode.json'), { mcp: { notes } });
+      return [];
     },
     args: (prompt) => ['run', prompt],
     env: ({ home }) => ({
@@ -150,6 +211,11 @@ export const llmAgents: readonly LlmAgent[] = [
       };
       const saved = { version: 1, lastUsedProvider: 'openai-compatible', modes: {}, providers };
       write(join(home, '.cline', 'data', 'settings', 'providers.json'), JSON.stringify(saved));
+    },
+    addMcp: ({ home }, program) => {
+      const notes = { transport: { type: 'stdio', ...program }, disabled: false, timeout: 60 };
+      addTo(join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json'), { mcpServers: { notes } });
+      return [];
     },
     args: (prompt) => ['-P', 'openai-compatible', '-m', 'm', '--json', prompt],
     env: () => ({ CLINE_TELEMETRY_DISABLED: '1' }),

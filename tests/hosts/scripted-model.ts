@@ -7,14 +7,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 export interface Call {
+  /** The name of the tool; or, after `*`, its end: the request has the whole name. */
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string>>;
+  /** The namespace of the tool, in the API that has them. */
+  readonly namespace?: string;
 }
 
 /** The content of every answer: a text, then calls. */
 export interface Script {
   readonly text: string;
   readonly calls: readonly Call[];
+  /** Answers a request that contains this with the text alone. By default every answer has the calls. */
+  readonly until?: string;
 }
 
 export interface ScriptedModel {
@@ -67,8 +72,9 @@ const responses: Api = {
     const said = { type: 'message', id: 'm_1', role: 'assistant', content: [{ type: 'output_text', text }] };
     const items = [
       said,
-      ...calls.map(({ tool, arguments: given }, at) => ({
+      ...calls.map(({ tool, namespace, arguments: given }, at) => ({
         type: 'function_call',
+        namespace,
         id: `fc_${at}`,
         call_id: `call_${at}`,
         name: tool,
@@ -130,6 +136,18 @@ const gemini: Api = {
 
 const APIS = [messages, responses, chat, gemini];
 
+/** Returns the script with whole names of tools, and without calls that are done or that the request does not offer. */
+function fitScript({ text, calls, until }: Script, request: string): Script {
+  if (until !== undefined && request.includes(until)) return { text, calls: [] };
+  const namespace = /"type":"namespace","name":"(mcp__\w+)"/.exec(request)?.[1];
+  const named = calls.flatMap((call) => {
+    if (!call.tool.startsWith('*')) return [call];
+    const name = new RegExp(`"name":"([\\w.-]*?${call.tool.slice(1)})"`).exec(request)?.[1];
+    return name === undefined ? [] : [{ ...call, tool: name, ...(namespace !== undefined && { namespace }) }];
+  });
+  return { text, calls: named };
+}
+
 /** Starts a model on a free port of this machine. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   let script: Script = { text: '', calls: [] };
@@ -149,7 +167,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     }
     asked.push(text);
     const { model = 'm' } = JSON.parse(text) as { model?: string };
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(api.write(script, model).join(''));
+    const events = api.write(fitScript(script, text), model);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.join(''));
   };
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
