@@ -130,6 +130,8 @@ async function limitTime<Reply>(
 /** Returns the value of an answer. Its numbers keep their digits. @throws SocketFailure */
 function readAnswer(reply: SocketResponse | NoResponse): unknown {
   if ('unavailable' in reply) throw new SocketFailure('unavailable', 'The service has ended.');
+  // Node's HTTP server answers this without a body, if a request waited too long until it was read.
+  if (reply.status === 408) throw new SocketFailure('unavailable', 'The service is busy. Try again.');
   const value = parseJson(reply.text);
   if (reply.status !== 200) throw buildRefusal(value);
   rememberNestedSources(value, SOURCE_LIMITS, CONTENT_LEVELS);

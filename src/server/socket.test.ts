@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, request as sendHttp } from 'node:http';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type IncomingMessage, request as sendHttp } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -305,6 +316,25 @@ describe('the content socket', () => {
     const expected = answers.map((_answer, at) => ({ value: { name: 'health', input: { at } } }));
     assert.deepEqual(answers, expected);
     assert.deepEqual([called.length, most_open], [200, 64]);
+  });
+
+  test('refuses a request that waited too long, with the reason', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'busy-'));
+    // Node's server answers so for a request that it has not read in time.
+    const busy = createServer((_request, response) => void response.writeHead(408).end());
+    busy.listen(buildStatePaths(dir).content_socket);
+    await once(busy, 'listening');
+    try {
+      const expected = {
+        name: 'SocketFailure',
+        code: 'unavailable',
+        message: 'The service is busy. Try again.',
+      };
+      await assert.rejects(callWithContent(dir, 'health', {}), expected);
+    } finally {
+      busy.close();
+      rmSync(dir, { recursive: true });
+    }
   });
 
   test('has no other path and no other method', async () => {
