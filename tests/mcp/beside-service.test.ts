@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import { hook } from '../hook/support.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { connectStdio, ERAS } from './connect.ts';
+import { callTool, connectStdio, ERAS } from './connect.ts';
 import { answerTo } from './servers/raw-answer.ts';
 import { text, tool } from './servers/script.ts';
 
@@ -158,6 +158,31 @@ for (const [kind, args, prefix] of [
     assert.equal((await readState()).status, 'pending');
     assert.equal(attacks.length, 11);
   });
+
+test('200 calls at once get each its own answer', async () => {
+  const script = join(folder, 'echo.json');
+  writeFileSync(script, JSON.stringify({ tools: [tool('echo')] }));
+  const client = await connectStdio({ era: ERAS[0], dir: service.dir, args: WRAP, env: { SCRIPT: script } });
+  const heard = new Map<number, number>();
+  try {
+    await client.listTools();
+    const paths = Array.from({ length: 200 }, (_each, at) => at);
+    await Promise.all(
+      paths.map(async (at) => {
+        const { isError, said } = await callTool(client, 'echo', { path: `note-${at}` });
+        assert.deepEqual([isError, said], [false, { path: `note-${at}` }]);
+        heard.set(at, (heard.get(at) ?? 0) + 1);
+      }),
+    );
+    assert.deepEqual(
+      [...heard.keys()].sort((a, b) => a - b),
+      paths,
+    );
+    assert.ok([...heard.values()].every((times) => times === 1));
+  } finally {
+    await client.close();
+  }
+});
 
 test('a result over HTTP runs no request in its lines', async () => {
   await withProxy(service.dir, GATEWAY, [], async (client) => {
