@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findEmbeddedStrings, findStringAt } from './embedded-strings.ts';
+import {
+  findEmbeddedStrings,
+  findEscapedStrings,
+  findPossibleStrings,
+  findStringAt,
+} from './embedded-strings.ts';
 import { type SourceLeaf, scanJson } from './scan-json.ts';
 
 function listStrings(text: string): readonly string[] {
@@ -45,6 +50,25 @@ test('strings of several documents are those of each', () => {
       assert.deepEqual(listStrings(`It is ${documents.join(between)}`), expected);
     }),
   );
+});
+
+test('possible strings contain every escaped string', () => {
+  const anyPart = fc.constantFrom(...'{}[]:,"\\\n\t a', '{"a":"\\n', '["\\"b"', '"\\u0041"', ' , "x\\\\"');
+  const anyText = fc.array(anyPart, { maxLength: 40 }).map((parts) => parts.join(''));
+  let count = 0;
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const { starts, ends } = findPossibleStrings(text);
+      const possible = starts.map((start, at) => `${start} ${ends[at]}`);
+      const escaped = findEscapedStrings(text);
+      count += escaped.starts.length;
+      for (const [at, start] of escaped.starts.entries())
+        assert.ok(possible.includes(`${start} ${escaped.ends[at]}`), JSON.stringify(text));
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(count > 50, `${count} strings`);
+  assert.deepEqual(findPossibleStrings('f("a\\n"), "b\\x" "c", d: "e\\n"'), { starts: [25], ends: [28] });
 });
 
 test('a span has the string around it, or none', () => {

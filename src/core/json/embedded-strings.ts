@@ -1,5 +1,5 @@
-import { ARRAY } from './json-lexemes.ts';
-import { readJsonAt, type SourceLeaf } from './scan-json.ts';
+import { ARRAY, BACKSLASH, COLON, COMMA, isJsonSpace, OBJECT, QUOTE } from './json-lexemes.ts';
+import { MALFORMED, readJsonAt, readString, type SourceLeaf, type StringLeaf } from './scan-json.ts';
 
 /** The keys and strings of all JSON documents in a text, ascending and disjoint; offsets without their quotes. */
 export interface EmbeddedStrings {
@@ -24,6 +24,46 @@ export function findEscapedStrings(text: string): EmbeddedStrings {
   return findStrings(text, text.lastIndexOf('\\'), (strings, leaf) => {
     if (leaf.has_escapes) addString(strings, leaf);
   });
+}
+
+/** Strings of a text; offsets without their quotes. */
+export type StringSpans = Pick<EmbeddedStrings, 'starts' | 'ends'>;
+
+/**
+ * Finds the escaped strings of JSON documents, and others in the same notation, by the units around them. Few
+ * texts have one, so that their documents need not be read. Linear.
+ */
+export function findPossibleStrings(text: string): StringSpans {
+  const spans: StringSpans = { starts: [], ends: [] };
+  const leaf: StringLeaf = { start: 0, end: 0, has_escapes: false };
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 1)) {
+    const quote = findStringQuote(text, at);
+    if (quote < 0 || readString(text, quote, leaf) === MALFORMED) continue;
+    spans.starts.push(leaf.start);
+    spans.ends.push(leaf.end);
+    at = leaf.end;
+  }
+  return spans;
+}
+
+const FIRST_PRINTABLE = 32;
+
+/** Returns the offset of the quote of the string whose first backslash this can be; -1 if it is in none. */
+function findStringQuote(text: string, backslash: number): number {
+  for (let quote = backslash - 1; quote > 0; quote--) {
+    const unit = text.charCodeAt(quote);
+    if (unit === QUOTE) return isStringPlace(text, quote) ? quote : -1;
+    if (unit === BACKSLASH || unit < FIRST_PRINTABLE) return -1;
+  }
+  return -1;
+}
+
+/** Returns whether a string of a document can begin at an offset, by the sign in front of it. */
+function isStringPlace(text: string, quote: number): boolean {
+  let at = quote - 1;
+  while (at >= 0 && isJsonSpace(text.charCodeAt(at))) at -= 1;
+  const unit = text.charCodeAt(at);
+  return unit === COMMA || unit === COLON || unit === OBJECT || unit === ARRAY;
 }
 
 /** Finds the strings of documents that begin before an offset. */

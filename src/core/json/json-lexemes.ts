@@ -7,12 +7,14 @@ export const QUOTE = 34;
 export const BACKSLASH = 92;
 export const LETTER_U = 117;
 
+/** Returns whether a unit is white space. */
+export function isJsonSpace(unit: number): boolean {
+  return unit === 32 || unit === 10 || unit === 13 || unit === 9;
+}
+
 /** Returns the offset of the first unit from `from` on that is not white space. */
 export function skipJsonSpace(text: string, from: number): number {
   let at = from;
-  for (; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit !== 32 && unit !== 10 && unit !== 13 && unit !== 9) break;
-  }
+  while (at < text.length && isJsonSpace(text.charCodeAt(at))) at += 1;
   return at;
 }

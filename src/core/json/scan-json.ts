@@ -92,6 +92,8 @@ export function isEscapedJson(text: string): boolean {
   return (first === '{' || first === '[' || first === '"') && text.includes('\\');
 }
 
+/** The fields of a leaf that reading a string fills. */
+export type StringLeaf = Pick<SourceLeaf, 'start' | 'end' | 'has_escapes'>;
 type Span = Readonly<Pick<SourceLeaf, 'start' | 'end'>>;
 
 /** Returns the decoded string of a leaf that has escapes. */
@@ -140,7 +142,7 @@ const UNICODE_UNITS = 6;
 /**
  * Returned in place of an offset. It lies beyond the end of any text, so a scan that continues there finds nothing.
  */
-const MALFORMED = Number.MAX_SAFE_INTEGER;
+export const MALFORMED = Number.MAX_SAFE_INTEGER;
 
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
@@ -162,7 +164,8 @@ function readLeaf(
   return source.charCodeAt(colon) === COLON ? colon + 1 : MALFORMED;
 }
 
-function readString(source: string, quote: number, leaf: SourceLeaf): number {
+/** Fills `leaf` with the string behind a quote. Returns the offset after its second quote, or `MALFORMED`. */
+export function readString(source: string, quote: number, leaf: StringLeaf): number {
   leaf.start = quote + 1;
   leaf.has_escapes = false;
   for (let at = quote + 1; at < source.length; ) {

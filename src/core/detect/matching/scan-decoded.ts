@@ -1,7 +1,7 @@
-import { findEscapedStrings } from '../../json/embedded-strings.ts';
-import { decodeLeaves } from '../../json/scan-json.ts';
+import { findEscapedStrings, findPossibleStrings, type StringSpans } from '../../json/embedded-strings.ts';
+import { decodeLeaf, decodeLeaves } from '../../json/scan-json.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
-import { findAnchorHits, scanView } from './scan-view.ts';
+import { findAnchorEnds, scanView } from './scan-view.ts';
 import { type DecodingCandidates, type Scanner, scanText, startPlaces, withOwnState } from './scanner.ts';
 import { findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
@@ -121,13 +121,14 @@ function searchWindow(
 /** Scans each string with escapes of the JSON documents in the text, decoded. */
 function searchJsonStrings(search: Search): void {
   const { text, scanner, matches_max, meter } = search;
-  if (!text.includes('\\')) return;
-  const { starts, ends } = findEscapedStrings(text);
-  const strings = decodeLeaves(text, starts, ends);
+  const selected = selectStrings(search, findPossibleStrings(text));
+  if (selected.size === 0) return;
   meter.work += text.length;
-  for (const at of selectStrings(search, strings)) {
+  const { starts, ends } = findEscapedStrings(text);
+  for (const [at, start] of starts.entries()) {
+    if (!selected.has(start)) continue;
     if (isOver(search)) return;
-    const decoded = strings[at]!;
+    const decoded = decodeLeaf(text, { start, end: ends[at]! });
     meter.work += decoded.length;
     const found: Match[] = [];
     const places = startPlaces();
@@ -135,27 +136,31 @@ function searchJsonStrings(search: Search): void {
     searchNested(search, decoded, found, places);
     if (found.length === 0) continue;
     // A phrase can depend on units after it, so that phrases count even if their own units are as written.
-    const view = viewJsonString(text, starts[at]!, ends[at]!);
+    const view = viewJsonString(text, start, ends[at]!);
     bringOut(search, found, view, ({ detector }) => detector.weight !== undefined);
   }
 }
 
 /**
- * Returns the indices for strings with an anchor or with escapes that may be nested. They are walked as
+ * Returns the starts of strings with an anchor or with escapes that may be nested. They are walked as
  * one text, because most strings are short and have neither. A line break allows the anchors that the start of a text
  * allows.
  */
-function selectStrings({ scanner, meter }: Search, strings: readonly string[]): ReadonlySet<number> {
+function selectStrings({ scanner, text, meter }: Search, { starts, ends }: StringSpans): ReadonlySet<number> {
   const selected = new Set<number>();
+  if (starts.length === 0) return selected;
+  const strings = decodeLeaves(text, starts, ends);
   const joined = strings.join('\n');
+  meter.work += joined.length;
+  const anchor_ends = findAnchorEnds(scanner, joined, meter);
   let at = 0;
-  let end = strings[0]?.length ?? 0;
-  findAnchorHits(scanner, joined, 0, joined.length, meter, (hit) => {
-    while (hit > end) end += 1 + strings[++at]!.length;
-    selected.add(at);
-  });
+  let end = strings[0]!.length;
+  for (const anchor_end of anchor_ends) {
+    while (anchor_end > end) end += 1 + strings[++at]!.length;
+    selected.add(starts[at]!);
+  }
   strings.forEach((string, index) => {
-    if (string.includes('\\')) selected.add(index);
+    if (string.includes('\\')) selected.add(starts[index]!);
   });
   return selected;
 }

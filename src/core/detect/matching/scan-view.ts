@@ -1,5 +1,15 @@
+import { findBrokenAnchors, findWordPlaces } from './broken-anchors.ts';
 import type { Match, WorkMeter } from './compiled-detector.ts';
-import { type DecodingCandidates, resetScanState, type Scanner, scanText, tryAnchors } from './scanner.ts';
+import {
+  type DecodingCandidates,
+  LAYOUT_SIGNAL,
+  noteSignal,
+  resetScanState,
+  type Scanner,
+  scanText,
+  startPlaces,
+  tryAnchors,
+} from './scanner.ts';
 import { isChangedInView, VIEW_CONTEXT_UNITS, type View } from './views/view.ts';
 import { addWindow, expandWindows, WIDEN_UNITS_MAX, type Windows } from './views/windows.ts';
 import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
@@ -9,9 +19,6 @@ import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from '.
  * an address.
  */
 const BACK_UNITS = 96;
-
-/** Layout can separate the words of a phrase with so many telling words, so that none was found. */
-const TELLING_MIN = 2;
 
 /**
  * Scans a view as `scanText` scans a text, but searches for anchors only around the decoded spans: from where a match
@@ -37,8 +44,8 @@ export function scanView(
       if (!is_over()) tryAnchors(scanner, view.text, end, state, 'all', matches, phrases, meter, places);
     });
   }
-  const is_telling = places.telling_starts.length >= TELLING_MIN;
-  if (!is_telling && !phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
+  const has_words = findWordPlaces(scanner, view.text, places, meter).length > 0;
+  if (!has_words && !phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
   // The score of a phrase depends on the phrases around it, so all of them are scanned.
   matches.length = 0;
   scanText(scanner, view.text, matches, matches_max, meter);
@@ -62,7 +69,7 @@ function selectSpans(view: View, odd: Windows): Windows {
 const hits = createAnchorHits();
 
 /** Finds the anchors that end between two offsets of a text, and the states there. */
-export function findAnchorHits(
+function findAnchorHits(
   { automaton }: Scanner,
   text: string,
   from: number,
@@ -75,4 +82,22 @@ export function findAnchorHits(
     place = walkAutomaton(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits, meter);
     for (let hit = 0; hit < hits.count; hit++) onMatch(hits.ends[hit]!, hits.states[hit]!);
   }
+}
+
+/** Returns where the anchors of a text end, ascending. Layout behind a word counts only in an anchor. */
+export function findAnchorEnds(scanner: Scanner, text: string, meter: WorkMeter): readonly number[] {
+  const { automaton, anchor_detector, anchor_length } = scanner;
+  const ends: number[] = [];
+  const places = startPlaces();
+  findAnchorHits(scanner, text, 0, text.length, meter, (end, state) => {
+    for (const anchor of automaton.endings[state]!) {
+      const index = anchor_detector[anchor]!;
+      if (index === LAYOUT_SIGNAL) noteSignal(index, text, end - anchor_length[anchor]!, end, places);
+      else if (ends.at(-1) !== end) ends.push(end);
+    }
+  });
+  const { layout_spans, telling_starts } = places;
+  return ends
+    .concat(findBrokenAnchors(scanner, text, layout_spans, meter), telling_starts)
+    .sort((a, b) => a - b);
 }

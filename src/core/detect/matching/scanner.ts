@@ -1,6 +1,7 @@
 import { type AnchorTree, growAnchorTree } from './anchor-tree.ts';
 import { parseAnchor } from './anchors.ts';
 import { type Automaton, createAutomaton } from './automaton.ts';
+import { findWordPlaces, noteLayout } from './broken-anchors.ts';
 import {
   type CompiledDetector,
   compileDetector,
@@ -27,8 +28,7 @@ import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
 import { decodingSignals } from './views/decoding-signals.ts';
 import {
-  findWordSpans,
-  isLayoutSignal,
+  isUnderscored,
   type LayoutPlaces,
   listLayoutSignals,
   listTellingWords,
@@ -70,6 +70,8 @@ interface ScanState {
  * and windows with misspelled words.
  */
 export interface DecodingCandidates extends LayoutPlaces {
+  /** The spans of words with a unit of layout behind them, which can be in an anchor. Ascending by their ends. */
+  readonly layout_spans: number[];
   readonly windows: Windows;
   readonly blob_starts: number[];
   readonly spelling_windows: Windows;
@@ -275,7 +277,7 @@ export function scanText(
   const phrases: PhraseMatch[] = [];
   const scan: TextScan = { scanner, matches, matches_max, meter, places, reading };
   const has_anchors = walkText(scan, text, 'all', phrases);
-  const spans = findWordSpans(text, places);
+  const spans = findWordPlaces(scanner, text, places, meter);
   const words = spans.length > 0 ? readWords(text, spans) : null;
   if (words !== null) {
     const found: Match[] = [];
@@ -301,7 +303,14 @@ export function withOwnState(scanner: Scanner): Scanner {
 
 /** Creates an empty list of spans. */
 export function startPlaces(): DecodingCandidates {
-  return { windows: [], blob_starts: [], spelling_windows: [], telling_starts: [], failed_starts: [] };
+  return {
+    windows: [],
+    blob_starts: [],
+    spelling_windows: [],
+    layout_spans: [],
+    telling_starts: [],
+    failed_starts: [],
+  };
 }
 
 interface TextScan {
@@ -386,17 +395,19 @@ function hasTried({ matched_until, failed_at }: ScanState, index: number): boole
 }
 
 /** Notes the place of an anchor without a detector. */
-function noteSignal(
+export function noteSignal(
   signal: number,
   text: string,
   from: number,
   end: number,
-  { windows, blob_starts, spelling_windows, telling_starts }: DecodingCandidates,
+  { windows, blob_starts, spelling_windows, layout_spans, telling_starts }: DecodingCandidates,
 ): void {
   if (signal === ESCAPE_SIGNAL) addWindow(windows, from, end);
   else if (signal === BLOB_SIGNAL) blob_starts.push(from);
   else if (signal === SPELLING_SIGNAL) addWindow(spelling_windows, from, end);
-  else if (signal === TELLING_SIGNAL || isLayoutSignal(text, from, end)) telling_starts.push(from);
+  else if (signal === TELLING_SIGNAL) telling_starts.push(from);
+  else if (text[from] !== '_') noteLayout(layout_spans, from, end);
+  else if (isUnderscored(text, from)) telling_starts.push(from);
 }
 
 /**

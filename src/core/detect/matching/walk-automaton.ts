@@ -117,7 +117,7 @@ const TRANSITION_WORK = 64;
  * Charges new transitions to the meter, because a text of only new transitions takes a hundred times as long
  * as a clean one.
  */
-function chargeTransitions(meter: WorkMeter, transitions: number): void {
+export function chargeTransitions(meter: WorkMeter, transitions: number): void {
   const all = (meter.transitions ?? 0) + transitions;
   meter.transitions = all;
   if (all > FREE_TRANSITIONS) meter.work += Math.min(all - FREE_TRANSITIONS, transitions) * TRANSITION_WORK;
@@ -257,7 +257,8 @@ function areSpecial(a: number, b: number, c: number, d: number): boolean {
   return (((a - 1) | (b - 1) | (c - 1) | (d - 1)) & ENDING) !== 0;
 }
 
-function getNextState(automaton: Automaton, state: number, unit: number): number {
+/** Returns the next state. The caller reserves space for a transition that is not computed yet. */
+export function getNextState(automaton: Automaton, state: number, unit: number): number {
   const { table, wide, wide_bits, classes } = automaton;
   return (
     (getEntry(table, wide, wide_bits, classes, state, unit) || computeTransition(automaton, state, unit)) &

@@ -7,9 +7,9 @@ import { allDetectors } from '../../detectors/all.ts';
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 16, findings_max: 1000 };
 const WIDTHS = [20, 40, 80, 100];
 /** The least share of attacks that is found: in lines of 40 columns and more, in shorter ones, and with layout at every word. */
-const LINES_FOUND_SHARE_MIN = 0.98;
-const SHORT_LINES_FOUND_SHARE_MIN = 0.87;
-const WORDS_FOUND_SHARE_MIN = 0.85;
+const LINES_FOUND_SHARE_MIN = 0.99;
+const SHORT_LINES_FOUND_SHARE_MIN = 0.89;
+const WORDS_FOUND_SHARE_MIN = 0.94;
 
 /** Texts in words alone. Code and links have another meaning in another layout. */
 const IN_WORDS = /^(?=.*\s.*\s)[\p{L}\p{M}\p{N}\s.,:;!?'"’“”()-]+$/u;

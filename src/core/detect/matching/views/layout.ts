@@ -45,12 +45,13 @@ const RARE_STEMS: ReadonlySet<string> = new Set(
 /** The white space between two words of an anchor. */
 const ANCHOR_PART = /\\.|\[(?:\\.|[^\]\\])*\]/g;
 const ANCHOR_BLANK = /^\[(?!\^).*(?: |\\s)/;
-/** Layout behind a word, in anchor notation. One blank before a mark counts behind words that are no name of code. */
-const LAYOUT_UNIT = '[\\t\\n\\r\u000b\u000c\u0085\u2028\u2029*_`~|\\\\<&]';
-const LAYOUT_UNITS = ' [ \\t\\n\\r*_~|\\\\]';
+/** Layout behind a word, in anchor notation. Blanks before a mark count behind words that are no name of code. */
+const LAYOUT_UNIT = '[\\t\\n\\r\u000b\u000c\u0085\u2028\u2029\\\\<&]';
+const EMPHASIS_UNITS = '[*_`~|][^A-Za-z0-9]';
+const BLANK_UNITS = ' [ \\t\\n\\r*_~|\\\\]';
 const NAME_UNITS_MAX = 2;
-/** An anchor with two letters or more up to a blank. */
-const WORDS = /[A-Za-z]{2}$|(?:[^\0-\x7f]|[^\0-\x7f]\]){2}$/;
+/** An anchor with two letters or more up to a blank, one of them in ASCII. */
+const WORDS = /(?:[A-Za-z]'?|[^\0-\x7f]\])[A-Za-z]$|[A-Za-z]\[[^\]]*[^\0-\x7f][^\]]*\]$/;
 
 /**
  * Returns anchors without a detector: for words with layout where an anchor has a blank, and for words in underscores.
@@ -61,11 +62,11 @@ export function listLayoutSignals(anchors: readonly string[]): readonly string[]
     for (const { 0: part, index } of anchor.matchAll(ANCHOR_PART))
       if (ANCHOR_BLANK.test(part) && WORDS.test(anchor.slice(0, index))) cut.add(anchor.slice(0, index));
   return [
-    ...[...cut].flatMap((words) =>
-      words.replace(/^\(\?i\)|\\b/g, '').length > NAME_UNITS_MAX
-        ? [words + LAYOUT_UNIT, words + LAYOUT_UNITS]
-        : [words + LAYOUT_UNIT],
-    ),
+    ...[...cut].flatMap((words) => {
+      const is_name = words.replace(/^\(\?i\)|\\b/g, '').length <= NAME_UNITS_MAX;
+      const layout = is_name ? [LAYOUT_UNIT, EMPHASIS_UNITS] : [LAYOUT_UNIT, EMPHASIS_UNITS, BLANK_UNITS];
+      return layout.map((units) => words + units);
+    }),
     '(?<![A-Za-z0-9_])_[A-Za-z]',
     '(?<![A-Za-z0-9_])__[A-Za-z]',
   ];
@@ -175,26 +176,37 @@ const BULLET_ENDS = '-+\u2022\u2023\u25aa\u25cf\u25e6\u2013.)';
 const CAPITAL = /\p{Lu}/u;
 const WORD = /[\p{L}\p{N}\p{M}]/u;
 
-/** Returns whether layout that an anchor does not admit is at the end of a signal, and a word behind it. */
-export function isLayoutSignal(text: string, start: number, end: number): boolean {
-  if (text[start] === '_') {
-    UNDERSCORED.lastIndex = start;
-    return UNDERSCORED.test(text);
-  }
-  const from = text[end - 2] === ' ' ? end - 2 : end - 1;
-  const gap_end = findGapEnd(text, from);
-  if (gap_end === from || !isWord(text, gap_end)) return false;
-  const is_admitted = gap_end === from + 1 && (CLASSES[text.charCodeAt(from)]! & IS_SPACE) !== NONE;
-  return !is_admitted && readGap(text, from, gap_end) !== null;
+/** Layout between two words, and what it reads as. */
+export interface LayoutGap {
+  readonly start: number;
+  readonly end: number;
+  readonly gap: string;
+}
+
+/** Returns the layout with which a signal ends, if an anchor does not admit it and a word is behind it. */
+export function findLayoutGap(text: string, signal_end: number): LayoutGap | null {
+  const is_longer = (CLASSES[text.charCodeAt(signal_end - 2)]! & (IS_START | IS_SPACE)) !== NONE;
+  const start = is_longer ? signal_end - 2 : signal_end - 1;
+  const end = findGapEnd(text, start);
+  if (end === start || !isWord(text, end)) return null;
+  const is_admitted = end === start + 1 && (CLASSES[text.charCodeAt(start)]! & IS_SPACE) !== NONE;
+  const gap = is_admitted ? null : readGap(text, start, end);
+  return gap === null ? null : { start, end, gap };
+}
+
+/** Returns whether a word in underscores begins at an offset. */
+export function isUnderscored(text: string, start: number): boolean {
+  UNDERSCORED.lastIndex = start;
+  return UNDERSCORED.test(text);
 }
 
 const UNDERSCORED = /(_{1,2})[A-Za-z\u2019']{1,20}\1(?![\w.(])/y;
 
 /** Offsets at which layout can separate the words of a phrase, in the order of the text. */
 export interface LayoutPlaces {
-  /** Rare anchors of words at which no pattern matched. */
+  /** Rare anchors of words at which no pattern matched, or which layout breaks. */
   readonly failed_starts: number[];
-  /** Telling words, and words of anchors with layout behind them. */
+  /** Telling words, and words in underscores. */
   readonly telling_starts: number[];
 }
 
@@ -219,12 +231,22 @@ export function findWordSpans(text: string, { failed_starts, telling_starts }: L
 
 const NO_SPANS: Windows = [];
 
-/** Returns whether a telling word counts: alone if it is rare, else with another one near it. */
+/** Returns whether a telling word counts: alone if it is rare or has layout in front, else with another one near it. */
 function counts(text: string, starts: readonly number[], start: number, at: number): boolean {
   const stem = getStem(text, start);
   const isOther = (other: number | undefined): boolean =>
     other !== undefined && Math.abs(other - start) <= PHRASE_UNITS_MAX && getStem(text, other) !== stem;
-  return RARE_STEMS.has(stem) || isOther(starts[at - 1]) || isOther(starts[at + 1]);
+  return (
+    RARE_STEMS.has(stem) || hasLayoutBefore(text, start) || isOther(starts[at - 1]) || isOther(starts[at + 1])
+  );
+}
+
+/** Returns whether there is more in front of a word than one blank behind another word. */
+function hasLayoutBefore(text: string, start: number): boolean {
+  const is_blank = text[start - 1] === ' ';
+  const classes = CLASSES[text.charCodeAt(is_blank ? start - 2 : start - 1)]!;
+  const layout = is_blank ? IS_START | IS_SPACE | IS_LINE_MARK : IS_START;
+  return (classes & layout) !== NONE && (classes & IS_WORD) === NONE;
 }
 
 function getStem(text: string, start: number): string {
@@ -400,7 +422,8 @@ function isBlockEnd(before: number, after: number): boolean {
   return BLOCK_END.test(String.fromCharCode(before)) || CAPITAL.test(String.fromCharCode(after));
 }
 
-function isWord(text: string, at: number): boolean {
+/** Returns whether a letter or a digit is at an offset. */
+export function isWord(text: string, at: number): boolean {
   if (at < 0 || at >= text.length) return false;
   const unit = text.charCodeAt(at);
   return unit < ASCII_UNITS ? (CLASSES[unit]! & IS_WORD) !== NONE : WORD.test(text[at]!);
