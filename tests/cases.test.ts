@@ -74,7 +74,7 @@ test('every case holds over HTTP, with the verdict of judge', { timeout: 300_000
   let ran = 0;
   const wrong: string[] = [];
   for (const group of loadCases()) {
-    const service = await startTestService({ config: group.config, files: documentFiles(group), workers: 2 });
+    const service = await startTestService({ config: group.config, files: documentFiles(group), workers: 1 });
     const judgeNext = judgeOf(policyOf(group));
     try {
       for (const each of group.cases) {

@@ -63,7 +63,7 @@ export async function playDriver(driver: Driver): Promise<void> {
   const local = await play(driver, 'local');
   compare(local, { ...LOCAL, ...driver.differs }, driver);
   assert.equal(local.clean_streamed?.shown, driver.streams ? LOCAL.clean?.[3] : undefined);
-  const service = await startTestService({ config: { policies: POLICIES } });
+  const service = await startTestService({ config: { policies: POLICIES }, workers: 1 });
   try {
     const approver = startApprover(service);
     compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs }, driver);

@@ -120,7 +120,11 @@ test('every case holds on a guard of a service', { timeout: 300_000 }, async (t)
   let count = 0;
   for (const group of loadCases()) {
     const files = group.documents.map((value, at) => [`policies/${at}.yaml`, JSON.stringify(value)]);
-    const service = await startTestService({ config: group.config, files: Object.fromEntries(files) });
+    const service = await startTestService({
+      config: group.config,
+      files: Object.fromEntries(files),
+      workers: 1,
+    });
     try {
       wrong.push(...(await runGroup(group, createClientGuard({ ...subject, url: service.url }))));
       count += group.cases.length;

@@ -69,8 +69,8 @@ export async function openStage(): Promise<Stage> {
     action: 'require_approval',
   };
   const [service, approving] = await Promise.all([
-    startTestService(),
-    startTestService({ config: { policies: [rule] } }),
+    startTestService({ workers: 1 }),
+    startTestService({ config: { policies: [rule] }, workers: 1 }),
   ]);
   const gaps = await Promise.all(
     ['/v1/intercept', '/v1/guard/output'].map((route) => openGap(service, route)),

@@ -11,7 +11,7 @@ import { allDetectors } from './all.ts';
  */
 const STEPS_PER_WORK = 20;
 /** Number of texts to try for each pattern. */
-const TEXTS = 40;
+const TEXTS = process.env.NIGHTLY === undefined ? 10 : 40;
 const UNITS = 600;
 /** Maximum growth of the steps when the text doubles. Both texts are longer than the reach of one attempt. */
 const GROWTH_MAX = 2.2;

@@ -17,6 +17,9 @@ const GROWTH_MAX = 2;
 /** Maximum units that one attempt of a pattern may scan. */
 const REACH_MAX = 100_000;
 
+/** Each fourth example is tried, and each in the nightly round. */
+const STEP = process.env.NIGHTLY === undefined ? 4 : 1;
+
 /** Encodings of a text piece that add work for decoding. */
 const DISGUISES: readonly string[] = [
   '%41',
@@ -63,7 +66,12 @@ function measureWork(piece: string, units: number): number {
 
 test('text made of a detector’s own pieces takes work in proportion to its length', () => {
   const hits = pickOneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(getPieces));
-  const pieces = new Set([...hits, ...DISGUISES, ...BLOBS, ...DISGUISES.map((disguise) => `${disguise}sk-`)]);
+  const pieces = new Set([
+    ...hits.filter((_, at) => at % STEP === 0),
+    ...DISGUISES,
+    ...BLOBS,
+    ...DISGUISES.map((disguise) => `${disguise}sk-`),
+  ]);
   for (const piece of pieces) {
     const growth = measureWork(piece, LONG) / measureWork(piece, SHORT);
     assert.ok(growth <= GROWTH_MAX, `${growth.toFixed(1)} times per unit: ${JSON.stringify(piece)}`);

@@ -288,6 +288,8 @@ const ONLY_ONE_ASKS: [GeneratedParts, Crossing[]] = [
   ],
 ];
 
+const RUNS = process.env.NIGHTLY === undefined ? 150 : 500;
+
 test('lint: removing a rule that never matches changes no answer', () => {
   const ran = { all: 0, dead: 0 };
   fc.assert(
@@ -311,9 +313,9 @@ test('lint: removing a rule that never matches changes no answer', () => {
           answer(crossing, policy, usesSessionTags(lean, crossing.tenant_id)),
         );
     }),
-    { numRuns: 500, examples: [ONLY_ONE_ASKS] },
+    { numRuns: RUNS, examples: [ONLY_ONE_ASKS] },
   );
-  assert.ok(ran.all >= 500 && ran.dead > 25, JSON.stringify(ran));
+  assert.ok(ran.all >= RUNS && ran.dead > RUNS / 20, JSON.stringify(ran));
 });
 
 const judged = (crossing: Crossing, policy: Policy) => judge(crossing, policy, null, celEvaluator);
