@@ -142,6 +142,36 @@ test('a found value is allowlisted for a time with a reason, and the entry is re
   await context.close();
 });
 
+test('a blocked call is allowed for a time, and revoked', { skip }, async () => {
+  const runCommand = () =>
+    post('/v1/intercept/tool', {
+      tool: 'run_command',
+      input: { command: 'git push --force origin main' },
+      agent_id: 'coder',
+    });
+  const { event_id, decision } = await runCommand();
+  assert.equal(decision, 'block');
+  const user = { user_id: 'detector-admin', role: 'admin' };
+  const { page, context, faults } = await signInToConsole(browser, service, user);
+  await openPath(page, `/incidents/${event_id}`);
+  await page.getByRole('button', { name: 'Allow …' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Why').fill('the branch is mine');
+  await dialog.getByLabel('Ends after').selectOption('7d');
+  await dialog.getByRole('button', { name: 'Allow', exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.equal((await runCommand()).decision, 'allow');
+  await openPath(page, '/detection');
+  const table = page.getByRole('table', { name: 'Allowed detectors' });
+  await table.getByText('the branch is mine').waitFor();
+  await table.getByRole('button', { name: 'Revoke …' }).click();
+  await dialog.getByRole('button', { name: 'Revoke entry' }).click();
+  await page.getByText('No detector is allowed.').waitFor();
+  assert.equal((await runCommand()).decision, 'block');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('an approval that needs a second factor waits for one, and many requests are denied at once', {
   skip,
 }, async () => {

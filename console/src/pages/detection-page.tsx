@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { AllowedDetectors } from '../components/allowed-detectors.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import type { DataColumn } from '../components/data-column.ts';
 import { DataTable } from '../components/data-table.tsx';
@@ -124,6 +125,7 @@ export function DetectionPage() {
           }
         />
       </Panel>
+      <AllowedDetectors />
       <Allowlist rows={data?.allowlist ?? NONE} />
     </div>
   );

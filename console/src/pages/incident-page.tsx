@@ -4,6 +4,7 @@ import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { AdvicePanel } from '../components/advice-panel.tsx';
+import { AllowDetectorDialog } from '../components/allow-detector-dialog.tsx';
 import { AllowlistDialog } from '../components/allowlist-dialog.tsx';
 import { Badge, Tags } from '../components/badge.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -18,6 +19,9 @@ import { ShownAction } from '../components/shown-action.tsx';
 import { Time } from '../components/time.tsx';
 
 type Incident = OperationOutput<'dashboardIncident'>;
+
+/** Actions that stop a call, which an operator can allow from then on. */
+const STOPPED: ReadonlySet<string> = new Set(['block', 'require_approval']);
 
 /** Explains one decision: the rules that were evaluated, what was found, and the smallest change that would pass. */
 export function IncidentPage() {
@@ -48,11 +52,17 @@ export function IncidentPage() {
 function IncidentBody({ incident }: { readonly incident: Incident }) {
   const { event } = incident;
   const [has_draft, setDraft] = useState(false);
+  const [is_allowing, setAllowing] = useState(false);
   const mayCall = useMayCall();
   return (
     <div className="page-body">
       <PageHeader title="Incident" lead={<Prose text={event.reason} />}>
         <Badge value={event.action} />
+        {STOPPED.has(event.action) && mayCall('allowlistDetectorAdd') ? (
+          <button type="button" className="button" onClick={() => setAllowing(true)}>
+            Allow …
+          </button>
+        ) : null}
         {mayCall('policiesReload') ? (
           <button
             type="button"
@@ -65,6 +75,7 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
         ) : null}
       </PageHeader>
       {has_draft ? <RuleDraft event={event} /> : null}
+      {is_allowing ? <AllowDetectorDialog event={event} onClose={() => setAllowing(false)} /> : null}
       <div className="columns wide-left">
         <div className="stack">
           {incident.action_shown === null ? null : (

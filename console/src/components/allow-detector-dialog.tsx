@@ -1,0 +1,51 @@
+import { useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useOperationCall } from '../api/use-operation.ts';
+import { ChoiceField } from './choice-field.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { SafeText } from './safe-text.tsx';
+import { WhyField } from './weaker-confirmation.tsx';
+
+type IncidentEvent = OperationOutput<'dashboardIncident'>['event'];
+
+interface AllowDetectorDialogProps {
+  /** The stopped event, whose tool, agent and tenant become the scope. */
+  readonly event: IncidentEvent;
+  readonly onClose: () => void;
+}
+
+const EXPIRIES = [
+  ['1d', 'one day'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+  ['365d', 'one year'],
+] as const;
+
+/** Allows what stopped an event for a time, in the scope of the event, with a reason. */
+export function AllowDetectorDialog({ event, onClose }: AllowDetectorDialogProps) {
+  const [note, setNote] = useState('');
+  const [until, setUntil] = useState('1d');
+  const add = useOperationCall('allowlistDetectorAdd', ['dashboardIncident', 'allowlistDetectorList']);
+  return (
+    <ConfirmDialog
+      title="Allow calls like this"
+      action="Allow"
+      is_dangerous
+      is_busy={add.isPending}
+      error={add.error}
+      onConfirm={() =>
+        add.mutate({ event_id: event.event_id, note, until, confirm_weaker: true }, { onSuccess: onClose })
+      }
+      onClose={onClose}
+    >
+      <p>
+        Rules ignore the detectors that stopped this event, for the tool{' '}
+        <SafeText text={event.tool_name ?? 'any'} />, the agent <SafeText text={event.agent_id} /> and the
+        tenant <SafeText text={event.tenant_id} />. Contracts, identities, budgets and flow rules still
+        decide. Secrets and changes to this service stay blocked.
+      </p>
+      <WhyField value={note} is_required onChange={setNote} />
+      <ChoiceField label="Ends after" choices={EXPIRIES} value={until} onChange={setUntil} />
+    </ConfirmDialog>
+  );
+}
