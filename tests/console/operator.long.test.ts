@@ -154,6 +154,7 @@ test('a blocked call is allowed for a time, and revoked', { skip }, async () => 
   const user = { user_id: 'detector-admin', role: 'admin' };
   const { page, context, faults } = await signInToConsole(browser, service, user);
   await openPath(page, `/incidents/${event_id}`);
+  await page.getByText('Instead, for example:').waitFor();
   await page.getByRole('button', { name: 'Allow …' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Why').fill('the branch is mine');

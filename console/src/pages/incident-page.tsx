@@ -81,6 +81,11 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
           {incident.action_shown === null ? null : (
             <Panel title="Call">
               <ShownAction text={incident.action_shown} marks={incident.action_marks} />
+              {incident.effects.map((effect) => (
+                <p key={effect}>
+                  <Prose text={effect} />
+                </p>
+              ))}
             </Panel>
           )}
           <AdvicePanel

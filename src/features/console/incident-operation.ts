@@ -1,3 +1,4 @@
+import { describeCommandRule } from '../../core/detect/commands/explain-rule.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -83,6 +84,10 @@ export const dashboardIncident = defineOperation({
     explanation: { ...policyExplain.output.properties.explanation },
     explanation_status: policyExplain.output.properties.status,
     explanation_reason: textSchema,
+    effects: buildListSchema(
+      textSchema,
+      'For each dangerous command that was found: what it does, its rule, and a safer one.',
+    ),
     timeline: buildListSchema(eventSchema, 'The events of the session around it, oldest first.'),
     approval_request_id: nullableTextSchema,
   }),
@@ -95,6 +100,8 @@ export const dashboardIncident = defineOperation({
     const { action_shown = null, action_marks = [], ...event } = found;
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
+    const finding_places = parsePlaces(metadata.finding_places);
+    const rule_ids = new Set(finding_places.map(({ rule_id }) => rule_id));
     return {
       event: event as never,
       action_shown,
@@ -105,7 +112,8 @@ export const dashboardIncident = defineOperation({
         is_stored: explained.status !== 'policy_unavailable',
       },
       findings: parseFoundTags(metadata.found_tags),
-      finding_places: parsePlaces(metadata.finding_places),
+      finding_places,
+      effects: [...rule_ids].flatMap((id) => describeCommandRule(id) ?? []),
       replay: await replayUnderActivePolicy(event, context),
       explanation: explained.explanation,
       explanation_status: explained.status,

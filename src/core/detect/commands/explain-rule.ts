@@ -17,12 +17,20 @@ export function explainCommand({ action, decision, findings }: Verdict): string 
     null,
   );
   if (worst === null) return null;
-  const { id, tag, description, safer } = rules.get(worst.rule_id)!;
-  const effect = `${description[0]!.toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
-  const why = `The command ${effect} (\`${id}\`). Instead, for example: \`${safer}\`.`;
+  const { id, tag } = rules.get(worst.rule_id)!;
+  const why = describeCommandRule(id);
   // The guard of the service itself stays on.
   if (covers('dangerous.guard', tag)) return why;
   return `${why} An operator can allow it with \`service allow ${id}\`.`;
+}
+
+/** Returns what a command of a rule does, the ID of the rule, and a safer command; `null` for IDs of other detectors. */
+export function describeCommandRule(id: string): string | null {
+  const rule = rules.get(id);
+  if (rule === undefined) return null;
+  const { description, safer } = rule;
+  const effect = `${description[0]!.toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+  return `The command ${effect} (\`${id}\`). Instead, for example: \`${safer}\`.`;
 }
 
 function rankSeverity({ severity }: JudgedFinding): number {
