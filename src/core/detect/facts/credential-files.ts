@@ -169,7 +169,7 @@ const CREDENTIAL_FILES: readonly string[] = [
   // Coding agents and this service.
   ...AGENT_TRACES.credential_files,
   ...[
-    '.service/{operator-token,agent-token,memory-key,fingerprint-key,totp-key}',
+    '.service/{operator-token,agent-token,approval-link-key,memory-key,fingerprint-key,totp-key}',
     '.service/keys/**',
     '.service/store.db*',
   ],
