@@ -1,6 +1,6 @@
 /** Runs every command of the README, and compares every answer that it shows. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -20,6 +20,12 @@ function getCommands(text: string): string[] {
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm start': './service serve',
   'npm test': 'scripts/run scripts/check/main.ts',
+};
+
+/** The first block: a new user's two commands. These tests clone the repository and set up a project. */
+const FIRST_COMMANDS: Readonly<Record<string, string>> = {
+  'git clone "$REPOSITORY" customshouse': 'tests/setup.fresh.test.ts',
+  'cd your-project && ../customshouse/customshouse setup': 'tests/hook/first-use.test.ts',
 };
 
 const dir = mkdtempSync(join(tmpdir(), 'service-readme-'));
@@ -47,6 +53,10 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
     assert.equal(language, 'sh', `${place}: a block of another language is not checked`);
     for (const command of getCommands(text)) {
       counts.commands += 1;
+      if (counts.commands <= 2) {
+        assert.ok(existsSync(join(root, FIRST_COMMANDS[command] ?? '-')), `${place}: ${command}`);
+        continue;
+      }
       const elsewhere = ELSEWHERE[command];
       if (elsewhere === undefined) {
         printed = await getAnswer(command, place);

@@ -7,7 +7,8 @@ const HEAD = `# Configuration
 <!-- Made by \`npm run generate\` from the schemas that the program checks with. -->
 
 This reference is for operators and policy authors. It lists every key of \`service.yaml\` and of the documents next to it, with type, default and limit. The
-service runs without a configuration. It reads \`service.yaml\` in the current folder, or the file that \`--config\` or \`SERVICE_CONFIG\` names.
+service runs without a configuration. It reads the file that \`--config\` or \`SERVICE_CONFIG\` names, else \`service.yaml\` in the
+current folder, else the file that [\`setup\`](../how-to/set-up-agents.md) wrote for this folder below \`~/.config\`.
 \`service init\` writes a first one, and \`service validate\` lists all problems.
 
 - \`\${NAME}\` in a value is an environment variable. An unset variable is an error that names the key, and so is a written-out credential.

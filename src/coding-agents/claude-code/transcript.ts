@@ -1,5 +1,6 @@
 import { readMembers } from '../record/json-members.ts';
 import {
+  keepCall,
   readList,
   readShortName,
   readTime,
@@ -22,7 +23,7 @@ const NOT_HOOKED = 'EndConversation';
 /** The beginning of the result if the tool did not run: it is unknown, or its arguments are invalid. */
 const REFUSED = '<tool_use_error>';
 
-function open(): TranscriptParser {
+function open(keeps_calls = false): TranscriptParser {
   let session_id: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
@@ -47,6 +48,7 @@ function open(): TranscriptParser {
             tool,
             at_ms: readTime(line.timestamp),
             calls_hook: tool === NOT_HOOKED ? 'no' : 'yes',
+            ...keepCall(keeps_calls, () => ({ tool, input: block.input })),
           });
         if (block.type === 'tool_result') addResult(block);
       }

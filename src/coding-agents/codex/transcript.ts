@@ -1,5 +1,10 @@
-import { readMembers } from '../record/json-members.ts';
+import type { Json } from '../../core/types/index.ts';
+import { quoteArg } from '../record/hook-command.ts';
+import { type JsonMembers, readMembers } from '../record/json-members.ts';
+import { parseIfJson } from '../record/payload.ts';
 import {
+  type HookCall,
+  keepCall,
   readShortName,
   readTime,
   type ToolRun,
@@ -24,7 +29,7 @@ const HOOKED =
   /^(?:shell|shell_command|local_shell|exec_command|container\.exec|apply_patch|spawn_agent|mcp__.*)$/;
 const NOT_HOOKED = ['web_search', 'write_stdin'];
 
-function open(): TranscriptParser {
+function open(keeps_calls = false): TranscriptParser {
   let session_id: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
@@ -44,6 +49,7 @@ function open(): TranscriptParser {
         tool,
         at_ms: readTime(line.timestamp),
         calls_hook: HOOKED.test(tool) ? 'yes' : NOT_HOOKED.includes(tool) ? 'no' : 'unknown',
+        ...keepCall(keeps_calls, () => buildHookCall(tool, item)),
       });
     },
     finish: () =>
@@ -55,4 +61,26 @@ function getTool({ type, name }: Readonly<Record<string, unknown>>): string | nu
   if (type === 'function_call' || type === 'custom_tool_call') return readShortName(name);
   if (type === 'local_shell_call') return 'local_shell';
   return type === 'web_search_call' ? 'web_search' : null;
+}
+
+const SHELLS = /^(?:shell|shell_command|local_shell|exec_command|container\.exec)$/;
+
+/** Returns a call as Codex gives it to a hook, which receives every shell as `Bash` and a patch as a command. */
+function buildHookCall(tool: string, item: JsonMembers): HookCall {
+  const input = parseIfJson((item.arguments ?? item.input ?? item.action ?? {}) as Json);
+  if (SHELLS.test(tool)) {
+    const { command, cmd } = readMembers(input);
+    return { tool: 'Bash', input: { command: joinCommand(command ?? cmd ?? input) } };
+  }
+  if (tool === 'apply_patch' && typeof input === 'string') return { tool, input: { command: input } };
+  return { tool, input };
+}
+
+/** Returns the script of a command, which is a text or a list of words. */
+function joinCommand(command: unknown): string {
+  if (!Array.isArray(command)) return typeof command === 'string' ? command : JSON.stringify(command);
+  const [program = '', option = '', script, ...more] = command.map(String);
+  const runs_script = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-\w*c$/.test(option);
+  if (runs_script && script !== undefined && more.length === 0) return script;
+  return command.map((word) => quoteArg(String(word))).join(' ');
 }

@@ -1,5 +1,6 @@
 import { readMembers } from '../record/json-members.ts';
 import {
+  keepCall,
   readShortName,
   readTime,
   type ToolRun,
@@ -37,7 +38,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function open(): TranscriptParser {
+function open(keeps_calls = false): TranscriptParser {
   let session_id: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
@@ -50,7 +51,8 @@ function open(): TranscriptParser {
       const tool = readShortName(data.toolName);
       if (event.type !== 'tool.execution_start' || tool === null) return;
       const id = readShortName(data.toolCallId) ?? `at ${runs.size}`;
-      runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), calls_hook: 'yes' });
+      const kept = keepCall(keeps_calls, () => ({ tool, input: data.arguments }));
+      runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), calls_hook: 'yes', ...kept });
     },
     finish: () =>
       session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },

@@ -1,5 +1,6 @@
 import { readMembers } from '../record/json-members.ts';
 import {
+  keepCall,
   readList,
   readShortName,
   readTime,
@@ -17,7 +18,7 @@ export const geminiTranscript: TranscriptFormat = {
   open,
 };
 
-function open(): TranscriptParser {
+function open(keeps_calls = false): TranscriptParser {
   let session_id: string | null = null;
   let cwd_sha256: string | null = null;
   const runs = new Map<string, ToolRun>();
@@ -27,7 +28,8 @@ function open(): TranscriptParser {
       const tool = readShortName(call.name);
       // A denied or cancelled call did not run, and for a failed call the transcript does not state whether it ran.
       if (id === null || tool === null || call.status !== 'success') continue;
-      runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), calls_hook: 'yes' });
+      const kept = keepCall(keeps_calls, () => ({ tool, input: call.args }));
+      runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), calls_hook: 'yes', ...kept });
     }
   };
   const addRecord = (record: Readonly<Record<string, unknown>>): void => {

@@ -1,6 +1,13 @@
+import type { Json } from '../../core/types/index.ts';
 import { type JsonMembers, readMembers } from './json-members.ts';
 
-/** A tool call in a transcript, without its arguments and result. */
+/** A tool call as the agent's hook receives it. */
+export interface HookCall {
+  readonly tool: string;
+  readonly input: Json;
+}
+
+/** A tool call in a transcript, without its result. */
 export interface ToolRun {
   /** The agent's ID of the call; `null` if its hooks do not receive one. */
   readonly id: string | null;
@@ -9,6 +16,8 @@ export interface ToolRun {
   readonly at_ms: number | null;
   /** States whether the agent calls its hooks for this tool, according to its documentation. */
   readonly calls_hook: 'yes' | 'no' | 'unknown';
+  /** Present only if the parser keeps arguments. */
+  readonly call?: HookCall;
 }
 
 /** The part of a session that one file holds. */
@@ -32,7 +41,8 @@ export interface TranscriptParser {
 export interface TranscriptFormat {
   /** A relevant line contains one of these texts. All other lines after the first few are skipped without parsing. */
   readonly markers: readonly string[];
-  readonly open: () => TranscriptParser;
+  /** Opens a parser for one file. Arguments are dropped unless `keeps_calls` is set. */
+  readonly open: (keeps_calls?: boolean) => TranscriptParser;
   /** Returns the canonical name of a tool, if hooks receive it under several names. */
   readonly normalizeTool?: (name: string) => string;
 }
@@ -53,4 +63,14 @@ export function readShortName(value: unknown): string | null {
 export function readTime(value: unknown): number | null {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? null : ms;
+}
+
+/** Returns the member of a run that holds its call, if the parser keeps arguments. */
+export function keepCall(
+  keeps_calls: boolean,
+  buildCall: () => { readonly tool: string; readonly input: unknown },
+): Pick<ToolRun, 'call'> {
+  if (!keeps_calls) return {};
+  const { tool, input = {} } = buildCall();
+  return { call: { tool, input: input as Json } };
 }

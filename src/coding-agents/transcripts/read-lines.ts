@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 
 /** The longest line that is parsed, in bytes. Longer lines hold binary data such as images. */
 const LINE_BYTES_MAX = 8_388_608;
-/** The bytes of a file that are read at most. */
+/** The bytes of a file that are read at most, unless the caller sets fewer. */
 const FILE_BYTES_MAX = 536_870_912;
 
 /** A counter of the lines that reading a file skips. */
@@ -18,7 +18,11 @@ export interface Line {
 }
 
 /** Reads the lines of a file in order, with no more than one line in memory. */
-export async function* readLines(path: string, read: SkipCounter): AsyncGenerator<Line> {
+export async function* readLines(
+  path: string,
+  read: SkipCounter,
+  bytes_max = FILE_BYTES_MAX,
+): AsyncGenerator<Line> {
   let pieces: Buffer[] = [];
   let bytes = 0;
   let total = 0;
@@ -41,7 +45,7 @@ export async function* readLines(path: string, read: SkipCounter): AsyncGenerato
     if (bytes <= LINE_BYTES_MAX) pieces.push(rest);
     else pieces = [];
     total += chunk.length;
-    if (total > FILE_BYTES_MAX) {
+    if (total > bytes_max) {
       read.skipped_count += 1;
       return;
     }

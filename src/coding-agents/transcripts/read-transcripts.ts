@@ -33,24 +33,52 @@ export async function readTranscripts(
   const { files, skipped_count } = await listNewFiles(location, since_ms);
   const counter: SkipCounter = { skipped_count };
   const transcripts: Transcript[] = [];
-  for (const file of files) {
-    const parser = format.open();
-    try {
-      for await (const value of parseValues(file, format.markers, counter)) parser.add(value);
-    } catch {
-      counter.skipped_count += 1;
-    }
-    const transcript = parser.finish();
+  for (const { path } of files) {
+    const transcript = await readTranscript(path, format, counter);
     if (transcript !== null) transcripts.push(transcript);
   }
   return { transcripts, file_count: files.length, skipped_count: counter.skipped_count };
 }
 
-async function listNewFiles(
+/** The limits of reading one file. */
+export interface ReadLimits {
+  readonly keeps_calls: boolean;
+  readonly bytes_max: number;
+  /** Returns whether to stop in the middle of the file. */
+  readonly isLate: () => boolean;
+}
+
+/** Reads one file, by default names and times only; `null` if it is no transcript. */
+export async function readTranscript(
+  path: string,
+  format: TranscriptFormat,
+  counter: SkipCounter,
+  limits?: ReadLimits,
+): Promise<Transcript | null> {
+  const parser = format.open(limits?.keeps_calls);
+  try {
+    for await (const value of parseValues(path, format.markers, counter, limits?.bytes_max)) {
+      parser.add(value);
+      if (limits?.isLate()) break;
+    }
+  } catch {
+    counter.skipped_count += 1;
+  }
+  return parser.finish();
+}
+
+/** A file with transcripts of one agent. */
+export interface TranscriptFile {
+  readonly path: string;
+  readonly mtime_ms: number;
+}
+
+/** Lists the files that were written since a time, newest first. */
+export async function listNewFiles(
   { folder, pattern }: TranscriptLocation,
   since_ms: number,
-): Promise<{ readonly files: readonly string[]; readonly skipped_count: number }> {
-  const found: { path: string; mtime_ms: number }[] = [];
+): Promise<{ readonly files: readonly TranscriptFile[]; readonly skipped_count: number }> {
+  const found: TranscriptFile[] = [];
   let listed_count = 0;
   let skipped_count = 0;
   for await (const name of glob(pattern, { cwd: folder })) {
@@ -65,7 +93,7 @@ async function listNewFiles(
     else if (stats.isFile() && stats.mtimeMs >= since_ms) found.push({ path, mtime_ms: stats.mtimeMs });
   }
   found.sort((a, b) => b.mtime_ms - a.mtime_ms);
-  const files = found.slice(0, FILES_READ_MAX).map(({ path }) => path);
+  const files = found.slice(0, FILES_READ_MAX);
   return { files, skipped_count: skipped_count + found.length - files.length };
 }
 
@@ -73,6 +101,7 @@ async function* parseValues(
   file: string,
   markers: readonly string[],
   counter: SkipCounter,
+  bytes_max?: number,
 ): AsyncGenerator<unknown> {
   if (file.endsWith('.json')) {
     const { size } = await stat(file);
@@ -81,7 +110,7 @@ async function* parseValues(
     return;
   }
   let line_count = 0;
-  for await (const { bytes, is_ended } of readLines(file, counter)) {
+  for await (const { bytes, is_ended } of readLines(file, counter, bytes_max)) {
     line_count += 1;
     if (line_count > FIRST_LINES && !markers.some((marker) => bytes.includes(marker))) continue;
     if (bytes.length === 0) continue;

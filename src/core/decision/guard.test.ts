@@ -380,3 +380,29 @@ test('the rule that blocks is a built-in one, and results and prompts are not ca
   });
   assert.equal(judge(prompt, POLICY).decision, 'allow');
 });
+
+test("a configuration in the user's folder guards itself and not the agent's project", () => {
+  const own = '/home/ada/.config/customshouse/projects/app-1';
+  const guarded_paths = {
+    home: '/home/ada',
+    base_dir: own,
+    state_dirs: [`${own}/.service`],
+    files: [`${own}/service.yaml`, `${own}/policies/*.yaml`],
+  };
+  const policy = { ...POLICY, detection: { ...POLICY.detection, guarded_paths } };
+  const cases: readonly (readonly [string, string | undefined, readonly string[]])[] = [
+    ['rm -rf build', undefined, []],
+    ['echo 1 > src/main.ts', undefined, []],
+    ['rm -rf build', APP, []],
+    ['rm service.yaml', undefined, [CONFIGURATION]],
+    ['rm .service/owner.json', undefined, [STATE]],
+    ['rm .claude/settings.json', undefined, [SETTINGS]],
+    ['echo 1 > x.json', own, [SETTINGS]],
+    [`cd ${own} && echo 1 > x.json`, undefined, [SETTINGS]],
+    [`rm ${own}/skills.lock`, APP, [SETTINGS]],
+    ['rm ~/.config/customshouse/projects/app-1/skills.lock', undefined, [SETTINGS]],
+    ['rm ../customshouse/projects/app-1/x', '/home/ada/.config/git', [SETTINGS]],
+  ];
+  for (const [command, working_dir, rules] of cases)
+    assert.deepEqual(judgeCall(buildBashCall(command, working_dir), policy).guard, rules, command);
+});

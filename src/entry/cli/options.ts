@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export function buildConfigOption(): Option {
   return new Option(
     '-c, --config <file>',
-    'the configuration (default: $SERVICE_CONFIG, else ./service.yaml if there)',
+    'the configuration (default: $SERVICE_CONFIG, else ./service.yaml, else the one of setup)',
   );
 }
 

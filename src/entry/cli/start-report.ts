@@ -83,7 +83,7 @@ export function buildStartReport({
 }
 
 /** Returns an address that this machine can call, because an address that means "all interfaces" cannot be called. */
-function toReachableHost(host: string): string {
+export function toReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;

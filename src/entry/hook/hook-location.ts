@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
+import { getProjectConfigFolder } from '../../platform/files/user-folder.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { resolveRealPath } from '../../runtime/config/real-file.ts';
 
@@ -42,7 +43,8 @@ export function findHookLocation(config_path: string | null, env: Environment, c
   const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
   const folder = existsSync(project) ? project : cwd;
   const named = config_path ?? (env.SERVICE_CONFIG || null);
-  const found = named ?? FILE_NAMES.find((name) => pathExists(join(folder, name))) ?? null;
+  const names = [...FILE_NAMES, join(getProjectConfigFolder(folder, env), FILE_NAMES[0])];
+  const found = named ?? names.find((name) => pathExists(resolve(folder, name))) ?? null;
   if (found === null) {
     const state_dir = resolveStateDir(join(folder, STATE_DIR));
     return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };

@@ -3,6 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
+import { getProjectConfigFolder } from '../../platform/files/user-folder.ts';
 import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
 import { parseConfigValue } from '../config/parse-config-value.ts';
@@ -20,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ConfigRequest {
   /**
    * The path of the configuration file. `null` uses `SERVICE_CONFIG`, else `service.yaml` in the current
-   * folder, else the defaults.
+   * folder, else the one that setup wrote for this folder, else the defaults.
    */
   readonly path: string | null;
   readonly env: Environment;
@@ -55,7 +56,7 @@ export const CONFIGURATION_NAMES = ['service.yaml', 'service.yml'] as const;
 export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
   const cwd = request.cwd ?? process.cwd();
   const requested = request.path ?? (request.env.SERVICE_CONFIG || null);
-  const found = requested ?? (await findFile(cwd));
+  const found = requested ?? (await findFile(cwd, request.env));
   const origin: ConfigOrigin =
     found === null
       ? { file: null, label: 'service.yaml', base_dir: cwd }
@@ -107,10 +108,11 @@ function addNames(written: unknown, names: Set<string>, areHeaders = false): voi
   }
 }
 
-async function findFile(cwd: string): Promise<string | null> {
-  for (const name of CONFIGURATION_NAMES) {
+async function findFile(cwd: string, env: Environment): Promise<string | null> {
+  const own = join(getProjectConfigFolder(cwd, env), CONFIGURATION_NAMES[0]);
+  for (const name of [...CONFIGURATION_NAMES, own]) {
     // Any entry with this name was intended, so a folder or a broken link is reported and not skipped.
-    const there = await lstat(join(cwd, name)).then(
+    const there = await lstat(resolve(cwd, name)).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );

@@ -66,7 +66,10 @@ function getGroup(path: string, view: GuardView): GuardedGroup | null {
   if (candidates.some((each) => isBelowAny(each, compiled.state_dirs))) return 'state';
   if (candidates.some(hasStateSegment)) return 'state';
   if (candidates.some((each) => matchesFile(each, compiled))) return 'configuration';
-  if ([path, ...candidates].some((each) => AGENT_SETTINGS.test(each))) return 'agent_settings';
+  // A configuration in the user's own folder is not where agents work, so it gives no folder to an unknown one.
+  const settings =
+    view.folders === null ? candidates.filter((each) => !isBelowAny(each, compiled.own_bases)) : candidates;
+  if ([path, ...settings].some((each) => AGENT_SETTINGS.test(each))) return 'agent_settings';
   return [path, ...candidates].some((each) => isStartupFile(each, compiled.home)) ? 'startup_file' : null;
 }
 
@@ -184,6 +187,8 @@ interface CompiledPaths {
   readonly folders: readonly string[];
   /** Possible start folders of a relative path if the folder is unknown. */
   readonly bases: readonly string[];
+  /** Those of them that are guarded as a whole. */
+  readonly own_bases: readonly string[];
 }
 
 const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
@@ -192,14 +197,15 @@ const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
   const files = paths.files.map((file) => toComparablePath(file) ?? file);
   const base = toComparablePath(paths.base_dir) ?? paths.base_dir;
   const folders = [...new Set(files.map(getLiteralFolder))].filter((folder) => folder !== base);
-  const bases = [...new Set([base, ...listAncestors(base)])];
+  const bases = [...new Set([base, ...listAncestors(base)])].slice(0, FOLDERS_MAX);
   return {
     home,
     state_dirs,
     files: files.map(compilePathGlob),
     samples: files.map((file) => file.replace(/\*\*\/?|\*|\?/g, 'x').replace(/\{([^,}]*)[^}]*\}/g, '$1')),
     folders,
-    bases: bases.slice(0, FOLDERS_MAX),
+    bases,
+    own_bases: bases.filter((each) => AGENT_SETTINGS.test(`${each}/x`)),
   };
 });
 

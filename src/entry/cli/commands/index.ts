@@ -129,6 +129,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy.ts')).definePolicy,
   },
   {
+    name: 'replay',
+    summary: 'judge the past calls in the transcripts of coding agents',
+    load: async () => (await import('./replay.ts')).defineReplay,
+  },
+  {
     name: 'scan',
     summary: 'decide on a text, a file or standard input',
     load: async () => (await import('./scan.ts')).defineScan,

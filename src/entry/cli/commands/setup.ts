@@ -16,6 +16,7 @@ interface SetupOptions extends Consent {
   readonly shared?: true;
   readonly pack?: readonly string[];
   readonly uninstall?: true;
+  readonly purge?: true;
   readonly list?: true;
   readonly force?: true;
 }
@@ -47,7 +48,11 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     )
     .option('--force', 'overwrite a framework file that was edited')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
-    .option('--uninstall', 'remove everything again')
+    .option('--uninstall', 'restore the settings; without a name, those of all coding agents')
+    .option(
+      '--purge',
+      'with --uninstall and without a name: also delete the configuration that setup keeps for the project, and its audit log',
+    )
     .option('--list', 'list what can be set up')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
@@ -59,7 +64,7 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     ['service setup claude-code', 'show the change and confirm it'],
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
     ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
-    ['service setup claude-code --uninstall', 'as it was before'],
+    ['service setup --uninstall', 'as it was before'],
     ['service setup claude-code --shared', 'for a team that commits the settings'],
     ['service setup langchain', 'writes service_langchain.py here'],
     ['service setup --list', 'all of them'],
@@ -68,6 +73,10 @@ export function defineSetup(command: Command, terminal: Terminal): void {
 
 async function runSetup(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
   if (options.list) return printSetupNames(options.json === true, terminal);
+  if (options.purge && (name !== undefined || !options.uninstall || options.scope === 'user'))
+    throw new CommandFailure(EXIT.usage, 'usage', '--purge is for a whole project.', {
+      hint: 'Use it with `service setup --uninstall`, without a name and without --scope user.',
+    });
   if (!options.uninstall && !options.dryRun) {
     const { moveEarlierFolders } = await import('../setup/earlier-folders.ts');
     moveEarlierFolders(terminal);
@@ -77,10 +86,11 @@ async function runSetup(name: string | undefined, options: SetupOptions, termina
   refuseMisplaced(options, host !== undefined);
   refuseShared(options);
   if (host !== undefined) {
-    const { setUpAgents, uninstallAgent } = await import('../setup/set-up-agents.ts');
     const scope = options.scope ?? 'project';
-    if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
-    const named = { ...options, scope, packs: getPacks(options), doctor: false, was_asked: false };
+    if (options.uninstall)
+      return (await import('../setup/uninstall.ts')).uninstallAgent(host, { ...options, scope }, terminal);
+    const { setUpAgents } = await import('../setup/set-up-agents.ts');
+    const named = { ...options, scope, packs: getPacks(options), doctor: false };
     return setUpAgents([host], named, terminal);
   }
   const framework = agentFrameworks.find((each) => each.name === name);
@@ -95,7 +105,12 @@ async function runSetup(name: string | undefined, options: SetupOptions, termina
 
 /** Sets up the coding agents of this machine: those that the user selects, or all that were found. */
 async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<void> {
-  if (options.uninstall || options.force)
+  if (options.uninstall) {
+    const scope = options.scope ?? 'project';
+    const { uninstallAll } = await import('../setup/uninstall.ts');
+    return uninstallAll(codingAgents, { ...options, scope }, terminal);
+  }
+  if (options.force)
     throw new CommandFailure(EXIT.usage, 'usage', 'Name the agent or framework that is meant.', {
       hint: '`service setup --list` shows them.',
     });
@@ -116,11 +131,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
     throw new CommandFailure(EXIT.no, 'agent_not_found', 'No coding agent was found on this machine.', {
       hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
     });
-  await setUpAgents(
-    choice.agents,
-    { ...options, ...choice, doctor: true, was_asked: is_interactive },
-    terminal,
-  );
+  await setUpAgents(choice.agents, { ...options, ...choice, doctor: true }, terminal);
 }
 
 function getPacks({ pack }: SetupOptions): readonly string[] | null {

@@ -1,13 +1,13 @@
 import { dirname, join } from 'node:path';
-import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
-import { getUserConfigFolder } from '../../../platform/files/user-folder.ts';
+import type { Machine } from '../../../coding-agents/record/settings.ts';
+import { getProjectConfigFolder, getUserConfigFolder } from '../../../platform/files/user-folder.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { buildScaffoldFiles } from '../scaffold/files.ts';
 import type { ScaffoldFile } from '../scaffold/write.ts';
 import type { Terminal } from '../terminal.ts';
-import type { HookConfig } from './agent-plan.ts';
+import type { HookConfig, SetupOptions } from './agent-plan.ts';
 
 /** The configuration that hooks will name, and the files to write first if there is no configuration yet. */
 export interface PlannedConfiguration extends HookConfig {
@@ -15,21 +15,24 @@ export interface PlannedConfiguration extends HookConfig {
 }
 
 /**
- * Finds the configuration for hooks, or plans a new one: in the project, or for hooks of a user in the user's own
- * folder.
+ * Finds the configuration for hooks, or plans a new one: in the user's own folder, or for shared hooks in the project.
  * @throws CommandFailure if the configuration is not valid, because a hook would deny every tool call
  */
 export async function planConfiguration(
-  path: string | undefined,
-  scope: SettingsScope,
+  options: Pick<SetupOptions, 'config' | 'scope' | 'shared'>,
   machine: Machine,
   terminal: Terminal,
 ): Promise<PlannedConfiguration> {
   const { env, cwd } = terminal;
+  const { config: path, scope, shared } = options;
   const in_project = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
-  const own = getNewFilePath(scope, machine);
+  const own = join(getNewFolder(options, machine), 'service.yaml');
   const config = await loadCliConfig(in_project, path, 'leave');
-  if (config.origin.file !== null) return checkConfiguration(config, config.origin.file, terminal);
+  const { file } = config.origin;
+  const is_private =
+    file === join(getProjectConfigFolder(machine.project, env, machine.home), 'service.yaml');
+  // A team cannot use the configuration that one of its members has at home.
+  if (file !== null && !(shared && is_private)) return checkConfiguration(config, file, terminal);
   if (scope === 'user') {
     const users = await loadCliConfig(terminal, own, 'leave').catch(() => null);
     if (users?.origin.file) return checkConfiguration(users, users.origin.file, terminal);
@@ -37,9 +40,12 @@ export async function planConfiguration(
   return { file: own, state_dir: join(dirname(own), '.service'), missing: buildScaffoldFiles(false, null) };
 }
 
-function getNewFilePath(scope: SettingsScope, { project, home, env }: Machine): string {
-  if (scope !== 'user') return join(project, 'service.yaml');
-  return join(getUserConfigFolder(env, home), 'service.yaml');
+function getNewFolder(
+  { scope, shared }: Pick<SetupOptions, 'scope' | 'shared'>,
+  { project, home, env }: Machine,
+): string {
+  if (shared) return project;
+  return scope === 'user' ? getUserConfigFolder(env, home) : getProjectConfigFolder(project, env, home);
 }
 
 async function checkConfiguration(

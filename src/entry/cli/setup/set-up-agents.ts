@@ -13,7 +13,6 @@ import {
   type AgentPlan,
   applyPlan,
   buildAgentResult,
-  findInstalledConfig,
   listPendingChanges,
   planAgent,
   printPlan,
@@ -31,8 +30,6 @@ export interface AgentsOptions extends SetupOptions {
   readonly packs: readonly string[] | null;
   /** Tests the hooks afterwards, unless the user declines the changes. */
   readonly doctor: boolean;
-  /** The user has chosen agents, scope and packs at questions, so Return confirms the changes. */
-  readonly was_asked: boolean;
 }
 
 /** The default pack of a new configuration. */
@@ -50,7 +47,7 @@ export async function setUpAgents(
 ): Promise<void> {
   const machine = await readMachine(options, terminal);
   const program = findProgram({ env: terminal.env });
-  const configuration = await planConfiguration(options.config, options.scope, machine, terminal);
+  const configuration = await planConfiguration(options, machine, terminal);
   const wanted = options.packs ?? (configuration.missing.length > 0 ? [PACK] : []);
   const packs = await findMissingPacks(wanted, configuration, terminal);
   const plans: AgentPlan[] = [];
@@ -58,7 +55,7 @@ export async function setUpAgents(
     plans.push(await planAgent(agent, machine, options, program.words, configuration));
   if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
   const has_changes = configuration.missing.length + packs.length + countPendingChanges(plans) > 0;
-  const goes_on = has_changes && (await askConsent('Write this?', options, terminal, options.was_asked));
+  const goes_on = has_changes && (await askConsent('Write this?', options, terminal, true));
   const written = goes_on
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
     : NOTHING;
@@ -82,32 +79,15 @@ export async function setUpAgents(
       packs: written.packs,
       doctor: tried,
     });
-  } else printResult(plans, goes_on, has_changes, diagnosis, terminal);
-  if (diagnosis?.blocking_count === 0) terminal.exit_code = EXIT.no;
-}
-
-/** Removes the hooks of one coding agent from its settings. */
-export async function uninstallAgent(
-  agent: CodingAgent,
-  options: SetupOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const machine = await readMachine(options, terminal);
-  const config = await findInstalledConfig(agent, machine, options, terminal);
-  const known = config === null ? null : { file: config.origin.file ?? '', state_dir: config.state_dir };
-  const plan = await planAgent(agent, machine, options, [], known);
-  if (!options.json) printPlan(plan, terminal);
-  const pending = listPendingChanges(plan.setup);
-  const goes_on = pending.length > 0 && (await askConsent('Write this?', options, terminal));
-  const made = goes_on ? await applyPlan(plan, options, terminal, options.json === true) : [];
-  if (options.json) {
-    printJson(terminal, buildAgentResult(plan, made, goes_on));
-    return;
+  } else {
+    printResult(plans, goes_on, has_changes, diagnosis, terminal);
+    if (diagnosis !== null) await printConsole(configuration.file, terminal);
+    if (!options.dryRun && goes_on === has_changes) {
+      const { showPastCalls } = await import('../past/show-past-calls.ts');
+      await showPastCalls(agents, machine, { ...options, config: configuration.file }, terminal);
+    }
   }
-  if (pending.length === 0) printLine(terminal, 'There are no hooks of this program.');
-  else if (!goes_on) printLine(terminal, 'Nothing was changed.');
-  if (goes_on || pending.length === 0)
-    for (const line of plan.remarks) printLine(terminal, `note: ${escapeControls(line)}`);
+  if (diagnosis?.blocking_count === 0) terminal.exit_code = EXIT.no;
 }
 
 /** Returns the packs that are not added yet. @throws SkillFailure for an unknown pack, before anything is written */
@@ -187,12 +167,17 @@ async function writeAll(
   const { created } = await writeMissingFiles(folder, configuration.missing);
   if (!is_quiet)
     for (const path of created)
-      printLine(terminal, `created  ${escapeControls(join(relative(terminal.cwd, folder), path))}`);
+      printLine(terminal, `created  ${escapeControls(formatPath(folder, path, terminal))}`);
   const added: string[] = [];
   for (const pack of packs) if (await addPack(pack, configuration.file, is_quiet, terminal)) added.push(pack);
   const paths: string[] = [];
   for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, is_quiet)));
   return { paths, created, packs: added };
+}
+
+function formatPath(folder: string, path: string, { cwd }: Terminal): string {
+  const shown = join(relative(cwd, folder), path);
+  return shown.startsWith('..') ? join(folder, path) : shown;
 }
 
 /** Adds a pack. A pack that allows more than the current policy is left to the user, and setup continues. */
@@ -257,6 +242,14 @@ function printResult(
   if (!done || diagnosis !== null || plans.length === 0) return;
   const one = plans.length === 1 ? ` --coding-agent ${plans[0]!.agent.name}` : '';
   printLine(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
+}
+
+/** Prints how to open the console. The daemon of the hooks has no address. */
+async function printConsole(config_file: string, terminal: Terminal): Promise<void> {
+  const { toReachableHost } = await import('../start-report.ts');
+  const { host, port } = (await loadCliConfig(terminal, config_file, 'leave')).server;
+  const url = `http://${toReachableHost(host)}:${port}/dashboard`;
+  printLine(terminal, `Console: ${terminal.name} serve, then ${url}`);
 }
 
 function printHookTests(

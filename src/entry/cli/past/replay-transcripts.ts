@@ -1,0 +1,32 @@
+import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
+import type { Machine } from '../../../coding-agents/record/settings.ts';
+import { formatProblem } from '../../../runtime/config/index.ts';
+import { loadPolicy } from '../../../runtime/policies/index.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import type { Terminal } from '../terminal.ts';
+import { judgePastCalls, type PastReport } from './judge-past-calls.ts';
+
+/**
+ * Judges the past calls of agents under the policy of a project.
+ * @param path the configuration; without it, the one that commands find in the project
+ */
+export async function replayTranscripts(
+  agents: readonly CodingAgent[],
+  machine: Machine,
+  path: string | undefined,
+  terminal: Terminal,
+): Promise<PastReport> {
+  const config = await loadCliConfig(
+    { ...terminal, cwd: path === undefined ? machine.project : terminal.cwd },
+    path,
+  );
+  const made = await loadPolicy(config);
+  if (!made.ok)
+    throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
+      details: made.problems,
+      lines: made.problems.map(formatProblem),
+      hint: 'Find the problems with `service validate`.',
+    });
+  return judgePastCalls({ agents, machine, config, policy: made.policy, now_ms: Date.now });
+}
