@@ -76,7 +76,10 @@ for (const scope of ['project', 'user'] as const)
     const removed = await run('setup', '--scope', scope, '--uninstall', ...purge, '--yes', '--json');
     assert.equal(JSON.parse(removed.stdout).done, true, removed.stderr);
     assert.deepEqual(listFiles(project), []);
-    assert.equal(existsSync(config_file), scope === 'user');
+    assert.equal(
+      existsSync(scope === 'user' ? config_file : join(home, '.config/customshouse')),
+      scope === 'user',
+    );
   });
 
 test('without a terminal and without --yes nothing is written', async () => {

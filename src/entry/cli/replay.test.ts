@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { codingAgents } from '../../coding-agents/coding-agents.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
+import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { judgePastCalls } from './past/judge-past-calls.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 
 const KEY = `sk-${'ABCDEF1234567890'}`;
@@ -167,6 +171,26 @@ test('replay judges the newest 2,000 calls', async () => {
   await withPast({ '.claude/projects/p/s.jsonl': formatLines(...many) }, async ({ run }) => {
     const { stdout } = await run('replay', '--transcripts');
     assert.match(stdout, /last 2,000 calls 1 would.*\nOlder calls were not judged\./);
+  });
+});
+
+test('replay stops at its time limit and reports it', async () => {
+  await withPast(TRANSCRIPTS, async ({ home, cwd }) => {
+    const loaded = await loadConfig({ path: null, env: {}, cwd });
+    assert.ok(loaded.ok);
+    let now_ms = 0;
+    const report = await judgePastCalls({
+      agents: codingAgents,
+      machine: { project: cwd, home, env: {} },
+      config: loaded.config,
+      policy: buildTestPolicy(),
+      now_ms: () => {
+        now_ms += 2_000;
+        return now_ms;
+      },
+    });
+    assert.equal(report.limit, 'time');
+    assert.ok(report.calls < 8, `${report.calls}`);
   });
 });
 

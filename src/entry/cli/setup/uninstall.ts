@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
+import { removeFolders } from '../../../coding-agents/setup/settings-file.ts';
 import { getProjectConfigFolder } from '../../../platform/files/user-folder.ts';
 import { connectService } from '../../../server/socket-client.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
@@ -127,6 +128,7 @@ async function deleteConfiguration(folder: string, terminal: Terminal): Promise<
     while (isRunning(pid) && Date.now() < deadline_ms) await sleep(PAUSE_MS);
   }
   await rm(folder, { recursive: true });
+  await removeFolders([dirname(dirname(folder)), dirname(folder)]);
 }
 
 function isRunning(pid: number): boolean {
