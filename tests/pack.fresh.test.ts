@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
+import { STAGED_PACKAGE } from '../scripts/build/stage.ts';
 import { DETECTION } from '../src/core/testing/policies.ts';
 import type { CustomPattern } from '../src/core/types/index.ts';
 import { ownNodeEnvironment, programInPath, root, runProgram } from './support/checkout.ts';
@@ -26,12 +28,27 @@ const app = join(dir, 'app');
 const installed = join(app, 'node_modules', 'customshouse');
 const program = join(app, 'node_modules', '.bin', 'customshouse');
 const env = ownNodeEnvironment();
+const PACKAGE_BYTES_MAX = 40_000_000;
+/** The copy that npx leaves for the hooks, with its Node. */
+const COPY_BYTES_MAX = 150_000_000;
+let packed_bytes = 0;
+
+/** Returns the size of the installed package. */
+function readUnpackedSize(printed: string): number {
+  const packed: unknown = JSON.parse(printed);
+  const [first] = Array.isArray(packed) ? packed : Object.values(packed as object);
+  return (first as { unpackedSize: number }).unpackedSize;
+}
 const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 
 before(async () => {
   mkdirSync(app);
-  const packed = await runProgram(['npm', 'pack', '--pack-destination', dir], { cwd: root, env });
+  const built = await runProgram(['npm', 'run', 'build:npm'], { cwd: root, env });
+  assert.equal(built.code, 0, built.stdout + built.stderr);
+  const words_of_pack = ['npm', 'pack', '--json', '--pack-destination', dir, `./${STAGED_PACKAGE}`];
+  const packed = await runProgram(words_of_pack, { cwd: root, env });
   assert.equal(packed.code, 0, packed.stdout + packed.stderr);
+  packed_bytes = readUnpackedSize(packed.stdout);
   const tarball = readdirSync(dir).find((name) => name.endsWith('.tgz'));
   assert.ok(tarball);
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
@@ -66,13 +83,18 @@ test('it holds the program with its types and assets, and nothing else', () => {
   assert.ok(assets.includes('redoc.standalone.js') && assets.includes('redoc.LICENSE'), `${assets}`);
 });
 
-test('it brings no Node along and runs no script at its installation', () => {
-  const { dependencies, optionalDependencies, scripts } = JSON.parse(
-    readFileSync(join(installed, 'package.json'), 'utf8'),
-  ) as Record<string, Record<string, string> | undefined>;
-  const brought = Object.keys({ ...dependencies, ...optionalDependencies });
-  assert.ok(brought.includes('pg') && brought.every((name) => !/^node(?:$|-)/.test(name)));
-  for (const name of ['preinstall', 'install', 'postinstall']) assert.equal(scripts?.[name], undefined);
+test('it contains its packages with their licences, and stays small', () => {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  for (const name of ['dependencies', 'optionalDependencies', 'scripts'])
+    assert.equal(manifest[name], undefined);
+  assert.deepEqual(
+    readdirSync(join(app, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ['customshouse'],
+  );
+  const licences = readFileSync(join(installed, 'dist/vendor/LICENSES.txt'), 'utf8');
+  for (const name of ['fastify', 'pg', '@modelcontextprotocol/server'])
+    assert.ok(licences.includes(`${name} `));
+  assert.ok(packed_bytes > 10_000_000 && packed_bytes <= PACKAGE_BYTES_MAX, `${packed_bytes} bytes`);
 });
 
 test('a bundle for browsers needs nothing of Node, and its adapters share the errors of the guard', async () => {
@@ -170,6 +192,9 @@ test('npx sets a coding agent up in one command, and its hook still blocks when 
   const settings = readFileSync(join(project, '.claude/settings.json'), 'utf8');
   const { command } = JSON.parse(settings).hooks.PreToolUse[0].hooks[0];
   assert.ok(command.includes(join(home, '.local/share/customshouse')), command);
+  const copied = await runProgram(['du', '-sb', join(home, '.local/share/customshouse')]);
+  const bytes = Number.parseInt(copied.stdout, 10) + statSync(process.execPath).size;
+  assert.ok(bytes <= COPY_BYTES_MAX, `${bytes} bytes`);
   const call = {
     hook_event_name: 'PreToolUse',
     tool_name: 'Bash',

@@ -17,6 +17,9 @@ const client = new QueryClient({
 });
 const router = buildRouter(client);
 
+// A page whose file went with an earlier build is loaded again, from the build of now.
+window.addEventListener('vite:preloadError', () => location.reload());
+
 // A session that ended on the server leads to the sign-in page, and from there back to this address.
 onUnauthenticated(() => {
   if (client.getQueryData(sessionQuery.queryKey) === null) return;

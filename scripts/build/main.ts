@@ -1,6 +1,6 @@
 /**
  * `npm run build`: writes the published program to `dist`, as JavaScript with types, with the files that the
- * docs pages load and their licences.
+ * docs pages load and their licences, and the npm package to `release/npm`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,9 @@ import { assets } from '../../src/entry/http/pages.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
 import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
+import { stagePackage } from './stage.ts';
+import { deleteInternalTypes } from './types.ts';
+import { listVendoredPackages, vendorPackages } from './vendor.ts';
 import { bundleWeb } from './web.ts';
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
@@ -25,17 +28,21 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 checkTree();
 compileSources();
 await bundleHook('dist', getPackageVersion());
-await bundleWeb('dist');
+const packages = listVendoredPackages();
+await bundleWeb('dist', packages);
 await joinModules(
   'dist',
   'core',
   ['core/index.js', 'core/detect/detect.js'],
   serializeDetectorTable(builtinFiles),
 );
+await vendorPackages(packages);
+deleteInternalTypes();
 copyAssets();
 copyGuide();
 copyConsole();
 chmodSync('dist/entry/cli/bin.js', 0o755);
+stagePackage();
 
 /**
  * Checks that the tree of anchors is that of the detectors, because a built program does not check it again.

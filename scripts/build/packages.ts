@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { PACKAGE_NAME } from '../../src/core/names.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
 import { buildPythonCore } from './python.ts';
+import { STAGED_PACKAGE } from './stage.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'release');
@@ -16,7 +17,8 @@ function run(program: string, ...words: string[]): void {
   execFileSync(program, words, { cwd: root, stdio: ['ignore', 2, 2] });
 }
 
-run('npm', 'pack', '--silent', '--pack-destination', folder);
+run('npm', 'run', '--silent', 'build:npm');
+run('npm', 'pack', '--silent', '--pack-destination', folder, `./${STAGED_PACKAGE}`);
 await buildPythonCore();
 try {
   run('python3', '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', folder, join(root, 'python'));

@@ -34,7 +34,7 @@ export function installFromNpm(folder: string): boolean {
 function runNpm(folder: string, command: readonly string[]): boolean {
   const words = [...command, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
-  const options = { cwd: join(ROOT, folder), env, stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
+  const options = { cwd: resolve(ROOT, folder), env, stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
   return spawnSync('npm', words, options).status === 0;
 }
 

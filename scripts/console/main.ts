@@ -1,21 +1,25 @@
 /**
  * `npm run console`: builds the pages of the console into `console/dist`. Its packages have a lock file of their own and are
  * installed at the first run; further runs need no network. A service that runs from this checkout serves the result at `/dashboard`.
+ * With `--start`, as `npm start` runs it, a console that is not built is built in a temporary folder, together with its packages.
  * With `--check`, it also checks the types and the size of the first load. With `--package`, the pages name the program as the
  * npm package installs it.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { findNpmProgram, installFromNpm } from '../components/npm.ts';
+import { buildApart, replaceConsole } from './build-apart.ts';
 
 const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 process.env.VITE_PROGRAM = process.argv.includes('--package') ? 'customshouse' : './service';
-process.exitCode = main(process.argv.includes('--check'));
+process.exitCode = process.argv.includes('--start')
+  ? buildApart((folder) => (installFromNpm(folder) ? buildPages(folder) : 1))
+  : main(process.argv.includes('--check'));
 
 function main(is_check: boolean): number {
   if (findNpmProgram(FOLDER, 'vite') === null && !installFromNpm(FOLDER)) {
@@ -28,8 +32,14 @@ function main(is_check: boolean): number {
     const status = runProgram([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
     if (status !== 0) return status;
   }
-  const status = runProgram([join(FOLDER, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', FOLDER]);
+  const status = buildPages(FOLDER, ['--outDir', 'dist-built', '--emptyOutDir']);
+  if (status === 0) replaceConsole(join(FOLDER, 'dist-built'));
+  rmSync(join(FOLDER, 'dist-built'), { recursive: true, force: true });
   return status === 0 && is_check ? checkFirstLoad() : status;
+}
+
+function buildPages(folder: string, options: readonly string[] = []): number {
+  return runProgram([join(folder, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', folder, ...options]);
 }
 
 function runProgram(words: readonly string[]): number {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fastify from 'fastify';
+import { until } from '../../../tests/support/until.ts';
 import { addConsole } from './console.ts';
 
 const PAGE = '<!doctype html><title>Console</title>';
@@ -41,6 +42,40 @@ test('the console serves its files, and its first page for every address without
     rmSync(folder, { recursive: true });
   }
   assert.equal(rows.length, 7);
+});
+
+test('a build is shown, found when it is there, and found again with other names', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'service-console-')), 'dist');
+  const app = fastify();
+  addConsole(app, [folder], () => true);
+  const seen: (readonly [number, boolean])[] = [];
+  const ask = async (url: string, text: string): Promise<void> => {
+    const answer = await app.inject({ url });
+    seen.push([answer.statusCode, answer.body.includes(text)]);
+  };
+  const write = (asset: string): void => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(join(folder, 'assets'), { recursive: true });
+    writeFileSync(join(folder, 'index.html'), `<script src="/dashboard/assets/${asset}"></script>`);
+    writeFileSync(join(folder, 'assets', asset), asset);
+  };
+  try {
+    await ask('/dashboard/', 'http-equiv="refresh"');
+    for (const asset of ['a-1.js', 'a-2.js']) {
+      write(asset);
+      // The listing is as old as it may become.
+      await until(async () => (await app.inject({ url: `/dashboard/assets/${asset}` })).statusCode === 200);
+      await ask('/dashboard/', asset);
+    }
+    assert.deepEqual(seen, [
+      [503, true],
+      [200, true],
+      [200, true],
+    ]);
+  } finally {
+    await app.close();
+    rmSync(join(folder, '..'), { recursive: true });
+  }
 });
 
 test('a checkout without a build says how to build it', async () => {

@@ -41,18 +41,26 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
+/** Files that are not found are listed again at most this often. */
+const LISTED_AGAIN_MS = 250;
+
 /**
- * Adds a site. The names of its files are read at the first request, and only these files are served, so that no path leads out of
+ * Adds a site. The names of its files are read at the first request and when a name is missing, and only these files are served, so that no path leads out of
  * the folder. Nothing is read before the first request.
  */
 export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
   let listed: Promise<SiteFiles> | null = null;
+  let listed_ms = 0;
   app.get(`${site.prefix}*`, async (request, reply) => {
-    listed ??= listFiles(site.folders);
-    const files = await listed;
-    // A site that is built later is found without a restart.
-    if (files.size === 0) listed = null;
     const name = (request.params as { '*': string })['*'] || 'index.html';
+    listed ??= listFiles(site.folders);
+    let files = await listed;
+    // A site that is built later, or again with other names, is found without a restart.
+    if (!files.has(name) && Date.now() - listed_ms > LISTED_AGAIN_MS) {
+      listed_ms = Date.now();
+      listed = listFiles(site.folders);
+      files = await listed;
+    }
     const path = files.get(name);
     if (path === undefined) return site.otherwise(reply, name, files);
     return await sendSiteFile(reply, path, site.is_hashed(name));
@@ -85,6 +93,36 @@ export function sendNotBuilt(
     .header('cache-control', 'no-store')
     .header('content-type', TYPES['.html'])
     .send(buildNotBuiltPage(site, command));
+}
+
+/** Sends the page of a site that is being built: it loads itself again until the site is there. */
+export function sendBuilding(reply: FastifyReply, site: string): FastifyReply {
+  return reply
+    .code(503)
+    .headers(HEADERS)
+    .header('cache-control', 'no-store')
+    .header('retry-after', String(BUILDING_RELOAD_S))
+    .header('content-type', TYPES['.html'])
+    .send(buildBuildingPage(site));
+}
+
+const BUILDING_RELOAD_S = 2;
+
+function buildBuildingPage(site: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${BUILDING_RELOAD_S}">
+<title>The ${site} is being built</title>
+</head>
+<body>
+<h1>The ${site} is being built</h1>
+<p>This takes about a minute after the first start of a checkout. The page then continues by itself.</p>
+</body>
+</html>
+`;
 }
 
 function buildNotBuiltPage(site: string, command: string): string {

@@ -58,13 +58,25 @@ function getFingerprint(modules: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
+/** The parts of the package that only a browser or a compiler reads, at their places in `node_modules`. */
+const UNCOPIED_PARTS = new RegExp(`^/${PACKAGE_NAME}/dist/(?:guide|web)$|\\.d\\.ts$`);
+
+/** Returns whether the copy needs a file or folder of `node_modules`. Packages of Node are needed for the running `node` only. */
+function isCopied(path: string, node: string): boolean {
+  if (/^\/node(?:-[a-z]+-[a-z0-9]+)?(?:\/|$)/.test(path)) return path === node || node.startsWith(`${path}/`);
+  return !UNCOPIED_PARTS.test(path);
+}
+
 /** Copies the program to the permanent folder. An existing copy is used unchanged. */
 export async function copyProgram({ from, to }: NonNullable<InstalledProgram['copy']>): Promise<void> {
   if (existsSync(to)) return;
   const unfinished = `${to}.${process.pid}`;
   await mkdir(dirname(to), { recursive: true });
   try {
-    await cp(from, join(unfinished, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+    const toName = (path: string): string => path.slice(from.length).replaceAll(sep, '/');
+    const node = process.execPath.startsWith(from) ? toName(process.execPath) : '';
+    const filter = (path: string): boolean => isCopied(toName(path), node);
+    await cp(from, join(unfinished, 'node_modules'), { recursive: true, verbatimSymlinks: true, filter });
     await rename(unfinished, to);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
