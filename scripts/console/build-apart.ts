@@ -1,6 +1,6 @@
 /**
- * Builds the console for a start: its packages are installed into a temporary folder, and deleted after the build. The mark tells
- * the service that a build runs.
+ * Builds the console for a start: its packages are installed into a temporary folder, and deleted after the build. The service
+ * reads the mark to know that a build runs.
  */
 import {
   cpSync,
@@ -17,7 +17,7 @@ import { basename, join, resolve } from 'node:path';
 import { CONSOLE_MARK, isConsoleBuilding } from '../../src/entry/http/console-mark.ts';
 
 const FOLDER = 'console';
-/** What the sources of the console import outside of their folder. */
+/** Files outside of the console that its sources import. */
 const IMPORTED = ['src', 'schemas', 'tsconfig.base.json'];
 const LEFT_OUT = ['dist', 'node_modules'];
 
