@@ -1,4 +1,4 @@
-/** Runs every command of the README, and compares every answer that it shows. */
+/** Runs every command of the README and of two tutorials, and compares every answer that they show. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,16 +62,44 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
         printed = await getAnswer(command, place);
         continue;
       }
-      assert.equal(scripts[command.replace('npm ', '')], elsewhere);
+      assert.ok(scripts[command.replace('npm ', '')]?.endsWith(elsewhere), command);
       if (command === 'npm start') service = await startTestService({ config: null, dir, keep: true });
     }
   }
   assert.deepEqual(counts, { commands: 9, answers: 3 });
 });
 
+/** Tutorials whose commands need nothing but a service, with the number of their commands and answers. */
+const TUTORIALS = [
+  ['docs/tutorial/llm-application.md', 4, 3],
+  ['docs/tutorial/mcp-server.md', 3, 1],
+] as const;
+
+for (const [page, commands, answers] of TUTORIALS)
+  test(`the commands of ${page} work`, { timeout: 120_000 }, async () => {
+    service ??= await startTestService({ config: null, dir, keep: true });
+    // The blocks are in the items of a list.
+    const blocks = getBlocks(readFileSync(join(root, page), 'utf8').replaceAll(/^ {3}/gm, ''));
+    const counts = { commands: 0, answers: 0 };
+    for (const [at, { language, text, line }] of blocks.entries()) {
+      if (language !== 'sh') continue;
+      const printed = await getAnswer(text, `${page}:${line}`);
+      counts.commands += 1;
+      const next = blocks[at + 1];
+      if (next?.language !== 'json' || next.line !== line + text.split('\n').length + 3) continue;
+      assertShown(JSON.parse(printed), JSON.parse(next.text), `${page}:${next.line}`);
+      counts.answers += 1;
+    }
+    assert.deepEqual(counts, { commands, answers });
+  });
+
 async function getAnswer(command: string, place: string): Promise<string> {
   const given = command.replaceAll('http://127.0.0.1:8000', service?.url ?? 'http://127.0.0.1:8000');
-  const ran = await runProgram(['/bin/sh', '-c', given], { cwd: dir, env: ownNodeEnvironment() });
+  const env = ownNodeEnvironment();
+  const ran = await runProgram(['/bin/sh', '-c', given], {
+    cwd: dir,
+    env: { ...env, PATH: `${dir}:${env.PATH}` },
+  });
   assert.equal(ran.code, 0, `${place}: ${command}\n${ran.stdout}${ran.stderr}`);
   return ran.stdout;
 }

@@ -31,7 +31,8 @@ before(async () => {
   const cloned = await runProgram(['git', 'clone', '--quiet', root, clone]);
   assert.equal(cloned.code, 0, cloned.stderr);
 });
-after(() => rmSync(dir, { recursive: true, force: true }));
+// A start may still be building the console.
+after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const env = userEnvironment();
 const INSTALLING = /installing packages/;
@@ -148,7 +149,7 @@ test('npm start serves, from nothing', async () => {
 
 if (process.getuid?.() === 0) {
   test('another user than root starts from nothing, and without a home', async () => {
-    rmSync(join(clone, 'node_modules'), { recursive: true, force: true });
+    rmSync(join(clone, 'node_modules'), { recursive: true, force: true, maxRetries: 5 });
     rmSync(join(clone, 'scripts', 'node', 'node_modules'), { recursive: true, force: true });
     rmSync(join(clone, '.service'), { recursive: true, force: true });
     assert.equal((await runProgram(['chown', '-R', 'nobody', clone])).code, 0);
