@@ -224,7 +224,7 @@ export const interceptAgentMessage = defineOperation({
 });
 
 /** Returns the arguments of a call; `{}` if it has none. */
-function getArguments(input: { readonly input?: unknown }, context: Context): Content {
+export function getArguments(input: { readonly input?: unknown }, context: Context): Content {
   return (input.input ?? null) === null
     ? { kind: 'json', value: {} }
     : readContentMember(input, 'input', context);

@@ -45,7 +45,7 @@ import { dashboardOverview } from '../features/console/overview-operation.ts';
 import { observeSession, observeSessions } from '../features/console/session-operations.ts';
 import { dashboardTemplates, dashboardTemplatesSearch } from '../features/console/template-operations.ts';
 import { observeMetrics, observeToolContract, observeTools } from '../features/console/tool-operations.ts';
-import { detectionTry } from '../features/console/try-operation.ts';
+import { actionTry, detectionTry } from '../features/console/try-operation.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
 import { auditHoldAdd, auditHoldRemove, auditHoldsList } from '../features/evidence/hold-operations.ts';
@@ -238,6 +238,7 @@ export const operationCatalogue = {
   dashboardTemplateRemove,
   dashboardTemplates,
   dashboardTemplatesSearch,
+  actionTry,
   detectionTry,
   evidencePackDownload,
   evidencePackStart,

@@ -173,6 +173,25 @@ test('a blocked call is allowed for a time, and revoked', { skip }, async () => 
   await context.close();
 });
 
+test('a tool call is tried and not made', { skip }, async () => {
+  const user = { user_id: 'call-admin', role: 'admin' };
+  const { page, context, faults } = await signInToConsole(browser, service, user);
+  await openPath(page, '/detection');
+  const panel = page.getByRole('region', { name: 'Try a tool call' });
+  await panel.getByLabel(/^Arguments/).fill('["ls"]');
+  await panel.getByRole('button', { name: 'Decide on the call' }).click();
+  await panel.getByText('The arguments are not a JSON object.').waitFor();
+  await panel.getByLabel(/^Arguments/).fill('{"command": "git push --force origin main"}');
+  await panel.getByRole('button', { name: 'Decide on the call' }).click();
+  await panel.getByText('Instead, for example:').waitFor();
+  await panel.getByText('builtin.dangerous.action.critical').waitFor();
+  await panel.getByLabel(/^Arguments/).fill('{"command": "ls"}');
+  await panel.getByRole('button', { name: 'Decide on the call' }).click();
+  await panel.getByText('default.allow').waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('an approval that needs a second factor waits for one, and many requests are denied at once', {
   skip,
 }, async () => {

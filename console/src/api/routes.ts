@@ -72,6 +72,7 @@ export const operationRoutes = {
   dashboardTemplateRemove: ['POST', '/v1/dashboard/templates/remove', 'policies:edit'],
   dashboardTemplates: ['GET', '/v1/dashboard/templates', 'dashboard:view'],
   dashboardTemplatesSearch: ['POST', '/v1/dashboard/templates/search', 'dashboard:view'],
+  actionTry: ['POST', '/v1/dashboard/action/try', 'policies:edit'],
   detectionTry: ['POST', '/v1/dashboard/detection/try', 'policies:edit'],
   evidencePackDownload: ['GET', '/v1/dashboard/evidence/packs/{task_id}', 'audit:export'],
   evidencePackStart: ['POST', '/v1/dashboard/evidence/packs', 'audit:export'],

@@ -4,12 +4,19 @@ import { type ApiError, callOperation, type OperationOutput } from '../api/clien
 import { Badge, Tags } from './badge.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
+import { Prose } from './prose.tsx';
 import { SafeText } from './safe-text.tsx';
 
 type ScanAnswer = OperationOutput<'detectionTry'>;
 
 const TEXT_MAX = 20_000;
 const STORAGE_KEY = 'console-try-detection';
+
+interface ScanResultProps {
+  readonly answer: Pick<ScanAnswer, 'decision' | 'reason' | 'rule' | 'violations'>;
+  /** `null` if the findings have no places in one text. */
+  readonly text: string | null;
+}
 
 /** A box to try a text. It stays in the session storage of the browser, and ends with the tab. */
 export function TryDetection() {
@@ -60,15 +67,19 @@ export function TryDetection() {
   );
 }
 
-function ScanResult({ answer, text }: { readonly answer: ScanAnswer; readonly text: string }) {
+/** Shows a decision, and the findings in the text that was judged. */
+export function ScanResult({ answer, text }: ScanResultProps) {
   return (
     <div className="stack scan-result" role="status">
       <p>
-        <Badge value={answer.decision} /> {answer.violations.length === 0 ? 'Nothing was found.' : null}
+        <Badge value={answer.decision} /> <Prose text={answer.reason} />{' '}
+        <span className="muted">
+          (<SafeText text={answer.rule} />)
+        </span>
       </p>
       {answer.violations.length === 0 ? null : (
         <>
-          <div className="diff scanned">{markFindings(text, answer.violations)}</div>
+          {text === null ? null : <div className="diff scanned">{markFindings(text, answer.violations)}</div>}
           <ul className="findings">
             {answer.violations.map((violation, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: findings of one answer never move.

@@ -13,6 +13,7 @@ import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { formatCount } from '../components/stat-tile.tsx';
 import { Time } from '../components/time.tsx';
+import { TryAction } from '../components/try-action.tsx';
 import { TryDetection } from '../components/try-detection.tsx';
 
 type Detection = OperationOutput<'dashboardDetection'>;
@@ -111,6 +112,7 @@ export function DetectionPage() {
       </PageHeader>
       {error === null ? null : <ErrorNote error={error} />}
       {mayCall('detectionTry') ? <TryDetection /> : null}
+      {mayCall('actionTry') ? <TryAction /> : null}
       <Panel title="Detectors">
         <DataTable
           name="detectors"

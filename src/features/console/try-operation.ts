@@ -1,8 +1,19 @@
+import { describeCommandRule } from '../../core/detect/commands/explain-rule.ts';
+import type { Crossing } from '../../core/types/index.ts';
+import { getArguments } from '../../operations/intercept.ts';
 import { requireOperator } from '../../operations/managed-change.ts';
-import { defineOperation } from '../../operations/operation.ts';
+import { type Context, defineOperation } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import { readTextCrossing } from '../../operations/scan.ts';
-import { tenantId, verdictProperties, verdictRequired } from '../../operations/shapes.ts';
+import {
+  agentId,
+  PRINTABLE_TEXT,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+} from '../../operations/shapes.ts';
+import { buildActor, resolveSubject } from '../../operations/subject.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 
 const AGENT_ID = 'console-try-it';
 const TEXT_CHARS_MAX = 20_000;
@@ -41,10 +52,69 @@ export const detectionTry = defineOperation({
     requireOperator(context);
     const acting = { agent_id: AGENT_ID, ...(tenant_id != null && { tenant_id }) };
     const crossing = readTextCrossing('input', { kind: 'text', text }, acting, context);
-    const { runtime, caller } = context;
-    const ruling = await runtime.enforce(crossing, caller, 'scan_input', null, { self_test: true });
-    const reply = buildVerdictReply({ ruling, crossing }, true);
-    const changed = findChangedContent(ruling.verdict);
+    const { reply, changed } = await tryCrossing(crossing, 'scan_input', context);
     return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
   },
 });
+
+export const actionTry = defineOperation({
+  name: 'action_try',
+  summary: 'Try a tool call',
+  description:
+    'Judges a tool call as `intercept_tool` does, without an effect: no approval is requested, no budget or session is charged, and the event, which has no arguments, is marked as a self-test that counts, metrics, alerts and reports leave out. Requires an operator.',
+  http: { method: 'POST', path: '/v1/dashboard/action/try' },
+  permission: 'policies:edit',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['tool'],
+    properties: {
+      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
+      input: { type: 'object', description: 'The arguments of the call.' },
+      agent_id: agentId,
+      tenant_id: tenantId,
+    },
+  },
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'effects'],
+    properties: {
+      ...verdictProperties,
+      effects: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'For each dangerous command that was found: what it does, its rule, and a safer one.',
+      },
+    },
+  },
+  example: { tool: 'Bash', input: { command: 'git push --force' } },
+  answer: null,
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    requireOperator(context);
+    const about = { ...input, agent_id: input.agent_id ?? AGENT_ID };
+    const acting = buildActor(about, resolveSubject(about, context), context.runtime);
+    const crossing = buildToolCrossing(acting, {
+      phase: 'request',
+      tool: input.tool,
+      content: getArguments(input, context),
+      destination_agent_id: undefined,
+      capability: null,
+    });
+    const { reply } = await tryCrossing(crossing, 'intercept_tool', context);
+    const rule_ids = new Set(reply.violations.map(({ rule_id }) => rule_id ?? ''));
+    return { ...reply, effects: [...rule_ids].flatMap((id) => describeCommandRule(id) ?? []) };
+  },
+});
+
+async function tryCrossing(
+  crossing: Crossing,
+  endpoint: 'scan_input' | 'intercept_tool',
+  { runtime, caller }: Context,
+) {
+  const ruling = await runtime.enforce(crossing, caller, endpoint, null, { self_test: true });
+  return {
+    reply: buildVerdictReply({ ruling, crossing }, endpoint === 'scan_input'),
+    changed: findChangedContent(ruling.verdict),
+  };
+}

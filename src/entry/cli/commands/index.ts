@@ -50,6 +50,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./capabilities.ts')).defineCapabilities,
   },
   {
+    name: 'check',
+    summary: 'decide on a tool call without making it',
+    load: async () => (await import('./check.ts')).defineCheck,
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion.ts')).defineCompletion,

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ViolationReply } from '../../../core/decision/violation-reply.ts';
 import type { VerdictReply } from '../../../operations/reply.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { printVerdict } from '../print-verdict.ts';
 import { readBounded } from '../read-bounded.ts';
 import { type OperationSelector, runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
+import { escapeControls, escapeControlsInLines, printLine, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
   readonly file?: string;
@@ -149,38 +149,11 @@ async function parsePayloadBody(payload: string, about: object): Promise<Record<
   }
 }
 
-const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
-
 function printReply(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) => string): void {
-  const decision = paintText(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
-  printLine(terminal, `${decision}  ${escapeControls(reply.reason)}`);
-  printLine(terminal, `rule   ${escapeControls(reply.rule)} (${reply.action})`);
-  for (const violation of reply.violations) printLine(terminal, `found  ${formatViolation(violation)}`);
-  if (reply.coverage === 'partial') printLine(terminal, 'only a part was scanned');
-  printLine(terminal, `event  ${reply.event_id}`);
+  printVerdict(reply, terminal);
   if (reply.modified_text !== undefined)
     printLine(terminal, `\n${escapeControlsInLines(reply.modified_text)}`);
   if (reply.modified_payload !== undefined) {
     printLine(terminal, `\n${escapeControlsInLines(exactJson(reply.modified_payload))}`);
   }
-}
-
-/**
- * Formats a finding with its location, but without the matched text, which must not appear in scroll-back and build
- * logs.
- */
-function formatViolation({
-  severity,
-  detector,
-  rule_id,
-  tag,
-  start,
-  end,
-  path,
-  reason,
-}: ViolationReply): string {
-  const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
-  const place = start === undefined ? '' : ` at ${start}-${end}`;
-  const parts = [`${severity} ${detector}${exact}${place}`, path && `in ${path}`, tag, reason];
-  return escapeControls(parts.filter((part) => part).join(', '));
 }
