@@ -98,7 +98,7 @@ export const actionTry = defineOperation({
       phase: 'request',
       tool: input.tool,
       content: getArguments(input, context),
-      destination_agent_id: undefined,
+      destination_agent_id: null,
       capability: null,
     });
     const { reply } = await tryCrossing(crossing, 'intercept_tool', context);
