@@ -177,7 +177,7 @@ test('a tool call is tried and not made', { skip }, async () => {
   const user = { user_id: 'call-admin', role: 'admin' };
   const { page, context, faults } = await signInToConsole(browser, service, user);
   await openPath(page, '/detection');
-  const panel = page.getByRole('region', { name: 'Try a tool call' });
+  const panel = page.locator('section', { hasText: 'Try a tool call' });
   await panel.getByLabel(/^Arguments/).fill('["ls"]');
   await panel.getByRole('button', { name: 'Decide on the call' }).click();
   await panel.getByText('The arguments are not a JSON object.').waitFor();

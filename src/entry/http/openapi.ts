@@ -331,7 +331,7 @@ function getErrors(operation: AnyOperation): object {
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'The body is not valid JSON.',
   unauthenticated: 'The credential is not known, or no longer valid.',
-  too_large: 'The body is larger than `server.body_bytes_max`.',
+  too_large: 'The body has 2011 bytes, more than the limit of 1000 bytes (`server.body_bytes_max`).',
   unsupported_media_type: 'Send the body as `Content-Type: application/json`.',
   internal_error: FAULT,
 };
