@@ -76,11 +76,11 @@ function copyGuide(): void {
   else console.warn('The package has no documentation site. Run `npm run docs` first to include it.');
 }
 
-/** Copies the pages of the console if `npm run console` has built them; a package without them says so at `/dashboard`. */
+/** Copies the pages of the console if they were built for the package; a package without them says so at `/dashboard`. */
 function copyConsole(): void {
-  const site = join('console', 'dist');
+  const site = join('console', 'dist-package');
   if (existsSync(site)) cpSync(site, join('dist', 'console'), { recursive: true });
-  else console.warn('The package has no console. Run `npm run console` first to include it.');
+  else console.warn('The package has no console. Run `npm run console -- --package` first to include it.');
 }
 
 /**

@@ -3,12 +3,13 @@
  * installed at the first run; further runs need no network. A service that runs from this checkout serves the result at `/dashboard`.
  * With `--start`, as `npm start` runs it, a console that is not built is built in a temporary folder, together with its packages.
  * With `--check`, it also checks the types and the size of the first load. With `--package`, the pages name the program as the
- * npm package installs it.
+ * npm package installs it, and are in `console/dist-package`, so that a service that runs from this checkout keeps its own.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { PACKAGE_NAME } from '../../src/core/names.ts';
 import { findNpmProgram, installFromNpm } from '../components/npm.ts';
 import { buildApart, replaceConsole } from './build-apart.ts';
 
@@ -16,7 +17,8 @@ const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
-process.env.VITE_PROGRAM = process.argv.includes('--package') ? 'customshouse' : './service';
+const is_package = process.argv.includes('--package');
+process.env.VITE_PROGRAM = is_package ? PACKAGE_NAME : './service';
 process.exitCode = process.argv.includes('--start')
   ? buildApart((folder) => (installFromNpm(folder) ? buildPages(folder) : 1))
   : main(process.argv.includes('--check'));
@@ -32,6 +34,7 @@ function main(is_check: boolean): number {
     const status = runProgram([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
     if (status !== 0) return status;
   }
+  if (is_package) return buildPages(FOLDER, ['--outDir', 'dist-package', '--emptyOutDir']);
   const status = buildPages(FOLDER, ['--outDir', 'dist-built', '--emptyOutDir']);
   if (status === 0) replaceConsole(join(FOLDER, 'dist-built'));
   rmSync(join(FOLDER, 'dist-built'), { recursive: true, force: true });

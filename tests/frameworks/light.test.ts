@@ -31,7 +31,12 @@ const drivers: Readonly<Record<string, Driver>> = {
     },
   },
   'the AI SDK of Vercel': { file: 'light/vercel-ai.ts', streams: true },
-  'the OpenAI Agents SDK': { file: 'light/openai-agents.ts', streams: true },
+  'the OpenAI Agents SDK': {
+    file: 'light/openai-agents.ts',
+    streams: true,
+    // The error of its own guardrails, which the scene of a blocked prompt has.
+    raises: 'InputGuardrailTripwireTriggered',
+  },
 };
 
 for (const [name, driver] of Object.entries(drivers))
