@@ -51,7 +51,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
     'dashboard:view',
   ],
   [/POST/, /^\/v1\/dashboard\/templates\/search$/, 'dashboard:view'],
-  [/POST/, /^\/v1\/dashboard\/detection\/try$/, 'policies:edit'],
+  [/POST/, /^\/v1\/dashboard\/(?:action|detection)\/try$/, 'policies:edit'],
   [/POST/, /^\/v1\/dashboard\/(?:skills|templates)\/(?:install|remove)$/, 'policies:edit'],
   [/GET/, /^\/v1\/dashboard\/policies\/(?:document|diff|versions)/, 'dashboard:view'],
   [/GET/, /^\/v1\/dashboard\/rules$/, 'audit:read'],
