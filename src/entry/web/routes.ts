@@ -84,12 +84,11 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       };
       const { telemetry } = ports.runtime;
       const run = () => callOperation(operation, read(request), context);
-      const runLimited = () =>
-        limit.run(telemetry === null ? run : () => telemetry.within(request.headers, run));
+      const traced = telemetry === null ? run : () => telemetry.within(request.headers, run);
       const output =
         operation.calls_models === true
-          ? await runWithoutSilenceLimit(request.raw.socket, runLimited)
-          : await runLimited();
+          ? await runWithoutSilenceLimit(request.raw.socket, () => limit.run(traced))
+          : await limit.run(traced);
       if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;

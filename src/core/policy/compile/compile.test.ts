@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validate } from '@cfworker/json-schema';
+import { EARLIER_NAME } from '../../names.ts';
 import { buildTestPolicy, compileParts } from '../../testing/policies.ts';
 import { buildDocumentSchema, DOCUMENT_KINDS } from '../schemas.ts';
 import { parseDurationMs } from './duration.ts';
@@ -233,6 +234,7 @@ test('another program’s file is left out with a warning; our own ways to name 
     'v1alpha1',
     'service/v1alpha1',
     'customshouse/v1alpha1',
+    `${EARLIER_NAME}/v1alpha1`,
     'safety.example.com/v1alpha1',
   ]) {
     assert.equal(buildTestPolicy({ documents: [{ apiVersion, policy: RULE }] }).rules.length, 1);

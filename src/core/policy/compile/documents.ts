@@ -68,7 +68,7 @@ function withEnforcement(
 }
 
 /** The supported versions: plain, or with an API group before it, as in Kubernetes manifests. */
-const OWN_VERSION = /^(?:(?:agent-)?(?:safety|service)(?:\.[a-z0-9.-]{1,100})?\/)?v1alpha1$/;
+const OWN_VERSION = /^(?:(?:customshouse|(?:agent-)?(?:safety|service))(?:\.[a-z0-9.-]{1,100})?\/)?v1alpha1$/;
 
 function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
   return apiVersion !== undefined && (typeof apiVersion !== 'string' || !OWN_VERSION.test(apiVersion));
