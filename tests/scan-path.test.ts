@@ -16,6 +16,8 @@ test('at most 10 own functions are between the socket and judge', async () => {
   const file = join(folder, 'stacks');
   const service = await startTestService({
     workers: 1,
+    // The path is measured in the sources, whose functions keep their files.
+    main: resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts'),
     env: {
       SCAN_PATH: file,
       NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'support/scan-path/main.ts')}`,
