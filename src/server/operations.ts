@@ -168,6 +168,7 @@ import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
 /** All operations, in alphabetical order. They are referenced by value, so a missing name does not compile. */
 export const operationCatalogue = {
+  actionTry,
   adapterCheck,
   agentSessionReset,
   agentsBlock,
@@ -238,7 +239,6 @@ export const operationCatalogue = {
   dashboardTemplateRemove,
   dashboardTemplates,
   dashboardTemplatesSearch,
-  actionTry,
   detectionTry,
   evidencePackDownload,
   evidencePackStart,

@@ -2,6 +2,7 @@
 
 /** Method, path and permission of each operation. */
 export const operationRoutes = {
+  actionTry: ['POST', '/v1/dashboard/action/try', 'policies:edit'],
   adapterCheck: ['POST', '/v1/adapters/{adapter_name}', 'check'],
   agentSessionReset: ['POST', '/v1/agents/{agent_id}/reset-session', 'sessions:reset'],
   agentsBlock: ['POST', '/v1/agents/block', 'agents:block'],
@@ -72,7 +73,6 @@ export const operationRoutes = {
   dashboardTemplateRemove: ['POST', '/v1/dashboard/templates/remove', 'policies:edit'],
   dashboardTemplates: ['GET', '/v1/dashboard/templates', 'dashboard:view'],
   dashboardTemplatesSearch: ['POST', '/v1/dashboard/templates/search', 'dashboard:view'],
-  actionTry: ['POST', '/v1/dashboard/action/try', 'policies:edit'],
   detectionTry: ['POST', '/v1/dashboard/detection/try', 'policies:edit'],
   evidencePackDownload: ['GET', '/v1/dashboard/evidence/packs/{task_id}', 'audit:export'],
   evidencePackStart: ['POST', '/v1/dashboard/evidence/packs', 'audit:export'],

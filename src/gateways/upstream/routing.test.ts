@@ -46,7 +46,7 @@ test('what may be tried again is, after a wait, and the caller sees the answer t
   for (const { answers, slept, attempts, status } of rows) {
     const provider = await startTestProvider(t, answers);
     const world = openUpstreamTestPorts();
-    const settings = { target: provider.url, retry: { max_attempts: 3 } };
+    const settings = { target: provider.url, retry: { max_attempts: 3 }, timeout_seconds: 30 };
     const answer = await openTestUpstreams(t, settings, world.ports).send(buildUpstreamRequest());
     assert.equal(
       await readBodyText(answer),
