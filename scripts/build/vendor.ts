@@ -17,7 +17,7 @@ const REQUIRES = 'typeof require';
 const CREATE_REQUIRE =
   "import{createRequire}from'node:module';const require=createRequire(import.meta.url);\n";
 
-/** The three ways in which modules of the program import packages: each has bundles of its own. */
+/** The three ways in which modules of the program import packages: each has its own bundles. */
 const FORMATS = {
   lazy: { format: 'cjs', platform: 'neutral', mainFields: ['main'] },
   node: { format: 'esm', platform: 'node', splitting: true },

@@ -34,7 +34,7 @@ const drivers: Readonly<Record<string, Driver>> = {
   'the OpenAI Agents SDK': {
     file: 'light/openai-agents.ts',
     streams: true,
-    // The error of its own guardrails, which the scene of a blocked prompt has.
+    // The SDK's guardrails raise this error in the scene of a blocked prompt.
     raises: 'InputGuardrailTripwireTriggered',
   },
 };

@@ -5,6 +5,7 @@ import { findProgramName } from './program-name.ts';
 const CASES: readonly (readonly [script: string, launcher: string | undefined, name: string])[] = [
   ['/work/clone/src/entry/cli/main.ts', './service', './service'],
   ['/work/clone/src/entry/cli/main.ts', '../clone/service', '../clone/service'],
+  ['/work/clone/src/entry/cli/main.ts', '../clone/customshouse', '../clone/customshouse'],
   ['/work/clone/src/entry/cli/main.ts', '/opt/a clone/service', "'/opt/a clone/service'"],
   // Only the launcher's own path is read from the environment.
   ['/work/clone/src/entry/cli/main.ts', 'other', 'service'],
@@ -29,5 +30,5 @@ test('hints name the command that works from the current folder', () => {
     assert.equal(findProgramName({ script, cwd: '/work/app', launcher }), name, `${script} ${launcher}`);
     ran += 1;
   }
-  assert.equal(ran, 9);
+  assert.equal(ran, 10);
 });

@@ -11,8 +11,8 @@ export interface ProgramStart {
   readonly launcher: string | undefined;
 }
 
-/** The launcher of a checkout, by any path. Control characters in a path would act on the terminal that prints it. */
-const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
+/** The launcher of a checkout, by any path and either name. Control characters in a path would act on the terminal that prints it. */
+const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/(?:service|customshouse)$/;
 
 /**
  * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
@@ -24,11 +24,8 @@ export function findProgramName({ script, cwd, launcher }: ProgramStart): string
   const path = resolve(cwd, script);
   const name = basename(path);
   if (name === 'main.ts' || name === 'main.mjs') return 'service';
-  if (name === PACKAGE_NAME)
-    return path.includes(`${sep}_npx${sep}`)
-      ? quoteArg(path)
-      : dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
-        ? `npx ${PACKAGE_NAME}`
-        : PACKAGE_NAME;
-  return name.endsWith('.js') ? `node ${quoteArg(relative(cwd, path))}` : PACKAGE_NAME;
+  if (name.endsWith('.js')) return `node ${quoteArg(relative(cwd, path))}`;
+  if (name !== PACKAGE_NAME) return PACKAGE_NAME;
+  if (path.includes(`${sep}_npx${sep}`)) return quoteArg(path);
+  return dirname(path).endsWith(`${sep}node_modules${sep}.bin`) ? `npx ${PACKAGE_NAME}` : PACKAGE_NAME;
 }

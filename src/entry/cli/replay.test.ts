@@ -140,7 +140,7 @@ test('replay judges each past call once and writes nothing', async () => {
   });
 });
 
-test('replay uses the policy of the project and lists calls with their commands', async () => {
+test('replay applies the project’s policy and lists calls', async () => {
   await withPast(TRANSCRIPTS, async ({ cwd, run }) => {
     writeFileSync(join(cwd, 'service.yaml'), POLICY);
     const { code, stdout, stderr } = await run('replay', '--transcripts');

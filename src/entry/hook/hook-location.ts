@@ -43,8 +43,7 @@ export function findHookLocation(config_path: string | null, env: Environment, c
   const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
   const folder = existsSync(project) ? project : cwd;
   const named = config_path ?? (env.SERVICE_CONFIG || null);
-  const names = [...FILE_NAMES, join(getProjectConfigFolder(folder, env), FILE_NAMES[0])];
-  const found = named ?? names.find((name) => pathExists(resolve(folder, name))) ?? null;
+  const found = named ?? findConfigFile(folder, env);
   if (found === null) {
     const state_dir = resolveStateDir(join(folder, STATE_DIR));
     return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };
@@ -55,6 +54,14 @@ export function findHookLocation(config_path: string | null, env: Environment, c
   const written = text === null ? null : parseStateDir(text, dirname(file), env);
   const state_dir = written === null ? null : resolveStateDir(written);
   return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir, env };
+}
+
+/** Returns the configuration of a folder, or the one that setup keeps for it at home; `null` if there is none. */
+function findConfigFile(folder: string, env: Environment): string | null {
+  const own = FILE_NAMES.find((name) => pathExists(join(folder, name)));
+  if (own !== undefined) return own;
+  const kept = join(getProjectConfigFolder(folder, env), FILE_NAMES[0]);
+  return pathExists(kept) ? kept : null;
 }
 
 function pathExists(path: string): boolean {

@@ -44,7 +44,7 @@ test('the console serves its files, and its first page for every address without
   assert.equal(rows.length, 7);
 });
 
-test('a build is shown, found when it is there, and found again with other names', async () => {
+test('the console shows its build, and finds a later one', async () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'service-console-')), 'dist');
   const app = fastify();
   addConsole(app, [folder], () => true);

@@ -101,7 +101,7 @@ test('both transports answer every invalid message alike', async () => {
   assert.equal(INVALID.length, 20);
 });
 
-test('both transports name the size of a long message and the limit', async () => {
+test('both transports name the size and the limit', async () => {
   const long = JSON.stringify({ ...PING, id: 9, params: { a: 'x'.repeat(17_000_000) } });
   const named = new RegExp(`has ${long.length} bytes.*16777216 bytes`);
   const [answer, last] = await answerLines([long]);

@@ -256,7 +256,7 @@ function findUnknownFields(schema: unknown, value: unknown, path = ''): string[]
   );
 }
 
-test('the root sends browsers to the console, and lists links for programs', () =>
+test('the root redirects browsers and lists links for programs', () =>
   withService({}, async ({ ask }) => {
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
     const page = await ask({ path: '/?last=7d', headers: browser });

@@ -1,4 +1,4 @@
-import { describeCommandRule } from '../../core/detect/commands/explain-rule.ts';
+import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -15,7 +15,7 @@ import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { NO_FINGERPRINT } from '../../runtime/policies/fingerprints.ts';
 import { findScopedEvents } from './incidents.ts';
 import { type ReadScope, resolveReadScope } from './read-scope.ts';
-import { eventSchema } from './schemas.ts';
+import { effectsSchema, eventSchema } from './schemas.ts';
 
 /** The number of events of the session before and after the incident. */
 const AROUND_MAX = 20;
@@ -84,10 +84,7 @@ export const dashboardIncident = defineOperation({
     explanation: { ...policyExplain.output.properties.explanation },
     explanation_status: policyExplain.output.properties.status,
     explanation_reason: textSchema,
-    effects: buildListSchema(
-      textSchema,
-      'For each dangerous command that was found: what it does, its rule, and a safer one.',
-    ),
+    effects: effectsSchema,
     timeline: buildListSchema(eventSchema, 'The events of the session around it, oldest first.'),
     approval_request_id: nullableTextSchema,
   }),
@@ -101,7 +98,6 @@ export const dashboardIncident = defineOperation({
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
     const finding_places = parsePlaces(metadata.finding_places);
-    const rule_ids = new Set(finding_places.map(({ rule_id }) => rule_id));
     return {
       event: event as never,
       action_shown,
@@ -113,7 +109,7 @@ export const dashboardIncident = defineOperation({
       },
       findings: parseFoundTags(metadata.found_tags),
       finding_places,
-      effects: [...rule_ids].flatMap((id) => describeCommandRule(id) ?? []),
+      effects: describeEffects(finding_places.map(({ rule_id }) => rule_id)),
       replay: await replayUnderActivePolicy(event, context),
       explanation: explained.explanation,
       explanation_status: explained.status,

@@ -21,6 +21,11 @@ export const tenantSchema = {
   description: 'One tenant; without it all that the user sees.',
 } as const;
 
+export const effectsSchema = {
+  ...textListSchema,
+  description: 'For each dangerous command that was found: what it does, its rule, and a safer one.',
+} as const;
+
 export const nextCursorSchema = {
   ...nullableTextSchema,
   description: 'The cursor of the next page; `null` if there is none.',

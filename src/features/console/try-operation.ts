@@ -1,4 +1,4 @@
-import { describeCommandRule } from '../../core/detect/commands/explain-rule.ts';
+import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { getArguments } from '../../operations/intercept.ts';
 import { requireOperator } from '../../operations/managed-change.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../operations/shapes.ts';
 import { buildActor, resolveSubject } from '../../operations/subject.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
+import { effectsSchema } from './schemas.ts';
 
 const AGENT_ID = 'console-try-it';
 const TEXT_CHARS_MAX = 20_000;
@@ -80,11 +81,7 @@ export const actionTry = defineOperation({
     required: [...verdictRequired, 'effects'],
     properties: {
       ...verdictProperties,
-      effects: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'For each dangerous command that was found: what it does, its rule, and a safer one.',
-      },
+      effects: effectsSchema,
     },
   },
   example: { tool: 'Bash', input: { command: 'git push --force' } },
@@ -102,8 +99,7 @@ export const actionTry = defineOperation({
       capability: null,
     });
     const { reply } = await tryCrossing(crossing, 'intercept_tool', context);
-    const rule_ids = new Set(reply.violations.map(({ rule_id }) => rule_id ?? ''));
-    return { ...reply, effects: [...rule_ids].flatMap((id) => describeCommandRule(id) ?? []) };
+    return { ...reply, effects: describeEffects(reply.violations.map(({ rule_id }) => rule_id ?? '')) };
   },
 });
 

@@ -15,7 +15,7 @@ function explain(rule_ids: readonly string[], parts: Partial<Verdict> = {}): str
   return explainCommand({ decision: 'block', action: 'block', findings, ...parts } as unknown as Verdict);
 }
 
-test('a denial names the effect, the rule, a safer command and how to allow it', () => {
+test('a denial names effect, rule, safer command and setting', () => {
   assert.equal(
     explain(['git.push_force']),
     'The command rewrites or deletes a branch that others have (`git.push_force`). Instead, for example: `git push --force-with-lease origin topic`. An operator can allow it with `service allow git.push_force`.',
@@ -30,7 +30,7 @@ test('the worst of the findings that decided is explained', () => {
   assert.equal(explain(['git.clean'], { decision: 'allow' }), null);
 });
 
-test('every rule gives one line, and the guard of the service cannot be allowed', () => {
+test('every rule has a line, and none allows the guard', () => {
   for (const { id, tag } of commandRules) {
     const line = explain([id])!;
     assert.match(line, /^The command [a-z][^\n]+ \(`[\w.]+`\)\. Instead, for example: `[^\n]+`\./, id);

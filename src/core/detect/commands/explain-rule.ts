@@ -2,6 +2,7 @@ import { covers } from '../../tags.ts';
 import type { JudgedFinding, Verdict } from '../../types/index.ts';
 import { SEVERITIES } from '../../types/index.ts';
 import { commandRules } from './rules/index.ts';
+import type { CommandRule } from './rules/rule.ts';
 
 const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
 
@@ -17,18 +18,23 @@ export function explainCommand({ action, decision, findings }: Verdict): string 
     null,
   );
   if (worst === null) return null;
-  const { id, tag } = rules.get(worst.rule_id)!;
-  const why = describeCommandRule(id);
+  const rule = rules.get(worst.rule_id)!;
+  const { id, tag } = rule;
+  const why = describeRule(rule);
   // The guard of the service itself stays on.
   if (covers('dangerous.guard', tag)) return why;
   return `${why} An operator can allow it with \`service allow ${id}\`.`;
 }
 
-/** Returns what a command of a rule does, the ID of the rule, and a safer command; `null` for IDs of other detectors. */
-export function describeCommandRule(id: string): string | null {
-  const rule = rules.get(id);
-  if (rule === undefined) return null;
-  const { description, safer } = rule;
+/** Returns one sentence for each command rule among detectors: what its command does, the ID, and a safer command. */
+export function describeEffects(rule_ids: Iterable<string>): string[] {
+  return [...new Set(rule_ids)].flatMap((id) => {
+    const rule = rules.get(id);
+    return rule === undefined ? [] : [describeRule(rule)];
+  });
+}
+
+function describeRule({ id, description, safer }: CommandRule): string {
   const effect = `${description[0]!.toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
   return `The command ${effect} (\`${id}\`). Instead, for example: \`${safer}\`.`;
 }

@@ -57,8 +57,7 @@ async function runInit(options: InitOptions, terminal: Terminal): Promise<void> 
   printLine(terminal);
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
   const doctor = choice.agents.length > 0;
-  const setup = { path: folder, config: configuration, doctor, ...choice };
-  await setUpAgents(choice.agents, setup, terminal);
+  await setUpAgents(choice.agents, { path: folder, config: configuration, doctor, ...choice }, terminal);
 }
 
 async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<SetupChoice> {

@@ -90,8 +90,7 @@ async function runSetup(name: string | undefined, options: SetupOptions, termina
     if (options.uninstall)
       return (await import('../setup/uninstall.ts')).uninstallAgent(host, { ...options, scope }, terminal);
     const { setUpAgents } = await import('../setup/set-up-agents.ts');
-    const named = { ...options, scope, packs: getPacks(options), doctor: false };
-    return setUpAgents([host], named, terminal);
+    return setUpAgents([host], { ...options, scope, packs: getPacks(options), doctor: false }, terminal);
   }
   const framework = agentFrameworks.find((each) => each.name === name);
   if (framework !== undefined) {

@@ -217,8 +217,9 @@ async function remarkOnOtherFiles(
   machine: Machine,
   mode: SetupMode,
 ): Promise<readonly string[]> {
+  const planned = [target.path, findEarlierFile(target)];
   const others = (await listSettingsFiles(agent.settings.locations(machine))).filter(
-    ({ path }) => path !== target.path && path !== findEarlierFile(target),
+    ({ path }) => !planned.includes(path),
   );
   const found = await Promise.all(
     others.map(async (place) => {
