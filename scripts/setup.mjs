@@ -1,6 +1,6 @@
 // @ts-check
 // Makes a checkout ready to run: a Node that is new enough, the packages of the lock file, and a stamp that
-// names that Node. With `--dev` the packages of development too; without it only those that the program needs.
+// names that Node. With `--dev` development packages too; without it only those that the program needs.
 // Plain JavaScript without packages, for it runs on Node 20 and before anything is installed.
 import { spawn } from 'node:child_process';
 import {
@@ -30,7 +30,7 @@ const PROGRESS_EVERY_MS = 2_000;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.service-node');
 const dev_stamp = `${stamp}-dev`;
-// An installation without the packages of development would delete those of a developer.
+// An installation without development packages would delete a developer's.
 const is_dev = process.argv.includes('--dev') || existsSync(dev_stamp);
 const wanted_stamp = is_dev ? dev_stamp : stamp;
 const lock = join(root, '.setup-lock');
@@ -63,7 +63,7 @@ async function setUp() {
   if (!is_installed) say(`Setting up, once: installing packages (${wanted.length}) into ${root} ...`);
   const stopProgress = is_installed ? () => {} : showProgress(wanted, began_ms);
   try {
-    // Both wait for the network most of the time.
+    // Both mostly wait for the network.
     await Promise.all([own_node ? null : bringNode(), is_installed ? null : npm(root, { dev: is_dev })]);
   } finally {
     stopProgress();
@@ -74,7 +74,7 @@ async function setUp() {
   if (is_dev) writeStamp(dev_stamp, node);
 }
 
-/** Returns the folders of the packages that this machine needs. */
+/** Returns the package folders that this machine needs. */
 function listWanted() {
   const wanted = Object.entries(getPackages(join(root, 'package-lock.json')) ?? {});
   return wanted.flatMap(([path, { dev, os, cpu }]) => {
@@ -125,7 +125,7 @@ async function bringNode() {
 }
 
 /**
- * Deletes the headers and the manual of the Node, a third of its size, which only compilers and people read.
+ * Deletes Node's headers and manual, a third of its size, which only compilers and people read.
  * @param {string} folder
  */
 function deleteUnused(folder) {
@@ -150,7 +150,7 @@ function isReady() {
  * Whether what npm wrote down as installed is what the lock file asks for, so that a changed date alone, or an
  * `npm install` by hand, costs no second installation.
  * @param {string} folder
- * @param {boolean} dev whether the packages of development count
+ * @param {boolean} dev whether development packages count
  */
 function isInstalled(folder, dev = false) {
   const wanted = getPackages(join(folder, 'package-lock.json'));
@@ -183,7 +183,7 @@ function getPackages(file) {
  * file from which the optional packages of other platforms are missing, and it empties `node_modules` under a
  * service that runs. No package here needs an install script, so none runs.
  * @param {string} folder
- * @param {{dev?: boolean, level?: string}} options whether to install the packages of development, and the level of what npm says
+ * @param {{dev?: boolean, level?: string}} options whether to install development packages, and npm's log level
  * @returns {Promise<string>} what npm said
  */
 async function npm(folder, { dev = false, level = 'error' }) {

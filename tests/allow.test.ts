@@ -46,7 +46,7 @@ const ask = ({ command = PUSH, ...named }: Call = {}): Promise<ApiReply> => {
   return call('/v1/intercept/tool', { body, as: null });
 };
 
-/** Returns the different decisions of all workers. */
+/** Returns the different decisions by all workers. */
 async function decide(named: Call = {}): Promise<readonly string[]> {
   const replies = await Promise.all(Array.from({ length: 6 }, () => ask(named)));
   return [...new Set(replies.map(({ body }) => String(body.decision)))];

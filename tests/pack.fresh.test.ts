@@ -33,7 +33,7 @@ const PACKAGE_BYTES_MAX = 40_000_000;
 const COPY_BYTES_MAX = 150_000_000;
 let packed_bytes = 0;
 
-/** Returns the size of the installed package. */
+/** Returns the installed package's size. */
 function readUnpackedSize(printed: string): number {
   const packed: unknown = JSON.parse(printed);
   const [first] = Array.isArray(packed) ? packed : Object.values(packed as object);

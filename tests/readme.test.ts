@@ -69,7 +69,7 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
   assert.deepEqual(counts, { commands: 9, answers: 3 });
 });
 
-/** Tutorials whose commands need nothing but a service, with the number of their commands and answers. */
+/** Tutorials whose commands need nothing but a service, with how many commands and answers they have. */
 const TUTORIALS = [
   ['docs/tutorial/llm-application.md', 4, 3],
   ['docs/tutorial/mcp-server.md', 3, 1],
@@ -78,7 +78,7 @@ const TUTORIALS = [
 for (const [page, commands, answers] of TUTORIALS)
   test(`the commands of ${page} work`, { timeout: 120_000 }, async () => {
     service ??= await startTestService({ config: null, dir, keep: true });
-    // The blocks are in the items of a list.
+    // The blocks are in list items.
     const blocks = getBlocks(readFileSync(join(root, page), 'utf8').replaceAll(/^ {3}/gm, ''));
     const counts = { commands: 0, answers: 0 };
     for (const [at, { language, text, line }] of blocks.entries()) {

@@ -1,4 +1,4 @@
-/** `./service` of a checkout runs one bundle, which is built again if a source is newer. */
+/** `./service` in a checkout runs one bundle, which is built again if a source is newer. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -17,7 +17,7 @@ const client = new QueryClient({
 });
 const router = buildRouter(client);
 
-// A page whose file went with an earlier build is loaded again, from the build of now.
+// A page whose file went with an earlier build is loaded again, from the present one.
 window.addEventListener('vite:preloadError', () => location.reload());
 
 // A session that ended on the server leads to the sign-in page, and from there back to this address.

@@ -76,7 +76,7 @@ function copyGuide(): void {
   else console.warn('The package has no documentation site. Run `npm run docs` first to include it.');
 }
 
-/** Copies the pages of the console if they were built for the package; a package without them says so at `/dashboard`. */
+/** Copies the console's pages if they were built for the package; a package without them says so at `/dashboard`. */
 function copyConsole(): void {
   const site = join('console', 'dist-package');
   if (existsSync(site)) cpSync(site, join('dist', 'console'), { recursive: true });

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of the published package: the files of the checkout that are in it, and a manifest without dependencies. */
+/** The published package's folder: its files from the checkout, and a manifest without dependencies. */
 export const STAGED_PACKAGE = join('release', 'npm');
-/** Entries that are of use in a checkout only. The built program contains its packages. */
+/** Entries that only a checkout uses. The built program contains its packages. */
 const UNPUBLISHED = ['private', 'scripts', 'dependencies', 'optionalDependencies', 'devDependencies'];
 
 /** Copies what the built package consists of to `STAGED_PACKAGE`. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Deletes the type declarations that no published entry imports: most of the program has none to offer. */
+/** Deletes the type declarations that no published entry imports. */
 export function deleteInternalTypes(): void {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     exports: Readonly<Record<string, { readonly types?: string } | string | null>>;

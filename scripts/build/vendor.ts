@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { parseSync } from 'oxc-parser';
 
-/** Folders of `dist` whose modules run in browsers, or are no modules of ours. */
+/** Folders of `dist` whose modules run in browsers, or are not ours. */
 const NO_PROGRAM = /^dist\/(?:assets|console|guide|web)\//;
 /** Folders of `dist` that also run where there is no Node. */
 const PORTABLE = /^dist\/(?:core|sdk)\//;
@@ -12,12 +12,12 @@ const MODULE_PACKAGES = ['jsonc-parser'];
 /** The call that `lazy-modules.ts` writes into the joined files of this folder. */
 const LAZY_IMPORT = /\brequired\((["'][^"']+["'])\)/g;
 const LAZY_FOLDER = 'dist/core';
-/** The bundler writes this where a package calls `require` for a module of Node. */
+/** The bundler writes this where a package calls `require` for a Node module. */
 const REQUIRES = 'typeof require';
 const CREATE_REQUIRE =
   "import{createRequire}from'node:module';const require=createRequire(import.meta.url);\n";
 
-/** The three ways in which modules of the program import packages: each has its own bundles. */
+/** The three ways in which the program's modules import packages: each has its own bundles. */
 const FORMATS = {
   lazy: { format: 'cjs', platform: 'neutral', mainFields: ['main'] },
   node: { format: 'esm', platform: 'node', splitting: true },
@@ -34,7 +34,7 @@ type Way = keyof typeof FORMATS;
 interface PackageImport {
   readonly name: string;
   readonly is_lazy: boolean;
-  /** The position of the name with its quotes. */
+  /** The name's position, with its quotes. */
   readonly start: number;
   readonly end: number;
 }
@@ -48,7 +48,7 @@ export function listVendoredPackages(): readonly string[] {
   );
 }
 
-/** Returns the plugin of the bundler that leaves all other packages to the `node_modules` of the user. */
+/** Returns the bundler's plugin that leaves all other packages to the user's `node_modules`. */
 export function bundleOnly(packages: readonly string[]): Plugin {
   return {
     name: 'vendored',
@@ -64,7 +64,7 @@ export function bundleOnly(packages: readonly string[]): Plugin {
 
 /**
  * Bundles the parts of `packages` that the built program imports into `dist/vendor`, with their licences, and changes the
- * imports of the program to these files. The published package then needs no other, and has a third of their size.
+ * program's imports to these files. The published package then needs no other, and has a third of their size.
  */
 export async function vendorPackages(packages: readonly string[]): Promise<void> {
   const files = globSync('dist/**/*.js')

@@ -10,7 +10,7 @@ const MODULES = ['browser.js', 'client/index.js', 'adapters/*.js'];
  * Writes the SDK for browsers and workers to `dist/web`. The modules of `core` that Node loads on demand are part of it,
  * because a bundler must see each import. Call it before the modules of `core` are joined.
  *
- * @param packages - the packages that become part of the files
+ * @param packages - the packages that the files will contain
  */
 export async function bundleWeb(dist: string, packages: readonly string[]): Promise<void> {
   const folder = join(dist, 'sdk');

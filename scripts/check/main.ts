@@ -44,7 +44,7 @@ for (const { ok, name, output } of outcomes)
   if (!ok) console.log(`\nFAILED ${name}\n${output.slice(-REPEATED_CHARACTERS_MAX)}`);
 process.exitCode = verdict.ok ? 0 : 1;
 
-/** Lets tests write to memory where there is enough, because thousands of their transactions wait for the disk. */
+/** Lets tests write to memory where there is enough, because their thousands of transactions wait for the disk. */
 function useMemoryFolder(): void {
   const folder = '/dev/shm';
   if (process.env.TMPDIR !== undefined || !existsSync(folder)) return;
@@ -54,7 +54,7 @@ function useMemoryFolder(): void {
   if (runs_programs && bavail * bsize >= MEMORY_BYTES_MIN) process.env.TMPDIR = folder;
 }
 
-/** Returns the processor time of all processes of the round; `null` where there is no `/proc`. */
+/** Returns the round's processor time in all its processes; `null` where there is no `/proc`. */
 function readProcessorSeconds(): number | null {
   if (!existsSync('/proc/self/stat')) return null;
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ');
@@ -100,7 +100,7 @@ async function installComponents(): Promise<void> {
   if (output !== '') console.log(output);
 }
 
-/** Builds the program as `./service` does. Tests start the bundle, in half the processor time of the sources. */
+/** Builds the program as `./service` does. Tests start the bundle, in half the processor time that the sources need. */
 async function bundleProgram(): Promise<Outcome> {
   const outcome = await checkByCommand('program', [process.execPath, 'scripts/program/main.ts']);
   const folder = resolve('node_modules/.cache/service-program');

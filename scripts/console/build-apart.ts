@@ -17,11 +17,11 @@ import { basename, join, resolve } from 'node:path';
 import { CONSOLE_MARK, isConsoleBuilding } from '../../src/entry/http/console-mark.ts';
 
 const FOLDER = 'console';
-/** Files outside of the console that its sources import. */
+/** Files elsewhere that the console's sources import. */
 const IMPORTED = ['src', 'schemas', 'tsconfig.base.json'];
 const LEFT_OUT = ['dist', 'node_modules'];
 
-/** Runs `build` in a copy of the console, unless it is built or being built. Returns the exit code. */
+/** Runs `build` in a copy, unless the console is built or being built. Returns the exit code. */
 export function buildApart(build: (folder: string) => number): number {
   if (existsSync(join(FOLDER, 'dist', 'index.html')) || isConsoleBuilding()) return 0;
   mkdirSync(resolve(CONSOLE_MARK, '..'), { recursive: true });

@@ -1,7 +1,7 @@
 /** The product's name, as people read it. */
 export const PRODUCT_NAME = 'Customshouse';
 
-/** Its name for programs: of the package, the command, folders of the user, and the source of what it sends. */
+/** Its name for programs: package, command, the user's folders, and the source of what it sends. */
 export const PACKAGE_NAME = 'customshouse';
 
 /**

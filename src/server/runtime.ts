@@ -246,7 +246,7 @@ function listAllAgents(
   log: RuntimeParts['log'],
 ): Promise<readonly string[]> {
   return coordinator.agents().catch((fault) => {
-    // A worker that starts slowly is no fault: the answer has the agents of this worker.
+    // A worker that starts slowly is no fault: the answer has this worker's agents.
     log.debug('the agents of the other workers are not known', describeFault(fault));
     return own.list();
   });

@@ -14,7 +14,7 @@ export interface Driver {
   readonly streams: boolean;
   /** Places that keep a refused call's arguments despite the adapter. Default none. */
   readonly keeps?: readonly string[];
-  /** The classes of the error of a blocked prompt, outermost first; `null` if the framework throws none. Default `BlockedError`. */
+  /** The error's classes for a blocked prompt, outermost first; `null` if the framework throws none. Default `BlockedError`. */
   readonly raises?: string | null;
   /** Outcomes that differ from those of most frameworks. */
   readonly differs?: Readonly<Record<string, Outcome>>;

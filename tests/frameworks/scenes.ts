@@ -23,7 +23,7 @@ export interface SceneResult {
   /** The text that a stream showed, also before an error. */
   shown: string;
   refused: string | null;
-  /** The classes of the error and its causes, `MiddlewareError: BlockedError`; `null` if nothing was thrown. */
+  /** The classes that the error and its causes have, `MiddlewareError: BlockedError`; `null` if nothing was thrown. */
   raised: string | null;
   /** Places that held a refused call's arguments: messages to the model, the stream, the run's result. */
   kept: string[];

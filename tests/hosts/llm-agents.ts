@@ -67,7 +67,7 @@ export const llmAgents: readonly LlmAgent[] = [
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'none',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      // The definitions of MCP tools are in each request.
+      // Each request has the MCP tool definitions.
       ENABLE_TOOL_SEARCH: 'false',
       // The first request waits for the MCP server.
       MCP_CONNECTION_NONBLOCKING: 'false',
@@ -146,7 +146,7 @@ export const llmAgents: readonly LlmAgent[] = [
     tool: { name: 'run_shell_command', key: 'command' },
     prepare: ({ home }) => {
       const security = { auth: { selectedType: 'openai' } };
-      // The definitions of MCP tools are in each request.
+      // Each request has the MCP tool definitions.
       const tools = { toolSearch: { enabled: false } };
       write(join(home, '.qwen', 'settings.json'), JSON.stringify({ security, tools, $version: 4 }));
     },

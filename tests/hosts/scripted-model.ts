@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 export interface Call {
-  /** The name of the tool; or, after `*`, its end: the request has the whole name. */
+  /** The tool's name; or, after `*`, its end: the request has the whole name. */
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string>>;
-  /** The namespace of the tool, in the API that has them. */
+  /** The tool's namespace, in the API that has them. */
   readonly namespace?: string;
 }
 
@@ -136,7 +136,7 @@ const gemini: Api = {
 
 const APIS = [messages, responses, chat, gemini];
 
-/** Returns the script with whole names of tools, and without calls that are done or that the request does not offer. */
+/** Returns the script with whole tool names, and without calls that are done or that the request does not offer. */
 function fitScript({ text, calls, until }: Script, request: string): Script {
   if (until !== undefined && request.includes(until)) return { text, calls: [] };
   const namespace = /"type":"namespace","name":"(mcp__\w+)"/.exec(request)?.[1];

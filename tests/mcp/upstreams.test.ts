@@ -176,7 +176,7 @@ test('a server gets the configured credentials, and none of the caller’s', () 
 
 const sure = { action: 'accept', content: { name: 'Ada' } } as const;
 
-/** Calls a tool whose server asks a question, with the state of an earlier answer. Returns the text or the state. */
+/** Calls a tool whose server asks a question, with an earlier answer's state. Returns the text or the state. */
 async function askTool(name: string, room: number, requestState?: string, session = 'one', agent = 'tester') {
   const client = newClient(ERAS[0], { elicitation: { form: {} } });
   const headers = { 'x-service-session': session, 'x-service-agent': agent };

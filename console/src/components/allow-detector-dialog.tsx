@@ -21,7 +21,7 @@ const EXPIRIES = [
   ['365d', 'one year'],
 ] as const;
 
-/** Allows what stopped an event for a time, in the scope of the event, with a reason. */
+/** Allows what stopped an event for a time, in the event's scope, with a reason. */
 export function AllowDetectorDialog({ event, onClose }: AllowDetectorDialogProps) {
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('1d');

@@ -76,7 +76,7 @@ function buildHookCall(tool: string, item: JsonMembers): HookCall {
   return { tool, input };
 }
 
-/** Returns the script of a command, which is a text or a list of words. */
+/** Returns a command's script. The command is a text or a list of words. */
 function joinCommand(command: unknown): string {
   if (!Array.isArray(command)) return typeof command === 'string' ? command : JSON.stringify(command);
   const [program = '', option = '', script, ...more] = command.map(String);

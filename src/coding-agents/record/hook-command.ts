@@ -68,7 +68,7 @@ function findConfig(words: readonly string[]): string | null {
   return words[at]?.split('=', 2)[1] ?? (at === -1 ? null : (words[at + 1] ?? null));
 }
 
-/** File names of this program, also its earlier name, and ends of the paths with which Node starts it. */
+/** This program's file names, also the earlier one, and ends of paths with which Node starts it. */
 const OUR_NAMES =
   /(?:^|[\\/])(?:service|customshouse|agent-safety)$|[\\/]entry[\\/]cli[\\/](?:bin\.[jt]s|main\.[jt]s)$/;
 

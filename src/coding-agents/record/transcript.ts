@@ -65,7 +65,7 @@ export function readTime(value: unknown): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns the member of a run that holds its call, if the parser keeps arguments. */
+/** Returns a run's member that holds its call, if the parser keeps arguments. */
 export function keepCall(
   keeps_calls: boolean,
   buildCall: () => { readonly tool: string; readonly input: unknown },

@@ -12,7 +12,7 @@ export interface PastCall extends HookCall {
   readonly working_dir: string | null;
 }
 
-/** The bytes of one file that are read at most, because its calls are in memory together. */
+/** The most bytes that are read from one file, because its calls are in memory together. */
 const FILE_BYTES_MAX = 134_217_728;
 
 /**

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 
 /** The longest line that is parsed, in bytes. Longer lines hold binary data such as images. */
 const LINE_BYTES_MAX = 8_388_608;
-/** The bytes of a file that are read at most, unless the caller sets fewer. */
+/** The most bytes that are read from a file, unless the caller sets fewer. */
 const FILE_BYTES_MAX = 536_870_912;
 
 /** A counter of the lines that reading a file skips. */

@@ -40,7 +40,7 @@ export async function readTranscripts(
   return { transcripts, file_count: files.length, skipped_count: counter.skipped_count };
 }
 
-/** The limits of reading one file. */
+/** Limits for reading one file. */
 export interface ReadLimits {
   readonly keeps_calls: boolean;
   readonly bytes_max: number;
@@ -67,7 +67,7 @@ export async function readTranscript(
   return parser.finish();
 }
 
-/** A file with transcripts of one agent. */
+/** A transcript file. */
 export interface TranscriptFile {
   readonly path: string;
   readonly mtime_ms: number;

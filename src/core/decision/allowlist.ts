@@ -73,7 +73,7 @@ export function isNeverAllowed(tags: readonly Tag[]): boolean {
   return tags.some((tag) => isCoveredBy(NEVER_ALLOWED, tag));
 }
 
-/** Marks the findings whose detector is allowed in this crossing with the id of the allowlist entry. */
+/** Marks the findings whose detector is allowed in this crossing with the allowlist entry's id. */
 export function markAllowedFindings(
   crossing: Crossing,
   { allowed_detectors = [] }: Detection,
@@ -90,7 +90,7 @@ export function markAllowedFindings(
   });
 }
 
-/** All acting agents must be the one of the entry, so that naming a second agent never loosens a decision. */
+/** All acting agents must be the entry's, so that naming a second agent never loosens a decision. */
 function matchesCrossing(
   { tool, agent_id, tenant_id, expires_ms }: AllowedDetector,
   crossing: Crossing,

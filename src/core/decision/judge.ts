@@ -337,7 +337,7 @@ function buildVerdict(input: JudgeInput): Verdict {
   };
 }
 
-/** Returns whether the detector of a finding is allowlisted, and neither a rule nor a contract acts on it. */
+/** Returns whether a finding's detector is allowlisted, and neither a rule nor a contract acts on it. */
 function isAllowed({ finding, outcome }: FindingEvaluation): boolean {
   return finding.allowed_by !== undefined && outcome === null;
 }

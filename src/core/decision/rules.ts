@@ -159,7 +159,7 @@ export function findRuleForTag(
   return flow !== null && isStricter(flow.action, action) ? flow : rule;
 }
 
-/** Returns the rules that act on findings of allowlisted detectors: those of the tenant, and flow rules. */
+/** Returns the rules that act on findings by allowlisted detectors: the tenant's, and flow rules. */
 export const getBindingTable = memoize(
   (table: RuleTable): RuleTable => ({
     ...table,

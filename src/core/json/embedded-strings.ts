@@ -26,11 +26,11 @@ export function findEscapedStrings(text: string): EmbeddedStrings {
   });
 }
 
-/** Strings of a text; offsets without their quotes. */
+/** Strings in a text; offsets without their quotes. */
 export type StringSpans = Pick<EmbeddedStrings, 'starts' | 'ends'>;
 
 /**
- * Finds the escaped strings of JSON documents, and others in the same notation, by the units around them. Few
+ * Finds the escaped strings in JSON documents, and others in the same notation, by the units around them. Few
  * texts have one, so that their documents need not be read. Linear.
  */
 export function findPossibleStrings(text: string): StringSpans {
@@ -48,7 +48,7 @@ export function findPossibleStrings(text: string): StringSpans {
 
 const FIRST_PRINTABLE = 32;
 
-/** Returns the offset of the quote of the string whose first backslash this can be; -1 if it is in none. */
+/** Returns where the string begins whose first backslash this can be, at its quote; -1 if it is in none. */
 function findStringQuote(text: string, backslash: number): number {
   for (let quote = backslash - 1; quote > 0; quote--) {
     const unit = text.charCodeAt(quote);
@@ -58,7 +58,7 @@ function findStringQuote(text: string, backslash: number): number {
   return -1;
 }
 
-/** Returns whether a string of a document can begin at an offset, by the sign in front of it. */
+/** Returns whether a JSON string can begin at an offset, by the sign in front of it. */
 function isStringPlace(text: string, quote: number): boolean {
   let at = quote - 1;
   while (at >= 0 && isJsonSpace(text.charCodeAt(at))) at -= 1;

@@ -92,7 +92,7 @@ export function isEscapedJson(text: string): boolean {
   return (first === '{' || first === '[' || first === '"') && text.includes('\\');
 }
 
-/** The fields of a leaf that reading a string fills. */
+/** The leaf fields that reading a string fills. */
 export type StringLeaf = Pick<SourceLeaf, 'start' | 'end' | 'has_escapes'>;
 type Span = Readonly<Pick<SourceLeaf, 'start' | 'end'>>;
 

@@ -4,7 +4,7 @@ import { commandTextDetectors } from '../detect/commands/in-text.ts';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { cutText, findRunDifference, judgeWhole, runStream, splitUnits } from './testing/pieces.ts';
 
-/** One of so many places is cut; `npm run test:cuts` cuts at all of them. */
+/** One in so many places is cut; `npm run test:cuts` cuts at all. */
 const STEP = process.env.CUTS === 'all' ? 1 : 4;
 
 test('the examples of all detectors have the same findings when cut in two anywhere or into single units', () => {

@@ -23,7 +23,7 @@ export interface Finding {
   readonly source?: 'classifier';
   /** Set if a classifier's finding is about the whole content. It then has no place that could be masked. */
   readonly is_whole?: true;
-  /** Id of the allowlist entry that allows its detector here. Only rules of the tenant and flow rules act on it. */
+  /** Id of the allowlist entry that allows its detector here. Only the tenant's rules and flow rules act on it. */
   readonly allowed_by?: string;
 }
 

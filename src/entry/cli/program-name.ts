@@ -11,7 +11,7 @@ export interface ProgramStart {
   readonly launcher: string | undefined;
 }
 
-/** The launcher of a checkout, by any path and either name. Control characters in a path would act on the terminal that prints it. */
+/** A checkout's launcher, by any path and either name. Control characters in a path would act on the terminal that prints it. */
 const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/(?:service|customshouse)$/;
 
 /**

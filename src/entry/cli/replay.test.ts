@@ -15,7 +15,7 @@ const AT = (minute: number) => `2026-11-20T12:0${minute}:00.000Z`;
 const formatLines = (...values: readonly (object | string)[]) =>
   `${values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join('\n')}\n`;
 
-/** A message of Claude Code that calls one tool. */
+/** A Claude Code message that calls one tool. */
 function buildClaudeCall(id: string, command: string): object {
   const content = [{ type: 'tool_use', id, name: 'Bash', input: { command } }];
   const message = { role: 'assistant', content };

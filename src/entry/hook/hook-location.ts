@@ -56,7 +56,7 @@ export function findHookLocation(config_path: string | null, env: Environment, c
   return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir, env };
 }
 
-/** Returns the configuration of a folder, or the one that setup keeps for it at home; `null` if there is none. */
+/** Returns a folder's configuration, or the one that setup keeps for it at home; `null` if there is none. */
 function findConfigFile(folder: string, env: Environment): string | null {
   const own = FILE_NAMES.find((name) => pathExists(join(folder, name)));
   if (own !== undefined) return own;

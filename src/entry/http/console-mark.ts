@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file of a checkout that exists while a start builds the console; it has the process ID of the build. */
+/** A file in a checkout that exists while a start builds the console; it has the build's process ID. */
 export const CONSOLE_MARK = join(import.meta.dirname, '../../../node_modules/.cache/console-build');
 
 /** Returns whether a process builds the console now. */

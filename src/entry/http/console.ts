@@ -25,7 +25,7 @@ export function addConsole(
   app.get(PREFIX.slice(0, -1), redirectToConsole);
 }
 
-/** Redirects to the first page of the console, with the query, which has the filters. */
+/** Redirects to the console's first page, with the query, which has the filters. */
 export async function redirectToConsole({ url }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const query = url.indexOf('?');
   return reply.redirect(`${PREFIX}${query === -1 ? '' : url.slice(query)}`, 308);

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** The files of a site on the disk, by their path in the site. */
+/** A site's files on the disk, by their path in the site. */
 export type SiteFiles = ReadonlyMap<string, string>;
 
 /** A folder of built files that is served as it is. */
@@ -95,7 +95,7 @@ export function sendNotBuilt(
     .send(buildNotBuiltPage(site, command));
 }
 
-/** Sends the page of a site that is being built: it loads itself again until the site is there. */
+/** Sends a page for a site that is being built: it loads itself again until the site is there. */
 export function sendBuilding(reply: FastifyReply, site: string): FastifyReply {
   return reply
     .code(503)

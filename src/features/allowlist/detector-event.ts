@@ -2,7 +2,7 @@ import type { OperatorChange } from '../../operations/managed-change.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { AllowedDetectorRow } from './detector-store.ts';
 
-/** Builds the audit event of a change to entries of one scope: who allowed which detectors, and why. */
+/** Builds the audit event for changed entries in one scope: who allowed which detectors, and why. */
 export function buildDetectorEvent(
   phase: string,
   reason: string,

@@ -242,7 +242,7 @@ interface TargetInput {
   readonly tenant_id?: string | null;
 }
 
-/** Resolves the detectors and the scope of an entry. The scope is stored with an empty text for any. */
+/** Resolves an entry's detectors and scope. The scope is stored with an empty text for any. */
 async function resolveTarget({ rule_id, event_id, ...named }: TargetInput, context: Context) {
   if ((rule_id === undefined) === (event_id === undefined))
     throw new Refusal('invalid_request', 'Name the detector by either `rule_id` or `event_id`.');

@@ -29,12 +29,12 @@ export async function listAllowedDetectorRows(db: Db): Promise<readonly AllowedD
   }));
 }
 
-/** Returns the allowlisted detectors of the managed policy. */
+/** Returns the managed policy's allowlisted detectors. */
 export async function readAllowedDetectors(db: Db): Promise<readonly AllowedDetector[]> {
   return (await listAllowedDetectorRows(db)).map(buildAllowedDetector);
 }
 
-/** Builds the entry of the managed policy from a row. */
+/** Builds the managed policy's entry from a row. */
 export function buildAllowedDetector({
   tool,
   agent_id,

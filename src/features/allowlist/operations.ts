@@ -15,7 +15,7 @@ import {
   listAllowlistRows,
 } from './allowlist-store.ts';
 
-/** The longest life of an entry: a year. */
+/** An entry's longest life: a year. */
 export const EXPIRES_MS_MAX = 366 * 86_400_000;
 
 const fingerprint = {

@@ -6,7 +6,7 @@ import { type Context, Refusal } from '../../operations/operation.ts';
 import { openRuleSources } from '../../operations/rule-sources.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 
-/** The scope of an entry; `null` is any. */
+/** An entry's scope; `null` is any. */
 export type DetectorScope = Pick<AllowedDetector, 'tool' | 'agent_id' | 'tenant_id'>;
 
 interface KnownDetector {
@@ -102,7 +102,7 @@ function requireAllowable({ id, tags }: KnownDetector): void {
   );
 }
 
-/** The documents to change, by the first part of the name with which they decide. */
+/** The documents to change, by the first part in the name with which they decide. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   agent: 'Unblock the agent with `service agents unblock`.',
   budget: 'Change `cost.budgets` in `service.yaml`.',
@@ -114,7 +114,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   memory: 'Change the memory schema, in the files of `paths.memory_schema_files`.',
 };
 
-/** Builds the refusal of an entry that would have no effect, because a rule or a document decides. */
+/** Builds the refusal for an entry without effect, because a rule or a document decides. */
 async function buildDocumentRefusal(name: string, context: Context): Promise<Refusal> {
   const policy = context.runtime.policy();
   const rule = policy.rules.find((each) => each.name === name);

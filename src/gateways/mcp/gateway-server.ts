@@ -80,7 +80,7 @@ function handleSubscriptions(server: Server, parts: GatewayParts, watching: Reso
   });
 }
 
-/** Names the servers of the gateway whose tools a list does not have yet, in its `_meta`. */
+/** Names the gateway's servers whose tools a list does not have yet, in its `_meta`. */
 const STARTING = `${PACKAGE_NAME}/servers-starting`;
 
 /** Returns the tools for agents: the pinned definitions, exactly as pinned, under their prefixed names. */

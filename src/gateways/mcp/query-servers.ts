@@ -13,10 +13,10 @@ const FIRST_PATIENCE_MS = 10_000;
 /** The servers for which a list has waited. */
 const awaited = new WeakSet<UpstreamServer>();
 
-/** The answers of some servers. */
+/** Answers from some servers. */
 export interface ServerAnswers<T> {
   readonly answers: readonly T[];
-  /** The names of servers that have neither answered nor failed yet. */
+  /** Names the servers that have neither answered nor failed yet. */
   readonly slow: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { readLinkKey } from '../../runtime/enforcement/approvals/link.ts';
 /** The request that a server's state belongs to. */
 export interface StatefulRequest {
   readonly server: string;
-  /** The name of the tool or method for the policy. */
+  /** The tool's or method's name for the policy. */
   readonly name: string;
   readonly input: Json;
 }
@@ -26,10 +26,10 @@ export interface RequestStates {
 const VALID_S = 3_600;
 
 /**
- * Opens the states of one client. They are signed and not encrypted.
+ * Opens one client's states. They are signed and not encrypted.
  *
  * @param getKey - returns the key, 32 bytes or more. All processes that serve the client need the same one.
- * @param client - the identity of the client
+ * @param client - the client's identity
  */
 export function openRequestStates(
   getKey: () => Uint8Array = () => randomBytes(32),
@@ -52,7 +52,7 @@ export function openRequestStates(
   };
 }
 
-/** Returns the key for all processes of a state folder. It is derived, so that no other signature fits a state. */
+/** Returns the key for all processes on a state folder. It is derived, so that no other signature fits a state. */
 export function deriveStateKey(state_dir: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', readLinkKey(state_dir), '', 'mcp request state', 32));
 }

@@ -128,7 +128,7 @@ function buildSessionKey({ tenant_id, agent_id, user_id, session_id, caller }: C
   return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
 }
 
-/** A renewed token of the same subject is the same client. */
+/** A renewed token for the same subject is the same client. */
 function buildClientKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
   return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller.id]);
 }

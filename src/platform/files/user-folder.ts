@@ -17,7 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the folder in which setup keeps a project's configuration, so that the project itself gets none. Its name
- * contains a digest of the project's path without symbolic links.
+ * contains the digest for the project's path without symbolic links.
  */
 export function getProjectConfigFolder(
   project: string,

@@ -345,7 +345,7 @@ function suggestPlace(steps: readonly PathStep[], schema: ConfigSchema, root: Co
   return place === null ? '' : `; did you mean \`${place}\`?`;
 }
 
-/** Sections below each other that are searched for the place of a key. */
+/** The most sections below each other that are searched for a key. */
 const LEVELS = 3;
 
 /**
@@ -367,7 +367,7 @@ function findKeyBelow(key: string, schema: ConfigSchema, around: string): string
   return null;
 }
 
-/** Returns the key with the files of documents: `paths.policy_files` for `policies`. */
+/** Returns the key for the document files: `paths.policy_files` for `policies`. */
 function findFilesKey(key: string, { properties = {} }: ConfigSchema): string | null {
   const name = `${key.replace(/ies$/, 'y').replace(/s$/, '')}_files`;
   return Object.hasOwn(properties.paths?.properties ?? {}, name) ? `paths.${name}` : null;

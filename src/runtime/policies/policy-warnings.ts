@@ -5,7 +5,7 @@ import type { PolicyResult } from './load-policy.ts';
 
 type LoadedPolicy = Extract<PolicyResult, { ok: true }>;
 
-/** Finds parts of a valid policy that probably do something else than intended. */
+/** Finds what probably does something else than intended in a valid policy. */
 export async function findPolicyWarnings(
   config: Config,
   loaded: LoadedPolicy,

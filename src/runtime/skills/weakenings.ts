@@ -21,7 +21,7 @@ function listAllowedDetectors(before: Detection, after: Detection): readonly str
   return (after.allowed_detectors ?? []).filter(({ id }) => !known.has(id)).map(describeAllowedDetector);
 }
 
-/** Describes the effect of an allowlisted detector and its scope, in a sentence. */
+/** Describes an allowlisted detector's effect and scope, in a sentence. */
 export function describeAllowedDetector({
   rule_id,
   tool,

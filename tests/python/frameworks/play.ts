@@ -23,7 +23,7 @@ export interface PythonFramework {
   readonly name: string;
   /** Further ways to ask the agent. The scenes are the same, and the answer is all that a caller sees of a stream. */
   readonly ways?: readonly string[];
-  /** The classes of the error of a blocked prompt, outermost first; `null` if the framework raises none. Default `BlockedError`. */
+  /** The error's classes for a blocked prompt, outermost first; `null` if the framework raises none. Default `BlockedError`. */
   readonly raises?: string | null;
 }
 

@@ -21,7 +21,7 @@ export function explainCommand({ action, decision, findings }: Verdict): string 
   const rule = rules.get(worst.rule_id)!;
   const { id, tag } = rule;
   const why = describeRule(rule);
-  // The guard of the service itself stays on.
+  // The service's guard stays on.
   if (covers('dangerous.guard', tag)) return why;
   return `${why} An operator can allow it with \`service allow ${id}\`.`;
 }

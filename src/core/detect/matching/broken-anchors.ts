@@ -4,7 +4,7 @@ import { findLayoutGap, findWordSpans, isWord, type LayoutPlaces, readWords } fr
 import type { Windows } from './views/windows.ts';
 import { chargeTransitions, getNextState } from './walk-automaton.ts';
 
-/** Anchors, and per anchor the number of its detector, which is negative for a signal. */
+/** Anchors, and per anchor its detector's number, which is negative for a signal. */
 interface DetectorAnchors {
   readonly automaton: Automaton;
   readonly anchor_detector: Int32Array;
@@ -12,10 +12,10 @@ interface DetectorAnchors {
 
 /** The units before an anchor that decide whether it may begin. */
 const LOOKBEHIND_UNITS = 2;
-/** The work of one check, besides its units. */
+/** The work for one check, besides its units. */
 const CHECK_WORK = 16;
 
-/** Returns the spans of a scanned text whose words are read without their layout. */
+/** Returns the spans whose words are read without their layout. */
 export function findWordPlaces(
   anchors: DetectorAnchors,
   text: string,
@@ -27,7 +27,7 @@ export function findWordPlaces(
   return findWordSpans(text, { failed_starts: failed_starts.concat(broken), telling_starts });
 }
 
-/** Returns where words begin that are a part of an anchor which layout breaks. */
+/** Returns where words begin that belong to an anchor which layout breaks. */
 export function findBrokenAnchors(
   anchors: DetectorAnchors,
   text: string,
@@ -45,7 +45,7 @@ export function findBrokenAnchors(
   return starts;
 }
 
-/** Notes words with layout behind them; of those that end together the longest. */
+/** Notes words with layout behind them; the longest, if several end together. */
 export function noteLayout(layout_spans: number[], start: number, end: number): void {
   if (layout_spans.at(-1) !== end) layout_spans.push(start, end);
   else layout_spans[layout_spans.length - 2] = Math.min(start, layout_spans[layout_spans.length - 2]!);
@@ -81,7 +81,7 @@ function isAnchorBroken(
   if (states.across === states.behind) return false;
   const words = text.slice(at - 1, found.end + units_max);
   meter.work += words.length;
-  // The unit in front keeps a mark of a list from being read at the start.
+  // The unit in front keeps a list mark from being read at the start.
   return stepBoth(anchors, states, readWords(`x${words.slice(1)}`, [0, words.length]).text.slice(1));
 }
 

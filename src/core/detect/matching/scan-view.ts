@@ -84,7 +84,7 @@ function findAnchorHits(
   }
 }
 
-/** Returns where the anchors of a text end, ascending. Layout behind a word counts only in an anchor. */
+/** Returns where a text's anchors end, ascending. Layout behind a word counts only in an anchor. */
 export function findAnchorEnds(scanner: Scanner, text: string, meter: WorkMeter): readonly number[] {
   const { automaton, anchor_detector, anchor_length } = scanner;
   const ends: number[] = [];

@@ -70,7 +70,7 @@ interface ScanState {
  * and windows with misspelled words.
  */
 export interface DecodingCandidates extends LayoutPlaces {
-  /** The spans of words with a unit of layout behind them, which can be in an anchor. Ascending by their ends. */
+  /** Word spans with layout behind them, which can be in an anchor. Ascending by their ends. */
   readonly layout_spans: number[];
   readonly windows: Windows;
   readonly blob_starts: number[];

@@ -22,7 +22,7 @@ export function buildChildLocation(
   return { file, path: longer };
 }
 
-/** Begins the predicate of a problem with an unknown key, which the message names after these words. */
+/** Begins the predicate for an unknown key, which the message names after these words. */
 export const UNKNOWN_KEY = 'unknown key';
 
 /** Joins a subject and a predicate: "`policies[2].action` is missing", "unknown key `policies[2].acton`". */

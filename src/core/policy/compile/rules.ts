@@ -120,7 +120,7 @@ function normalizeSessionTags(written: readonly string[] | undefined): readonly 
 /** A rule applies to tool results only if it names their phase. */
 const PHASES_DEFAULT: readonly Phase[] = ['request', 'message'];
 
-/** The reasons of rules that give none. */
+/** The reasons for rules that give none. */
 const DESCRIPTIONS: Readonly<Record<Action, (name: string) => string>> = {
   allow: (name) => `The rule \`${name}\` allows this.`,
   flag: (name) => `The rule \`${name}\` flags this.`,

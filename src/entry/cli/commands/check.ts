@@ -78,7 +78,7 @@ function parseObject(text: string): object | null {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   } catch {
-    // The parser's own message contains a part of the text.
+    // The parser's message repeats some text.
     return null;
   }
 }

@@ -30,14 +30,14 @@ export interface PastDecision {
   readonly reason: string;
   /** The detectors that decided. */
   readonly rule_ids: readonly string[];
-  /** `null` if masks may not hide all of the call. */
+  /** `null` if masks may not hide everything. */
   readonly action_shown: string | null;
   readonly action_marks: ActionMarks;
   /** The commands that together allow such a call; none if a secret, the guard or another rule decided. */
   readonly allow: readonly string[];
 }
 
-/** The decisions of a policy on the calls in the transcripts of this machine. */
+/** A policy's decisions on the calls in this machine's transcripts. */
 export interface PastReport {
   readonly calls: number;
   readonly stopped: number;

@@ -53,7 +53,7 @@ function printDecision(decided: PastDecision, terminal: Terminal): void {
   printLine(terminal, `\n${paintText(terminal, colour, word.padEnd(7))} ${head}`);
   printLine(terminal, `    ${shown}`);
   printLine(terminal, `    ${replaceProgramName(terminal, escapeControls(reason))}`);
-  // The reason of a dangerous command names the first of them.
+  // A dangerous command's reason names the first.
   for (const command of allow.filter((each) => !reason.includes(each)))
     printLine(terminal, replaceProgramName(terminal, `    allow: \`${escapeControls(command)}\``));
 }

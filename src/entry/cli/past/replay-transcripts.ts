@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts';
 import { judgePastCalls, type PastReport } from './judge-past-calls.ts';
 
 /**
- * Judges the past calls of agents under the policy of a project.
+ * Judges the agents' past calls under a project's policy.
  * @param path the configuration; without it, the one that commands find in the project
  */
 export async function replayTranscripts(

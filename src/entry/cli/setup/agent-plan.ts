@@ -158,7 +158,7 @@ function buildFileRequests(
   return [{ location: target, parts: [hooks] }, { location: list, parts: [server] }, ...replaced];
 }
 
-/** Returns the path of the file of the same settings under the earlier name; `null` if there is none. */
+/** Returns the path to the same settings under the earlier name; `null` if there are none. */
 function findEarlierFile({ path }: SettingsLocation): string | null {
   const earlier = join(dirname(path), `${EARLIER_NAME}.json`);
   return basename(path) === `${PACKAGE_NAME}.json` && existsSync(earlier) ? earlier : null;

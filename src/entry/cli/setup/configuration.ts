@@ -31,7 +31,7 @@ export async function planConfiguration(
   const { file } = config.origin;
   const is_private =
     file === join(getProjectConfigFolder(machine.project, env, machine.home), 'service.yaml');
-  // A team cannot use the configuration that one of its members has at home.
+  // A team cannot use the configuration that one member has at home.
   if (file !== null && !(shared && is_private)) return checkConfiguration(config, file, terminal);
   if (scope === 'user') {
     const users = await loadCliConfig(terminal, own, 'leave').catch(() => null);

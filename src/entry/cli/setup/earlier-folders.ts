@@ -6,8 +6,8 @@ import { getUserConfigFolder } from '../../../platform/files/user-folder.ts';
 import { escapeControls, printNotice, type Terminal } from '../terminal.ts';
 
 /**
- * Moves the user's folders of the earlier name: configuration, journals and reports. A link stays in the old place,
- * because hooks of other projects name files there. A folder stays as it is if there is one of the new name already.
+ * Moves the user's folders with the earlier name: configuration, journals and reports. A link stays in the old place,
+ * because other projects' hooks name files there. A folder stays as it is if the new one exists already.
  */
 export function moveEarlierFolders(terminal: Terminal): void {
   const { env } = terminal;

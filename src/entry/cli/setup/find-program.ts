@@ -58,10 +58,10 @@ function getFingerprint(modules: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** The parts of the package that only a browser or a compiler reads, at their places in `node_modules`. */
+/** Package parts that only a browser or a compiler reads, at their places in `node_modules`. */
 const UNCOPIED_PARTS = new RegExp(`^/${PACKAGE_NAME}/dist/(?:guide|web)$|\\.d\\.ts$`);
 
-/** Returns whether the copy needs a file or folder of `node_modules`. Packages of Node are needed for the running `node` only. */
+/** Returns whether the copy needs a file or folder in `node_modules`. Node packages are needed for the running `node` only. */
 function isCopied(path: string, node: string): boolean {
   if (/^\/node(?:-[a-z]+-[a-z0-9]+)?(?:\/|$)/.test(path)) return path === node || node.startsWith(`${path}/`);
   return !UNCOPIED_PARTS.test(path);

@@ -244,7 +244,7 @@ function printResult(
   printLine(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
 }
 
-/** Prints how to open the console. The daemon of the hooks has no address. */
+/** Prints how to open the console. The hooks' daemon has no address. */
 async function printConsole(config_file: string, terminal: Terminal): Promise<void> {
   const { toReachableHost } = await import('../start-report.ts');
   const { host, port } = (await loadCliConfig(terminal, config_file, 'leave')).server;

@@ -23,7 +23,7 @@ import {
   type SetupOptions,
 } from './agent-plan.ts';
 
-/** Removes the hooks of one coding agent from its settings. */
+/** Removes one coding agent's hooks from its settings. */
 export async function uninstallAgent(
   agent: CodingAgent,
   options: SetupOptions,
@@ -35,7 +35,7 @@ export async function uninstallAgent(
 }
 
 /**
- * Removes the hooks of all coding agents from the settings of one scope. With `purge` it also deletes the configuration
+ * Removes all coding agents' hooks from the settings in one scope. With `purge` it also deletes the configuration
  * that setup keeps for the project in the user's folder, with its state and audit log.
  */
 export async function uninstallAll(
@@ -113,7 +113,7 @@ function printOutcome(
 const END_MS = 5_000;
 const PAUSE_MS = 50;
 
-/** Ends the daemon of the hooks and deletes the folder. @throws CommandFailure if a service with an address uses it */
+/** Ends the hooks' daemon and deletes the folder. @throws CommandFailure if a service with an address uses it */
 async function deleteConfiguration(folder: string, terminal: Terminal): Promise<void> {
   const { state_dir } = await loadCliConfig(terminal, join(folder, 'service.yaml'), 'leave');
   const daemon = await connectService(state_dir);

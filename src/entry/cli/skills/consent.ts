@@ -10,7 +10,7 @@ export interface Consent {
 
 /**
  * Returns whether to continue with the shown changes. Without a terminal only `--yes` confirms.
- * @param preselected the answer of Return at the question
+ * @param preselected the answer that Return gives
  * @throws CommandFailure if there is no terminal for the question
  */
 export async function askConsent(

@@ -44,7 +44,7 @@ export function openApprovalLinks(state_dir: string, console_url: string): Appro
   };
 }
 
-/** Returns the key of the links, and creates it if it is missing. */
+/** Returns the links' key, and creates it if it is missing. */
 export function readLinkKey(state_dir: string): string {
   const path = join(state_dir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');

@@ -45,7 +45,7 @@ type Done = (result: { code: number; error?: Error }) => void;
 /** `ExportResultCode.SUCCESS`. */
 const SENT = 0;
 
-/** Returns the address of the collector without its path, its query and its user, which may be credentials. */
+/** Returns the collector's address without its path, query and user, which may be credentials. */
 export function readCollectorOrigin({ endpoint }: Settings, env: TelemetryEnvironment): string {
   const address =
     endpoint ??

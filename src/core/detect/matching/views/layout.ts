@@ -45,12 +45,12 @@ const RARE_STEMS: ReadonlySet<string> = new Set(
 /** The white space between two words of an anchor. */
 const ANCHOR_PART = /\\.|\[(?:\\.|[^\]\\])*\]/g;
 const ANCHOR_BLANK = /^\[(?!\^).*(?: |\\s)/;
-/** Layout behind a word, in anchor notation. Blanks before a mark count behind words that are no name of code. */
+/** Layout behind a word, in anchor notation. Blanks before a mark count behind words that are no name in code. */
 const LAYOUT_UNIT = '[\\t\\n\\r\u000b\u000c\u0085\u2028\u2029\\\\<&]';
 const EMPHASIS_UNITS = '[*_`~|][^A-Za-z0-9]';
 const BLANK_UNITS = ' [ \\t\\n\\r*_~|\\\\]';
 const NAME_UNITS_MAX = 2;
-/** An anchor with two letters or more up to a blank, one of them in ASCII. */
+/** An anchor with two letters or more up to a blank, at least one in ASCII. */
 const WORDS = /(?:[A-Za-z]'?|[^\0-\x7f]\])[A-Za-z]$|[A-Za-z]\[[^\]]*[^\0-\x7f][^\]]*\]$/;
 
 /**
