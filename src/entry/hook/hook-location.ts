@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
-import { getProjectConfigFolder } from '../../platform/files/user-folder.ts';
+import { findProjectConfigFolder } from '../../platform/files/user-folder.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { resolveRealPath } from '../../runtime/config/real-file.ts';
 
@@ -60,8 +60,9 @@ export function findHookLocation(config_path: string | null, env: Environment, c
 function findConfigFile(folder: string, env: Environment): string | null {
   const own = FILE_NAMES.find((name) => pathExists(join(folder, name)));
   if (own !== undefined) return own;
-  const kept = join(getProjectConfigFolder(folder, env), FILE_NAMES[0]);
-  return pathExists(kept) ? kept : null;
+  const kept = findProjectConfigFolder(folder, env);
+  if (kept === null || !pathExists(join(kept, FILE_NAMES[0]))) return null;
+  return join(kept, FILE_NAMES[0]);
 }
 
 function pathExists(path: string): boolean {

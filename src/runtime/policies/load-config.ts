@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
-import { getProjectConfigFolder } from '../../platform/files/user-folder.ts';
+import { findProjectConfigFolder } from '../../platform/files/user-folder.ts';
 import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
 import { parseConfigValue } from '../config/parse-config-value.ts';
@@ -109,8 +109,9 @@ function addNames(written: unknown, names: Set<string>, areHeaders = false): voi
 }
 
 async function findFile(cwd: string, env: Environment): Promise<string | null> {
-  const own = join(getProjectConfigFolder(cwd, env), CONFIGURATION_NAMES[0]);
-  for (const name of [...CONFIGURATION_NAMES, own]) {
+  const kept = findProjectConfigFolder(cwd, env);
+  const own = kept === null ? [] : [join(kept, CONFIGURATION_NAMES[0])];
+  for (const name of [...CONFIGURATION_NAMES, ...own]) {
     // Any entry with this name was intended, so a folder or a broken link is reported and not skipped.
     const there = await lstat(resolve(cwd, name)).then(
       () => true,
