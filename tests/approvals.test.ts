@@ -284,7 +284,7 @@ test('what is not pending is a conflict, what is not there is not found, what is
   const none = 'apr_000000000000000000000000';
   const unknown = await decide(none, 'approve', asOperator());
   assert.equal(unknown.status, 404);
-  assert.match(unknown.json.error, new RegExp(`no request \`${none}\`. \`service approvals list`));
+  assert.match(unknown.json.error, new RegExp(`no request \`${none}\`. \`customshouse approvals list`));
   assert.match(
     (await decide('pasted-value', 'approve', asOperator())).json.error,
     /^There is no such request\./,

@@ -1,4 +1,4 @@
-/** `service logs --follow` next to services that start, stop and are killed. */
+/** `customshouse logs --follow` next to services that start, stop and are killed. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

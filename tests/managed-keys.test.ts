@@ -42,7 +42,7 @@ test('a key works on all workers in its scope, and is shown once', async () => {
   const { key } = created.body;
   assert.match(key, /^svc_key_/);
   assert.deepEqual(created.body.warnings, [
-    'The tenant `acme` is not registered and has no rules. Check the name, or register it with `service tenants create`.',
+    'The tenant `acme` is not registered and has no rules. Check the name, or register it with `customshouse tenants create`.',
   ]);
   assert.deepEqual(await statuses(key), [200]);
   assert.deepEqual(await statuses(key, { tenant_id: 'beta' }), [403]);

@@ -18,7 +18,7 @@ function getCommands(text: string): string[] {
 
 /** Commands with tests of their own, and those that run this test. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'npm start': './service serve',
+  'npm start': './customshouse serve',
   'npm test': 'scripts/run scripts/check/main.ts',
 };
 
@@ -40,7 +40,7 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  symlinkSync(join(root, 'service'), join(dir, 'service'));
+  for (const name of ['service', 'customshouse']) symlinkSync(join(root, name), join(dir, name));
   const counts = { commands: 0, answers: 0 };
   let printed = '';
   for (const { language, text, line } of getBlocks(markdown)) {

@@ -18,7 +18,7 @@ const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 const is_package = process.argv.includes('--package');
-process.env.VITE_PROGRAM = is_package ? PACKAGE_NAME : './service';
+process.env.VITE_PROGRAM = is_package ? PACKAGE_NAME : './customshouse';
 process.exitCode = process.argv.includes('--start')
   ? buildApart((folder) => (installFromNpm(folder) ? buildPages(folder) : 1))
   : main(process.argv.includes('--check'));

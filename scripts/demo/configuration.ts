@@ -1,6 +1,6 @@
 /** The configuration of the demonstration: four tenants with rules, contracts, identities and budgets of their own. */
 
-export const DEMO_CONFIGURATION = `# Made by \`npm run demo\`. Change it, and run \`service policy reload\`.
+export const DEMO_CONFIGURATION = `# Made by \`npm run demo\`. Change it, and run \`customshouse policy reload\`.
 server: { mode: gateway, workers: 1 }
 policy: { undeclared_tools: allow, unknown_agents: allow }
 pii_protection: { enabled: true, action: redact }

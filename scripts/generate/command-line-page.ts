@@ -6,8 +6,8 @@ const HEAD = `# Command line
 
 <!-- Made by \`npm run generate\` from the definitions of the commands. -->
 
-This reference is for operators and developers. It lists every command with its arguments and options. In a checkout the program is \`./service\`;
-the npm package installs the same program as \`customshouse\`. \`service COMMAND --help\` shows the same text, with examples.
+This reference is for operators and developers. It lists every command with its arguments and options. In a checkout the program is \`./customshouse\`;
+the npm package installs the same program as \`customshouse\`. \`customshouse COMMAND --help\` shows the same text, with examples.
 
 - Most commands take \`-c, --config FILE\`, the configuration (default: \`$SERVICE_CONFIG\`, else \`./service.yaml\` if it exists), and \`--json\`,
   which prints JSON for programs. They are not repeated below.
@@ -27,7 +27,7 @@ export async function renderCommandLinePage(): Promise<string> {
 function createSilentTerminal(): Parameters<typeof buildProgram>[0] {
   const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   return {
-    ...{ name: 'service', cwd: '/', env: {}, interactive: false, exit_code: 0 },
+    ...{ name: 'customshouse', cwd: '/', env: {}, interactive: false, exit_code: 0 },
     ...{ stdin: Readable.from([]), stdout: sink(), stderr: sink() },
   };
 }
@@ -47,7 +47,7 @@ function renderCommand(command: Command, parent: string): string[] {
     escapeAngles(command.description()),
     ...(children.length > 0 && command.registeredArguments.length === 0
       ? []
-      : [`\`service ${path} ${command.usage()}\``]),
+      : [`\`customshouse ${path} ${command.usage()}\``]),
     ...(rows.length === 0 ? [] : [['| Argument or option | |', '|---|---|', ...rows].join('\n')]),
   ];
   return [...own, ...children.flatMap((child) => renderCommand(child, `${path} `))];

@@ -9,11 +9,11 @@ const HEAD = `# Configuration
 This reference is for operators and policy authors. It lists every key of \`service.yaml\` and of the documents next to it, with type, default and limit. The
 service runs without a configuration. It reads the file that \`--config\` or \`SERVICE_CONFIG\` names, else \`service.yaml\` in the
 current folder, else the file that [\`setup\`](../how-to/set-up-agents.md) wrote for this folder below \`~/.config\`.
-\`service init\` writes a first one, and \`service validate\` lists all problems.
+\`customshouse init\` writes a first one, and \`customshouse validate\` lists all problems.
 
 - \`\${NAME}\` in a value is an environment variable. An unset variable is an error that names the key, and so is a written-out credential.
 - An unknown key is refused with the nearest known name. Keys that begin with \`x-\` are free.
-- Rules, documents and most settings are reloaded by \`service policy reload\`, \`POST /v1/policies/reload\`, SIGHUP, and when a file changes: all or nothing.
+- Rules, documents and most settings are reloaded by \`customshouse policy reload\`, \`POST /v1/policies/reload\`, SIGHUP, and when a file changes: all or nothing.
   After an error the previous settings stay active. Settings that need a restart say so below.
 - Editors complete and check the file with \`schemas/service.schema.json\` (\`# yaml-language-server: $schema=...\` as its first line).
 `;
@@ -73,10 +73,10 @@ A **pattern** runs on RE2: without look-around and back-references, in linear ti
 An **allowlisted value** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the exact text. Until it expires, no rule sees it as a
 finding and it is not masked. The audit event names it under \`allowlisted_fingerprints\`, and a logged text has it masked. Another spelling is another value.
 Commands and instructions cannot be allowlisted by value, because the dangerous part is next to the matched words: allow their detector with
-\`service allow\`, or write a rule.
+\`customshouse allow\`, or write a rule.
 
 \`\`\`sh
-service fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt
+customshouse fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt
 \`\`\`
 
 The first \`add\` creates the key in the state folder (mode 0600), unless \`detection.fingerprint_key\` is set. A service with a list and without its key does not

@@ -64,7 +64,7 @@ function renderIndexPage(families: readonly Family[], figures: DetectorFigures):
 
 This reference is for operators who tune detection. Each family of detectors has a page with its ids, tags, severities, examples and figures. A family is the
 \`detector\` of a violation, and an id is its \`rule_id\` and the name that \`detection.detectors\` takes, as in
-\`detection: {detectors: {ip.v4: {enabled: false}}}\`. \`service detectors show ID\` prints the same facts.
+\`detection: {detectors: {ip.v4: {enabled: false}}}\`. \`customshouse detectors show ID\` prints the same facts.
 
 ${explainFigures(figures)}
 

@@ -6,7 +6,7 @@ export interface FrameworkSide {
   readonly example: string;
   /** The packages to install next to `customshouse`. */
   readonly packages: string;
-  /** The name for `service setup`. */
+  /** The name for `customshouse setup`. */
   readonly setup: string;
   /** Rows of the table that differ from `COVERAGE`. */
   readonly covers?: Partial<Coverage>;

@@ -10,7 +10,7 @@ const sides = guides
   .flatMap(({ python, typescript }) => [python, typescript])
   .filter((each) => each !== undefined);
 
-test('every framework of `service setup`, and every example, is in a guide', () => {
+test('every framework of `customshouse setup`, and every example, is in a guide', () => {
   assert.deepEqual(
     sides.map(({ setup }) => setup).toSorted(),
     agentFrameworks.map(({ name }) => name).toSorted(),

@@ -87,7 +87,7 @@ It prints:
 ${output}\`\`\`
 
 ${/scripted.model/.test(text) ? 'The scripted model takes the place of yours, so that the' : 'The'} [example](../../../examples/${example}) runs without a key and without a
-network. \`service setup ${setup}\` writes a file for your own program.
+network. \`customshouse setup ${setup}\` writes a file for your own program.
 `;
 }
 

@@ -14,7 +14,7 @@ export function renderTypeNamesPage(): string {
   return `<!-- Written by \`npm run generate\`. -->
 # Names of personal data types
 
-This reference is for users of \`service bench --category pii\`. Labelled corpora have their own names for types of personal data. The type of a finding counts as right by
+This reference is for users of \`customshouse bench --category pii\`. Labelled corpora have their own names for types of personal data. The type of a finding counts as right by
 this map, in this order:
 
 1. The name has a row: the listed rules are right, \`*\` matches any ending.

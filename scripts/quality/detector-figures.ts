@@ -1,6 +1,6 @@
 /**
  * Figures for each detector, in `data/detector-figures.json`: how often it finds on labelled rows, and how often on the
- * files and commands of an ordinary day. The pages of detectors and `service detectors show` print them.
+ * files and commands of an ordinary day. The pages of detectors and `customshouse detectors show` print them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -25,7 +25,7 @@ export const TIMEOUT_MS_MIN = 100;
 export const TIMEOUT_MS_MAX = 600_000;
 
 /**
- * Parses the arguments after `service hook`. It uses no argument parser from npm, because loading one takes as long as
+ * Parses the arguments after `customshouse hook`. It uses no argument parser from npm, because loading one takes as long as
  * a decision.
  *
  * @throws UsageFailure
@@ -39,7 +39,7 @@ export function parseHookOptions(words: readonly string[]): HookOptions {
     const name = word === '-c' ? 'config' : dashed.replaceAll('_', '-');
     if (isOne(SWITCHES, name) && given === undefined) switches.add(name);
     else if (isOne(VALUES, name)) values[name] = requireOptionValue(name, given ?? rest.shift());
-    else throw new UsageFailure('There is an option that is not known here; see `service hook --help`.');
+    else throw new UsageFailure('There is an option that is not known here; see `customshouse hook --help`.');
   }
   return {
     config: values.config ?? null,

@@ -1,5 +1,5 @@
 /**
- * The texts that `service doctor` sends through a hook. They name no program, because a broken hook may let the agent
+ * The texts that `customshouse doctor` sends through a hook. They name no program, because a broken hook may let the agent
  * run them. The first is denied whatever the policy says; the second is evaluated like any other text.
  */
 export const PROBE_TEXTS = {

@@ -19,7 +19,7 @@ export const codingAgentRecords: readonly CodingAgentRecord[] = AGENTS.toSorted(
   a.name < b.name ? -1 : 1,
 );
 
-/** Every dialect that `service hook` supports without plug-ins. */
+/** Every dialect that `customshouse hook` supports without plug-ins. */
 export const dialects: readonly Dialect[] = [
   ...codingAgentRecords.map(({ dialect }) => dialect),
   plainDialect,

@@ -12,7 +12,7 @@ export interface AgentFramework {
   readonly file: string;
 }
 
-/** All frameworks, in alphabetical order: the targets of `service setup` and of `service intelligence integrate`. */
+/** All frameworks, in alphabetical order: the targets of `customshouse setup` and of `customshouse intelligence integrate`. */
 export const agentFrameworks: readonly AgentFramework[] = [
   definePythonFramework('ag2', 'AG2'),
   definePythonFramework('autogen', 'AutoGen'),
@@ -37,7 +37,7 @@ export const agentFrameworks: readonly AgentFramework[] = [
   defineTypescriptFramework('vercel-ai', 'Vercel AI SDK', 'vercel-ai'),
 ];
 
-/** Code without a framework. `service setup generic` prints the steps by hand instead of writing a file. */
+/** Code without a framework. `customshouse setup generic` prints the steps by hand instead of writing a file. */
 export const genericFrameworks: readonly AgentFramework[] = [
   definePythonFramework('generic', 'no framework'),
   defineTypescriptFramework('generic', 'no framework'),

@@ -240,7 +240,7 @@ export const approvalsApprove = defineOperation({
     arguments: ['request_id'],
     options: ['approver', 'note', 'comment'],
     line: writeOutcome,
-    examples: [['service approvals approve apr_0123456789abcdef01234567 --note "asked her"', '']],
+    examples: [['customshouse approvals approve apr_0123456789abcdef01234567 --note "asked her"', '']],
   },
   permission: 'approvals:decide',
   needs: 'store',
@@ -268,7 +268,7 @@ export const approvalsDeny = defineOperation({
     arguments: ['request_id'],
     options: ['approver', 'note', 'comment'],
     line: writeOutcome,
-    examples: [['service approvals deny apr_0123456789abcdef01234567 --note "asked her"', '']],
+    examples: [['customshouse approvals deny apr_0123456789abcdef01234567 --note "asked her"', '']],
   },
   permission: 'approvals:decide',
   needs: 'store',
@@ -294,7 +294,7 @@ export const approvalsCancel = defineOperation({
     verb: 'approvals cancel',
     arguments: ['request_id'],
     line: writeOutcome,
-    examples: [['service approvals cancel apr_0123456789abcdef01234567', '']],
+    examples: [['customshouse approvals cancel apr_0123456789abcdef01234567', '']],
   },
   permission: 'approvals:own',
   needs: 'store',
@@ -376,7 +376,7 @@ function requireTransition(request_id: string, moved: TransitionResult) {
 /** Names the request only if it looks like one, because a caller may have pasted something else. */
 function buildNotFoundRefusal(request_id: string): Refusal {
   const name = request_id.startsWith('apr_') ? `request \`${request_id}\`` : 'such request';
-  const message = `There is no ${name}. \`service approvals list --status all\` lists the requests.`;
+  const message = `There is no ${name}. \`customshouse approvals list --status all\` lists the requests.`;
   return new Refusal('not_found', message);
 }
 

@@ -124,7 +124,7 @@ function formatMissingPermission(needed: Permission, caller: Caller): string {
     return 'This requires an operator: sign in, or send the operator token as `Authorization: Bearer`.';
   if (id.startsWith('user:')) return `The user’s role does not have the permission \`${needed}\`.`;
   if (kind === 'anonymous')
-    return `This needs a credential with the permission \`${needed}\`: make one with \`service token create\`, and send it as \`x-service-key\`.`;
+    return `This needs a credential with the permission \`${needed}\`: make one with \`customshouse token create\`, and send it as \`x-service-key\`.`;
   return `The credential does not have the permission \`${needed}\`.`;
 }
 

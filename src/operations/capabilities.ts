@@ -213,7 +213,7 @@ export const capabilitiesShow = defineOperation({
   cli: {
     verb: 'capabilities show',
     arguments: ['token_id'],
-    examples: [['service capabilities show cap_0123456789abcdef01234567', '']],
+    examples: [['customshouse capabilities show cap_0123456789abcdef01234567', '']],
   },
   permission: 'capabilities:read',
   needs: 'store',
@@ -238,7 +238,7 @@ export const capabilitiesRevoke = defineOperation({
   cli: {
     verb: 'capabilities revoke',
     arguments: ['token_id'],
-    examples: [['service capabilities revoke cap_0123456789abcdef01234567', '']],
+    examples: [['customshouse capabilities revoke cap_0123456789abcdef01234567', '']],
   },
   permission: 'capabilities:issue',
   needs: 'store',

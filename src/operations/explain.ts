@@ -132,7 +132,7 @@ export const policyExplain = defineOperation({
       allowlist_entries: {
         ...textListSchema,
         description:
-          'Entries for detectors whose findings no rule judged, as `service allow list` shows them.',
+          'Entries for detectors whose findings no rule judged, as `customshouse allow list` shows them.',
       },
       explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
     },

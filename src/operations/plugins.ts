@@ -52,7 +52,7 @@ export const pluginsList = defineOperation({
             detectors: { type: 'array', items: { type: 'string' }, description: 'Their ids.' },
             templates: names,
             drivers: { ...names, description: 'Drivers, such as secret backends.' },
-            dialects: { ...names, description: 'Dialects that coding agents use with `service hook`.' },
+            dialects: { ...names, description: 'Dialects that coding agents use with `customshouse hook`.' },
             adapters: { ...names, description: 'Adapters of `/v1/adapters/{adapter_name}`.' },
             problems: {
               type: 'array',

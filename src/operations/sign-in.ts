@@ -245,7 +245,8 @@ export const sessionSetUp = defineOperation({
     const browser = requireBrowser(context);
     const accounts = await context.runtime.accounts();
     const result = await accounts.signInWithLink({ token, password, user_id }, browser);
-    const wrong = 'The link was used already or has expired. Make another one with `service users reset`.';
+    const wrong =
+      'The link was used already or has expired. Make another one with `customshouse users reset`.';
     return answerSignIn(result, browser, wrong);
   },
 });

@@ -15,7 +15,7 @@ export const policyTemplates = defineOperation({
       cells: { NAME: 'name', SOURCE: 'source', ABOUT: 'description' },
       empty: 'There are no templates.',
     },
-    examples: [['service templates list', '']],
+    examples: [['customshouse templates list', '']],
   },
   permission: 'policy:read',
   needs: 'plugins',

@@ -9,7 +9,7 @@ import { CONFIG_HEADER, readHeader, readUser, VERSION_HEADER } from './socket-he
 import { type LocalRoute, openSocketHttp, type SocketServer } from './socket-http.ts';
 
 /**
- * The operations of the content socket: the tools that `service mcp` offers to agents, and what the MCP proxy needs. None
+ * The operations of the content socket: the tools that `customshouse mcp` offers to agents, and what the MCP proxy needs. None
  * of them decides on an approval or changes a policy.
  */
 export const CONTENT_OPERATIONS = [

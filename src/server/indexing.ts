@@ -39,7 +39,7 @@ const CLOSE_MS_MAX = 5_000;
 const INDEXING_FAILED = 'the audit index could not be brought up to date, and is tried again';
 const FILLED_LATER = 'the audit index is filled at the next start';
 const SHORTENED =
-  'the audit journal lacks records of a writer that the index contains; run `service audit verify`, and restore the files from a backup';
+  'the audit journal lacks records of a writer that the index contains; run `customshouse audit verify`, and restore the files from a backup';
 const DAY_MS = 86_400_000;
 
 interface OpenIndex {

@@ -254,11 +254,11 @@ describe('the end of a service', () => {
     assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
     const second = await startTestService(own.dir);
     assert.equal(second.printed.failure, undefined);
-    await waitFor(async () => second.log().includes('service audit verify'));
+    await waitFor(async () => second.log().includes('customshouse audit verify'));
     const line = second
       .log()
       .split('\n')
-      .find((each) => each.includes('service audit verify'));
+      .find((each) => each.includes('customshouse audit verify'));
     assert.ok(line?.includes(writer), line);
     await askBoth(second, { text: 'hello' });
     second.signal('SIGTERM');

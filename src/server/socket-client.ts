@@ -151,7 +151,7 @@ function buildTokenFailure(state_dir: string): SocketFailure {
   const path = getTokenPath(state_dir, 'operator');
   return new SocketFailure(
     'unauthenticated',
-    `The operator token \`${path}\` cannot be read by this user. Run the command as the user of the service, or make a new token with \`service token rotate operator\`.`,
+    `The operator token \`${path}\` cannot be read by this user. Run the command as the user of the service, or make a new token with \`customshouse token rotate operator\`.`,
   );
 }
 

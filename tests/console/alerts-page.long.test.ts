@@ -68,10 +68,10 @@ test('each part says what to do while it is empty', { skip }, async () => {
       const user = { user_id: 'empty-admin', role: 'admin' };
       const { page, context, faults } = await signInToConsole(browser, service, user);
       const parts = {
-        alerts: './service alerts add',
-        rules: './service alerts add',
-        silences: './service alerts silence',
-        deliveries: './service alerts test',
+        alerts: './customshouse alerts add',
+        rules: './customshouse alerts add',
+        silences: './customshouse alerts silence',
+        deliveries: './customshouse alerts test',
       };
       for (const [part, command] of Object.entries(parts)) {
         await openPath(page, service, `/alerts?part=${part}`);

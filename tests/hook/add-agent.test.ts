@@ -73,7 +73,7 @@ test('the files that are generated from the list name a new agent', async () => 
   assert.equal(made.status, 0, made.stderr);
   assert.match(
     readFileSync(join(copy, 'docs/reference/hook.md'), 'utf8'),
-    /^\| Fake Agent \| `service hook --dialect fake /m,
+    /^\| Fake Agent \| `customshouse hook --dialect fake /m,
   );
   const load = (path: string) => import(join(copy, path));
   const ancestors: typeof import('../../src/runtime/access/agent-ancestor.ts') = await load(

@@ -197,7 +197,7 @@ test('a broken policy document denies while a daemon runs', async (t) => {
     ({ reason = '' } = JSON.parse(stdout) as { reason?: string });
     return reason !== '' && /rules\.yaml/.test(reason);
   }, 'the daemon sees the change');
-  assert.match(reason, /rules\.yaml.*everything is refused\. `service validate` shows every problem\./);
+  assert.match(reason, /rules\.yaml.*everything is refused\. `customshouse validate` shows every problem\./);
   write(rule);
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
 });

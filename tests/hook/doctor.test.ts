@@ -357,7 +357,7 @@ const HOSTILE: readonly ((command: string, proof: string) => string)[] = [
   (_own, proof) => `x/service hook; touch ${proof}`,
   () => 'payload/service hook',
   () => './payload/service hook --dialect plain --config service.yaml',
-  (_own, proof) => `service hook --config "$(touch ${proof})"`,
+  (_own, proof) => `customshouse hook --config "$(touch ${proof})"`,
   (own, proof) => `${own}; touch ${proof}`,
   (own, proof) => `${own} && touch ${proof}`,
   (own, proof) => `${own}\ntouch ${proof}`,

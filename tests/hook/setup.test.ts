@@ -1,4 +1,4 @@
-/** Runs the commands that `service setup` installs as coding agents do, in a shell, and checks that they block. */
+/** Runs the commands that `customshouse setup` installs as coding agents do, in a shell, and checks that they block. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

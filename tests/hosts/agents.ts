@@ -9,13 +9,13 @@ export interface Stage {
 }
 
 export interface Agent {
-  /** The name in `service setup`. */
+  /** The name in `customshouse setup`. */
   readonly name: string;
   /** Its main module in `node_modules`. No install script has run. */
   readonly main: string;
   /** `true` if its hooks can block a prompt. */
   readonly holds_prompts: boolean;
-  /** The states that `service doctor` reports for its hooks. */
+  /** The states that `customshouse doctor` reports for its hooks. */
   readonly doctor_says: readonly string[];
   readonly prepare?: (stage: Stage) => void;
   readonly args: (prompt: string) => readonly string[];

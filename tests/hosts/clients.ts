@@ -85,7 +85,7 @@ async function checkAgent(t: TestContext, agent: LlmAgent): Promise<void> {
   ran += 1;
 }
 
-/** The agent calls two tools of an MCP server through `service mcp --wrap`, next to the running service. */
+/** The agent calls two tools of an MCP server through `customshouse mcp --wrap`, next to the running service. */
 async function checkMcp(world: World): Promise<void> {
   const { agent, model, home, project, service } = world;
   const script = join(home, 'script.json');

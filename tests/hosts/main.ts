@@ -1,5 +1,5 @@
 /**
- * The coding agents themselves, from npm, with the hooks that `service setup` installs, in front of a model that wants
+ * The coding agents themselves, from npm, with the hooks that `customshouse setup` installs, in front of a model that wants
  * to run a command. They are not part of CI because they take 1.1 GB: `npm run test:hosts` installs and runs them.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * The files that `service setup` writes for frameworks.
+ * The files that `customshouse setup` writes for frameworks.
  */
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-/** The targets of `integrate` are those of `service setup` and of both SDKs, and each has a prompt with its adapter. */
+/** The targets of `integrate` are those of `customshouse setup` and of both SDKs, and each has a prompt with its adapter. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const outline = {
   ...{ tools: [], file_count: 1, is_partial: false },
 };
 
-test('the targets are the frameworks of `service setup`, and `generic` in both languages', () => {
+test('the targets are the frameworks of `customshouse setup`, and `generic` in both languages', () => {
   const agents: readonly string[] = codingAgents.map(({ name }) => name);
   const frameworks = setupNames.filter((name) => !agents.includes(name));
   assert.deepEqual(names.filter((name) => name !== 'generic-ts').toSorted(), frameworks.toSorted());

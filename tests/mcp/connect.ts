@@ -18,7 +18,7 @@ export function newClient(era: Era, capabilities: object = {}): Client {
   return new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
 }
 
-/** Starts `service mcp` in a folder as an MCP client does, and connects to it. */
+/** Starts `customshouse mcp` in a folder as an MCP client does, and connects to it. */
 export async function connectStdio(options: {
   readonly era: Era;
   readonly dir: string;

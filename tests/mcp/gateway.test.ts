@@ -1,5 +1,5 @@
 /**
- * `service mcp --wrap` in front of a server that turns malicious: the parts that agents see of it, and those that they
+ * `customshouse mcp --wrap` in front of a server that turns malicious: the parts that agents see of it, and those that they
  * do not.
  */
 import assert from 'node:assert/strict';

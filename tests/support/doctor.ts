@@ -1,4 +1,4 @@
-/** Machines with installed hooks for the tests of `service doctor`, and runs of the command on them. */
+/** Machines with installed hooks for the tests of `customshouse doctor`, and runs of the command on them. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

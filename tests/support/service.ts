@@ -31,7 +31,7 @@ export interface TestServiceOptions {
   readonly keep?: boolean | undefined;
   /** The program; by default that of this checkout. */
   readonly main?: string | undefined;
-  /** Further arguments of `service serve`. */
+  /** Further arguments of `customshouse serve`. */
   readonly args?: readonly string[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface ServiceExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts `service serve` and resolves when `/v1/ready` answers 200; otherwise rejects with its output. */
+/** Starts `customshouse serve` and resolves when `/v1/ready` answers 200; otherwise rejects with its output. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -41,7 +41,7 @@ export function SetUpPage() {
         <p>This page needs the whole one-time link, with the part after #.</p>
         <p className="hint">
           The first start of the service prints one in a terminal. An administrator makes another with{' '}
-          <Command text="service users reset NAME" />.
+          <Command text="customshouse users reset NAME" />.
         </p>
       </SignInCard>
     );

@@ -121,7 +121,7 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
       {methods?.needs_setup === true ? (
         <p className="hint">
           There is no administrator yet. Open the one-time link that the service printed in its terminal, or
-          make one with <Command text='service users add NAME --role admin --tenant "*"' />.
+          make one with <Command text='customshouse users add NAME --role admin --tenant "*"' />.
         </p>
       ) : null}
     </SignInCard>

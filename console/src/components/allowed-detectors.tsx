@@ -50,7 +50,7 @@ export function AllowedDetectors() {
         rows={data?.entries ?? NONE}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState title="No detector is allowed." command="service allow EVENT_ID --reason ...">
+          <EmptyState title="No detector is allowed." command="customshouse allow EVENT_ID --reason ...">
             Open an incident and use “Allow …”, or name the event at the command line:
           </EmptyState>
         }

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { SafeText } from './safe-text.tsx';
 
-/** The words that start the program: `./service` in a checkout, and another name in the npm package (`npm run console -- --package`). */
-const PROGRAM: string = import.meta.env.VITE_PROGRAM ?? './service';
+/** The words that start the program: `./customshouse` in a checkout, and another name in the npm package (`npm run console -- --package`). */
+const PROGRAM: string = import.meta.env.VITE_PROGRAM ?? './customshouse';
 
-/** Returns a command as it can be typed here: `service logs` becomes `./service logs` in a checkout. */
+/** Returns a command as it can be typed here: `customshouse logs` becomes `./customshouse logs` in a checkout. */
 export function nameProgram(command: string): string {
-  return command.replace(/^service (?=[a-z])/, `${PROGRAM} `);
+  return command.replace(/^customshouse (?=[a-z])/, `${PROGRAM} `);
 }
 
 /** Shows a command in a sentence. */

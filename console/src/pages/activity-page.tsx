@@ -80,7 +80,7 @@ function NoActivity({ is_filtered }: { readonly is_filtered: boolean }) {
       </EmptyState>
     );
   return (
-    <EmptyState title="No decisions in this period." command="service setup">
+    <EmptyState title="No decisions in this period." command="customshouse setup">
       Connect an agent. Its decisions appear here as they happen.
     </EmptyState>
   );

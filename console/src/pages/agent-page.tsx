@@ -43,7 +43,10 @@ export function AgentPage() {
           <div className="columns">
             <Panel title="Identity">
               {data.identity === null ? (
-                <EmptyState title="The policy has no identity for this agent." command="service policy lint">
+                <EmptyState
+                  title="The policy has no identity for this agent."
+                  command="customshouse policy lint"
+                >
                   Add a document of kind <code>AgentIdentity</code> that binds it to its tools and tags.
                 </EmptyState>
               ) : (

@@ -157,7 +157,7 @@ function AgentTable() {
       onOpen={({ agent_id }) => void navigate({ to: '/agents/$agent_id', params: { agent_id }, search: {} })}
       is_tall
       empty={
-        <EmptyState title="No agent acted in this period." command="service setup">
+        <EmptyState title="No agent acted in this period." command="customshouse setup">
           Connect an agent; it appears here with its first call.
         </EmptyState>
       }
@@ -182,7 +182,7 @@ function ToolTable() {
         onOpen={({ tool_name }) => setDraft(tool_name)}
         is_tall
         empty={
-          <EmptyState title="No tool was called in this period." command="service setup">
+          <EmptyState title="No tool was called in this period." command="customshouse setup">
             Tool calls that go through the service appear here.
           </EmptyState>
         }

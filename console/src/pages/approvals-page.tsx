@@ -227,7 +227,7 @@ function BulkBar({ present, pending, onChoose }: BulkBarProps) {
 function NoRequests({ status }: { readonly status: string }) {
   if (status !== 'pending') return <EmptyState title={`No request is ${status}.`} />;
   return (
-    <EmptyState title="Nothing waits for an approver." command="service approvals list --json">
+    <EmptyState title="Nothing waits for an approver." command="customshouse approvals list --json">
       A request appears here when a rule with <code>action: require_approval</code> matches a call. In a
       terminal, the same list is:
     </EmptyState>

@@ -65,7 +65,7 @@ export function CompliancePage() {
         ) : (
           <EmptyState
             title="There is no report."
-            command={`service compliance report --framework ${framework} --since ${last}`}
+            command={`customshouse compliance report --framework ${framework} --since ${last}`}
           >
             This command makes the same report next to the audit log.
           </EmptyState>

@@ -80,7 +80,7 @@ function CostBody({ summary, budgets }: { readonly summary: Summary; readonly bu
         </div>
       )}
       {(summary.calls ?? 0) === 0 ? (
-        <EmptyState title="No call to a model in this period." command="service setup">
+        <EmptyState title="No call to a model in this period." command="customshouse setup">
           Send model calls through the LLM proxy, and their costs appear here.
         </EmptyState>
       ) : (

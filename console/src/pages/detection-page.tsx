@@ -152,7 +152,9 @@ function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] }) {
         empty={
           <EmptyState
             title="No value is allowlisted."
-            command={'service fingerprint add --reason "test tenant" --owner ops --expires 90d < value.txt'}
+            command={
+              'customshouse fingerprint add --reason "test tenant" --owner ops --expires 90d < value.txt'
+            }
           >
             Open an incident and use “Allowlist …” next to what was found. A value is stored as its keyed
             fingerprint only, with a reason and an expiry. For <code>detection.allowlist</code> in{' '}

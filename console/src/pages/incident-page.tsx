@@ -34,7 +34,7 @@ export function IncidentPage() {
         <ErrorNote error={error} />
         <EmptyState
           title="The event cannot be shown."
-          command={`service logs --event-id ${event_id.replace(/[^\w-]/g, '')}`}
+          command={`customshouse logs --event-id ${event_id.replace(/[^\w-]/g, '')}`}
         >
           It may be outside your tenants, or older than the audit log keeps.
         </EmptyState>

@@ -43,7 +43,10 @@ export function IncidentsPage() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="Nothing was stopped or changed in this period." command="service policy lint">
+            <EmptyState
+              title="Nothing was stopped or changed in this period."
+              command="customshouse policy lint"
+            >
               If you expected an incident, check that the rules cover it.
             </EmptyState>
           )

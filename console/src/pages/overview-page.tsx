@@ -162,8 +162,8 @@ function NoEvents() {
       title="No decisions in this period."
       command={`curl -s ${location.origin}/v1/scan/input -H 'content-type: application/json' -d '{"text": "My key is AKIAIOSFODNN7EXAMPLE"}'`}
     >
-      Connect an agent with <Command text="service setup" />, or send a first text yourself. To look around
-      with a day of made-up traffic, run <code>npm run demo</code>.
+      Connect an agent with <Command text="customshouse setup" />, or send a first text yourself. To look
+      around with a day of made-up traffic, run <code>npm run demo</code>.
     </EmptyState>
   );
 }

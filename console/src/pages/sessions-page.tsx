@@ -104,7 +104,7 @@ export function SessionsPage() {
           ) : (
             <EmptyState title="No session in this period.">
               An agent names its session in <code>session_id</code> of a check, or its framework does with{' '}
-              <Command text="service setup" />.
+              <Command text="customshouse setup" />.
             </EmptyState>
           )
         }

@@ -221,7 +221,7 @@ function checkProjectTrust(
       'coding_agent.trusted',
       buildFileSubject('codex', in_project.file),
       'Codex reads the hooks of trusted projects only, and this one is not in its list.',
-      'Open Codex in the project and trust it, or use `service setup codex --scope user`.',
+      'Open Codex in the project and trust it, or use `customshouse setup codex --scope user`.',
     ),
   ];
 }

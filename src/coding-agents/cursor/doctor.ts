@@ -32,7 +32,7 @@ export const cursorDoctor: AgentDoctor = {
             'hook.fail_closed',
             subject,
             'Cursor allows the call after every failure of the hook: `failClosed` is not set.',
-            'Set `"failClosed": true`, as `service setup cursor` does.',
+            'Set `"failClosed": true`, as `customshouse setup cursor` does.',
           ),
         ],
 };

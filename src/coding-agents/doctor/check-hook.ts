@@ -46,7 +46,7 @@ export async function checkHookEntry(
   ];
 }
 
-export const AGAIN = 'Run `service setup` for this agent again, which replaces the entry.';
+export const AGAIN = 'Run `customshouse setup` for this agent again, which replaces the entry.';
 
 async function checkProgram(
   { program, has_substitutions }: ParsedHookCommand,
@@ -63,7 +63,7 @@ async function checkProgram(
         'hook.program',
         subject,
         `The program \`${file}\` of the hook is not in the PATH.`,
-        `Install the package ${PACKAGE_NAME} with \`npm install -g\` and its file, or run \`service setup\` for this agent again to name the program by its path.`,
+        `Install the package ${PACKAGE_NAME} with \`npm install -g\` and its file, or run \`customshouse setup\` for this agent again to name the program by its path.`,
       ),
     ];
   if (found === null)
@@ -94,7 +94,7 @@ function warnRelative(name: string, subject: CheckSubject, path: string): Doctor
     name,
     subject,
     `The path \`${path}\` is relative to the folder in which the hook runs, which an agent may change.`,
-    'Use the absolute path, as `service setup` does.',
+    'Use the absolute path, as `customshouse setup` does.',
   );
 }
 
@@ -152,7 +152,7 @@ async function checkOptions(
         'hook.config',
         subject,
         'The hook names no configuration, so it uses the one of the folder in which it runs.',
-        'Add --config with the absolute path, as `service setup` does.',
+        'Add --config with the absolute path, as `customshouse setup` does.',
       ),
     );
   else if (!has_substitutions && !(await isReachable(resolve(cwd, options.config), constants.R_OK)))
@@ -161,7 +161,7 @@ async function checkOptions(
         'hook.config',
         subject,
         `The configuration \`${options.config}\` of the hook does not exist or cannot be read.`,
-        'Restore it, or run `service setup` again with another configuration.',
+        'Restore it, or run `customshouse setup` again with another configuration.',
       ),
     );
   else if (!has_substitutions && !isAbsolute(options.config))

@@ -66,7 +66,7 @@ function reportUnreadable(subject: CheckSubject, error: unknown): DoctorCheck {
     'settings.readable',
     subject,
     `The file ${what}, so the agent may run no hook in it.`,
-    'Fix the file, or delete it and run `service setup` again.',
+    'Fix the file, or delete it and run `customshouse setup` again.',
   );
 }
 

@@ -160,7 +160,7 @@ function warnUntested(policy_denial: string, subject: CheckSubject): DoctorCheck
     'hook.passes',
     subject,
     `A harmless call was not tested: ${policy_denial}.`,
-    'If that is not intended, check the rules with `service policy lint` and `service validate`.',
+    'If that is not intended, check the rules with `customshouse policy lint` and `customshouse validate`.',
   );
 }
 
@@ -169,7 +169,7 @@ const MESSAGE_UNITS_MAX = 400;
 /** Returns the hook's own explanation, or how to see more. */
 function adviseNext({ stdout, stderr }: HookOutput): string {
   const message = stderr.trim() === '' ? findLongestText(stdout) : stderr.trim();
-  const run = 'Run the command by hand to see more, or run `service setup` for this agent again.';
+  const run = 'Run the command by hand to see more, or run `customshouse setup` for this agent again.';
   return message === '' ? run : `Its output: ${message.slice(0, MESSAGE_UNITS_MAX).replaceAll(/\s+/g, ' ')}`;
 }
 

@@ -12,7 +12,7 @@ export interface CodingAgentRecord {
   readonly label: string;
   /** The format of its hook payloads, and the replies that it accepts. */
   readonly dialect: Dialect;
-  /** Loads the parts that only `service setup` and `service doctor` use. `import()` keeps them out of the hook's bundle. */
+  /** Loads the parts that only `customshouse setup` and `customshouse doctor` use. `import()` keeps them out of the hook's bundle. */
   readonly load: () => Promise<AgentParts>;
 }
 

@@ -10,7 +10,7 @@ export interface CheckSubject {
   readonly event: string | null;
 }
 
-/** The result of one check of `service doctor`. */
+/** The result of one check of `customshouse doctor`. */
 export interface DoctorCheck extends CheckSubject {
   readonly status: CheckStatus;
   /** A stable name for programs, for example `hook.blocks`. */

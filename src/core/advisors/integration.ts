@@ -12,7 +12,7 @@ export interface IntegrationRequest {
   readonly language: 'python' | 'typescript';
   /** The source of the adapter that this program ships for the framework. Public code. */
   readonly adapter: string;
-  /** The file of the adapter, which is a part of the proposal, as `service setup <target>` writes it. */
+  /** The file of the adapter, which is a part of the proposal, as `customshouse setup <target>` writes it. */
   readonly adapter_file: string;
   /** The functions of the SDK that the adapter uses, and an example. Public text. */
   readonly reference: string;

@@ -16,7 +16,7 @@ export const plugin = {
         minLength: 1,
         maxLength: 1024,
         description:
-          'The plug-in, as `service plugins list` shows it: a file or a package that `plugins` names.',
+          'The plug-in, as `customshouse plugins list` shows it: a file or a package that `plugins` names.',
       },
       driver: { type: 'string', minLength: 1, maxLength: 64, description: 'The name of its driver.' },
       settings: {

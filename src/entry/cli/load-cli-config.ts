@@ -23,6 +23,6 @@ export async function loadCliConfig(
   throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid:', {
     details: result.problems,
     lines: result.problems.map(formatProblem),
-    hint: 'Fix it, then check again with `service validate`.',
+    hint: 'Fix it, then check again with `customshouse validate`.',
   });
 }

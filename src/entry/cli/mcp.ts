@@ -64,7 +64,7 @@ export async function serveConfigured(options: McpProxyOptions, terminal: Termin
   const { servers } = config.mcp;
   if (servers.length === 0)
     throw new CommandFailure(EXIT.usage, 'not_configured', 'No MCP server is configured.', {
-      hint: 'Add one under `mcp.servers` in service.yaml, or wrap a program with `service mcp --wrap -- ...`.',
+      hint: 'Add one under `mcp.servers` in service.yaml, or wrap a program with `customshouse mcp --wrap -- ...`.',
     });
   return serveGateway(servers, config, options, terminal);
 }

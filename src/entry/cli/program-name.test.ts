@@ -8,8 +8,8 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
   ['/work/clone/src/entry/cli/main.ts', '../clone/customshouse', '../clone/customshouse'],
   ['/work/clone/src/entry/cli/main.ts', '/opt/a clone/service', "'/opt/a clone/service'"],
   // Only the launcher's own path is read from the environment.
-  ['/work/clone/src/entry/cli/main.ts', 'other', 'service'],
-  ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'service'],
+  ['/work/clone/src/entry/cli/main.ts', 'other', 'customshouse'],
+  ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'customshouse'],
   ['/usr/local/bin/customshouse', undefined, 'customshouse'],
   ['/work/app/node_modules/.bin/customshouse', undefined, 'npx customshouse'],
   [

@@ -7,7 +7,7 @@ export interface ProgramStart {
   /** `process.argv[1]`: the script, as the shell or npm named it. */
   readonly script: string;
   readonly cwd: string;
-  /** Set by the launcher of a checkout to the path that was typed, such as `./service`. */
+  /** Set by the launcher of a checkout to the path that was typed, such as `./customshouse`. */
   readonly launcher: string | undefined;
 }
 
@@ -16,14 +16,14 @@ const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/(?:service|customshouse)$/;
 
 /**
  * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
- * `./service` in a checkout, `customshouse` where npm put it into the PATH, `npx customshouse` in a project that has it.
+ * `./customshouse` in a checkout, `customshouse` where npm put it into the PATH, `npx customshouse` in a project that has it.
  * A copy that npx made is named by its path, because npx would ask the registry for the name.
  */
 export function findProgramName({ script, cwd, launcher }: ProgramStart): string {
   if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);
-  if (name === 'main.ts' || name === 'main.mjs') return 'service';
+  if (name === 'main.ts' || name === 'main.mjs') return PACKAGE_NAME;
   if (name.endsWith('.js')) return `node ${quoteArg(relative(cwd, path))}`;
   if (name !== PACKAGE_NAME) return PACKAGE_NAME;
   if (path.includes(`${sep}_npx${sep}`)) return quoteArg(path);

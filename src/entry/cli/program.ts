@@ -93,9 +93,9 @@ function addHelpHint(command: Command, path: string): void {
 
 const START = `
 Start here:
-  $ service setup                                  guard the coding agents on this machine
-  $ service serve                                  serve on http://127.0.0.1:8000
-  $ service scan 'my key is sk-ABCDEF1234567890'   decide on one text, here and now
+  $ customshouse setup                                  guard the coding agents on this machine
+  $ customshouse serve                                  serve on http://127.0.0.1:8000
+  $ customshouse scan 'my key is sk-ABCDEF1234567890'   decide on one text, here and now
 
 Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration,
 3 unknown (audit verify without a key), 130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;

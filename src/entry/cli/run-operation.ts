@@ -173,7 +173,7 @@ async function callService(config: Config, name: string, input: unknown): Promis
       'not_running',
       `No service runs on the state folder \`${config.state_dir}\`.`,
       {
-        hint: 'Start one with `service serve`, or name its configuration with --config.',
+        hint: 'Start one with `customshouse serve`, or name its configuration with --config.',
       },
     );
   }

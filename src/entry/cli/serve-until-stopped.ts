@@ -81,7 +81,7 @@ function listFacts(report: StartReport): [name: string, value: string][] {
     ...(report.all_interfaces ? [['Listens', 'on all interfaces of this machine'] as [string, string]] : []),
     ['Docs', report.docs_url],
     ['Policy', formatPolicyLine(report)],
-    ['Config', report.config_file ?? 'none: the defaults hold (`service init` writes one)'],
+    ['Config', report.config_file ?? 'none: the defaults hold (`customshouse init` writes one)'],
     ['Data', report.state_dir],
     ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
     ['Access', report.access],

@@ -76,7 +76,7 @@ test('hooks in another scope are reported', async () => {
   await withProject(async ({ run }) => {
     assert.match(
       (await run('setup', 'gemini', '--yes')).stdout,
-      /\n {2}service doctor --coding-agent gemini\n$/,
+      /\n {2}customshouse doctor --coding-agent gemini\n$/,
     );
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(

@@ -65,7 +65,7 @@ async function findPinOrFail(
   const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
   if (pin !== undefined) return pin;
   throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {
-    hint: 'List the pins with `service mcp pins list`.',
+    hint: 'List the pins with `customshouse mcp pins list`.',
   });
 }
 

@@ -47,7 +47,7 @@ interface StartedConfig {
   readonly first_sign_in: FirstSignIn;
 }
 
-const ADD_ADMINISTRATOR = '`service users add NAME --role admin --tenant "*"` prints a link';
+const ADD_ADMINISTRATOR = '`customshouse users add NAME --role admin --tenant "*"` prints a link';
 
 /** Builds the report. */
 export function buildStartReport({
@@ -94,13 +94,13 @@ function describeAccess(config: Config): string {
   const known = [
     auth.api_keys.length > 0 && formatCount(auth.api_keys.length, 'API key'),
     auth.jwt !== null && `signed tokens of ${auth.jwt.issuer}`,
-    needsAgentToken({ auth, host: config.server.host }) && 'the agent token (service token show)',
+    needsAgentToken({ auth, host: config.server.host }) && 'the agent token (customshouse token show)',
   ].filter((part) => part !== false);
   const local = auth.required
     ? 'every request needs a credential'
     : 'programs on this machine may check without a credential';
   const accepted = known.length === 0 ? '' : `; accepted: ${known.join(', ')}`;
-  return `${local}${accepted}; changes need the operator token (service token show operator)`;
+  return `${local}${accepted}; changes need the operator token (customshouse token show operator)`;
 }
 
 function buildTryCommand(url: string, config: Config): string {

@@ -9,7 +9,7 @@ type Format = Parameters<typeof styleText>[0];
 
 /** The user or script that runs a command: its streams, its environment, and the exit code. */
 export interface Terminal {
-  /** The words that start the program in the current folder: `./service`, `customshouse`, `npx customshouse`. */
+  /** The words that start the program in the current folder: `./customshouse`, `customshouse`, `npx customshouse`. */
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -46,9 +46,9 @@ export function openProcessTerminal(): Terminal {
   };
 }
 
-/** Rewrites the commands in a text to those that can be typed here: `service logs` becomes `./service logs`. */
+/** Rewrites the commands in a text to those that can be typed here: `customshouse logs` becomes `./customshouse logs`. */
 export function replaceProgramName(terminal: Terminal, text: string): string {
-  return text.replace(/([`(]|\$ )service (?=[a-z])/g, `$1${terminal.name} `);
+  return text.replace(/([`(]|\$ )customshouse (?=[a-z-])/g, `$1${terminal.name} `);
 }
 
 function endOnClosedPipe(error: NodeJS.ErrnoException): void {

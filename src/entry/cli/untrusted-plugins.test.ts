@@ -108,7 +108,11 @@ test('no command runs untrusted plug-ins', async () => {
     );
     assert.equal(ran, false, args);
     if (expected === 'ignores') continue;
-    assert.match(said, /has not trusted.*`service plugins trust --config .*project-1\/service\.yaml`/s, args);
+    assert.match(
+      said,
+      /has not trusted.*`customshouse plugins trust --config .*project-1\/service\.yaml`/s,
+      args,
+    );
     if (args.startsWith('hook')) assert.match(said, /"decision":"block"|refused/, args);
     else assert.ok(code === 1 || code === 2, `${args}: ${code}`);
   }

@@ -15,7 +15,7 @@ const CASES: readonly Case[] = [
   { args: ['-V'], code: 0, stdout: [/^\d+\.\d+\.\d+\n$/] },
   { args: ['--help'], code: 0, stdout: [/Usage: service/, /Start here:/, /validate/] },
   { args: ['help'], code: 0, stdout: [/Usage: service/] },
-  { args: ['help', 'scan'], code: 0, stdout: [/Usage: service scan/, /Examples:/] },
+  { args: ['help', 'scan'], code: 0, stdout: [/Usage: customshouse scan/, /Examples:/] },
   { args: [], code: 2, stderr: [/Usage: service/] },
   {
     args: ['scna'],
@@ -25,7 +25,7 @@ const CASES: readonly Case[] = [
   { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
   { args: ['doctor', '--since', 'yesterday'], code: 2, stderr: [/s, m, h, d, w/] },
   { args: ['doctor', '--coding-agent', 'emacs'], code: 2, stderr: [/Allowed choices are claude-code/] },
-  { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /See `service scan --help`/] },
+  { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /See `customshouse scan --help`/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },
   { args: ['logs', '--tail', 'many'], code: 2, stderr: [/whole number/] },
@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
     code: 2,
     stderr: [/hipaa, pci-dss, soc2, gdpr/],
   },
-  { args: ['policy', 'lint', '--strct'], code: 2, stderr: [/See `service policy lint --help`/] },
+  { args: ['policy', 'lint', '--strct'], code: 2, stderr: [/See `customshouse policy lint --help`/] },
   // Control characters in a word are escaped, so that they do not move the cursor.
   { args: ['\u001b[2Jscan'], code: 2, stderr: [/\\u001b\[2Jscan/] },
 ];
@@ -112,14 +112,14 @@ test('every command and subcommand has examples in its help', async () => {
 
 test('commands are named as they were typed', async () => {
   await withFolder(async (cwd) => {
-    const env = { SERVICE_NAME: './service' };
+    const env = { SERVICE_NAME: './customshouse' };
     const help = await runProcess(['scan', '--help'], { cwd, env });
-    assert.match(help.stdout, /^Usage: \.\/service scan[\s\S]*\n {2}\$ \.\/service scan /);
+    assert.match(help.stdout, /^Usage: \.\/customshouse scan[\s\S]*\n {2}\$ \.\/customshouse scan /);
     const hint = await runProcess(['policy', 'reload'], { cwd, env });
-    assert.match(hint.stderr, /`\.\/service serve`/);
-    assert.match((await runProcess(['init'], { cwd, env })).stdout, /\n {2}\.\/service validate\n/);
+    assert.match(hint.stderr, /`\.\/customshouse serve`/);
+    assert.match((await runProcess(['init'], { cwd, env })).stdout, /\n {2}\.\/customshouse validate\n/);
     const other = await runProcess(['policy', 'reload'], { cwd, env: { SERVICE_NAME: 'other' } });
-    assert.match(other.stderr, /`service serve`/);
+    assert.match(other.stderr, /`customshouse serve`/);
   });
 });
 

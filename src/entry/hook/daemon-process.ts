@@ -1,6 +1,6 @@
 /**
  * The main module of the daemon: `node daemon-process.ts VERSION [CONFIGURATION]`. A hook starts it in the
- * background. `service hook --daemon` runs the same daemon in the foreground.
+ * background. `customshouse hook --daemon` runs the same daemon in the foreground.
  */
 import { runDaemon } from './run-daemon.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The main module of `service hook`. It loads as little as possible, because the agent waits for it before every tool
+ * The main module of `customshouse hook`. It loads as little as possible, because the agent waits for it before every tool
  * call.
  */
 import { runHook } from './run-hook.ts';

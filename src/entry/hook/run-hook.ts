@@ -62,7 +62,7 @@ interface ReplyOutcome {
 }
 
 /**
- * Runs `service hook` once: reads an event from the agent, obtains a decision and writes the reply in the agent's
+ * Runs `customshouse hook` once: reads an event from the agent, obtains a decision and writes the reply in the agent's
  * format. Fails closed: every error denies, and so does the time limit.
  */
 export async function runHook(process: HookProcess): Promise<void> {
@@ -386,7 +386,7 @@ class OwnerFailure extends Error {
 
 function explainUnknownDialect(): string {
   const names = dialects.map(({ name }) => name).join(', ');
-  return `--dialect is one of ${names}, or one of a plug-in of the configuration (\`service plugins list\`).`;
+  return `--dialect is one of ${names}, or one of a plug-in of the configuration (\`customshouse plugins list\`).`;
 }
 
 /** Returns the message for the agent. It contains only text of the service and none of unknown errors. */
@@ -397,10 +397,10 @@ function formatFailure(failure: unknown): string {
     return failure.message;
   const { name, message, code } = failure as Error & { readonly code?: string };
   if (name === 'StartFailure' || name === 'StoreFailure') {
-    const command = code === 'config_invalid' ? ' `service validate` shows every problem.' : '';
+    const command = code === 'config_invalid' ? ' `customshouse validate` shows every problem.' : '';
     return `${message}${formatFirstProblem(failure as StartFailure)} Until this is fixed, everything is refused.${command}`;
   }
-  return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
+  return 'A fault in the hook kept it from deciding, so it is refused. `customshouse doctor` says more.';
 }
 
 /** Returns the first problem of the configuration, which names keys and no values. */

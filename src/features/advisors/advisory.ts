@@ -172,6 +172,6 @@ async function readConfig({ runtime }: Context): Promise<Config> {
   if (read.ok) return read.config;
   throw new Refusal(
     'unavailable',
-    'The configuration on disk is not valid. Check it with `service validate`.',
+    'The configuration on disk is not valid. Check it with `customshouse validate`.',
   );
 }

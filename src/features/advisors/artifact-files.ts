@@ -29,7 +29,7 @@ const PATH = /^(?:[a-z][a-z0-9_-]{0,60}\/)?[a-z0-9][a-z0-9_-]{0,60}\.(?:yaml|py|
 
 /** The file that marks a folder of proposals. */
 const STAGING_MARK = '.advisor-proposals';
-const STAGING_TEXT = 'Proposals of `service intelligence`. Nothing in this folder takes effect.\n';
+const STAGING_TEXT = 'Proposals of `customshouse intelligence`. Nothing in this folder takes effect.\n';
 
 /**
  * Writes proposals below a folder. Nothing takes effect, so the folder must be new, empty, or one of an earlier

@@ -56,7 +56,7 @@ export async function examineProposal({
   if (!made.ok)
     return {
       problems: [
-        'The present policy is not valid, so nothing can be compared with it. Run `service validate`.',
+        'The present policy is not valid, so nothing can be compared with it. Run `customshouse validate`.',
       ],
     };
   const before = made.policy;

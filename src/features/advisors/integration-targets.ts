@@ -5,7 +5,7 @@ import {
   genericFrameworks,
 } from '../../operations/agent-frameworks.ts';
 
-/** The targets of the integration advisor: the frameworks of `service setup`, and code without one. */
+/** The targets of the integration advisor: the frameworks of `customshouse setup`, and code without one. */
 export const integrationTargets: readonly AgentFramework[] = [...agentFrameworks, ...genericFrameworks];
 
 /** The names of the targets, for messages. */

@@ -25,7 +25,7 @@ export async function readServerProject(
   }
   throw new Refusal(
     'not_found',
-    'There is no such folder below `scan.file_roots`. Send the names in `project`, or use `service intelligence` on the machine of the project.',
+    'There is no such folder below `scan.file_roots`. Send the names in `project`, or use `customshouse intelligence` on the machine of the project.',
   );
 }
 

@@ -33,7 +33,7 @@ export const alertsHistory = defineOperation({
       },
       empty: 'No alert has fired.',
     },
-    examples: [['service alerts history --status firing', '']],
+    examples: [['customshouse alerts history --status firing', '']],
   },
   permission: 'alerts:read',
   for_users: true,
@@ -91,7 +91,7 @@ export const alertsShow = defineOperation({
   cli: {
     verb: 'alerts show',
     arguments: ['alert_id'],
-    examples: [['service alerts show alr_0123456789abcdef01234567', '']],
+    examples: [['customshouse alerts show alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:read',
   for_users: true,
@@ -121,7 +121,7 @@ export const alertsAcknowledge = defineOperation({
     verb: 'alerts ack',
     arguments: ['alert_id'],
     line: ({ alert_id }: { readonly alert_id: string }) => `acknowledged ${alert_id}`,
-    examples: [['service alerts ack alr_0123456789abcdef01234567', '']],
+    examples: [['customshouse alerts ack alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
   needs: 'store',
@@ -159,7 +159,7 @@ export const alertsResolve = defineOperation({
     verb: 'alerts resolve',
     arguments: ['alert_id'],
     line: ({ alert_id }: { readonly alert_id: string }) => `resolved ${alert_id}`,
-    examples: [['service alerts resolve alr_0123456789abcdef01234567', '']],
+    examples: [['customshouse alerts resolve alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
   needs: 'store',
@@ -214,5 +214,5 @@ async function changeAlert(
 }
 
 function buildMissingRefusal(): Refusal {
-  return new Refusal('not_found', 'There is no alert with this ID. `service alerts history` shows all.');
+  return new Refusal('not_found', 'There is no alert with this ID. `customshouse alerts history` shows all.');
 }

@@ -152,7 +152,7 @@ export const alertsDeliveries = defineOperation({
       },
       empty: 'There are no deliveries.',
     },
-    examples: [['service alerts deliveries --status dead', '']],
+    examples: [['customshouse alerts deliveries --status dead', '']],
   },
   permission: 'alerts:read',
   for_users: true,
@@ -269,7 +269,7 @@ export const alertsResend = defineOperation({
     verb: 'alerts resend',
     arguments: ['delivery_id'],
     line: ({ delivery_id }: { readonly delivery_id: string }) => `${delivery_id} waits again`,
-    examples: [['service alerts resend dlv_019c13b72800000000010123456789', '']],
+    examples: [['customshouse alerts resend dlv_019c13b72800000000010123456789', '']],
   },
   permission: 'alerts:manage',
   needs: 'store',
@@ -286,7 +286,7 @@ export const alertsResend = defineOperation({
     if (row === undefined)
       throw new Refusal(
         'not_found',
-        'There is no delivery with this ID. `service alerts deliveries` shows all.',
+        'There is no delivery with this ID. `customshouse alerts deliveries` shows all.',
       );
     if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) requireAllTenants(context);
     const store = await context.runtime.store();

@@ -43,9 +43,9 @@ export const alertRulesList = defineOperation({
         OPEN: 'open_alerts',
         PROBLEM: 'problem',
       },
-      empty: 'There are no alert rules. Add one with `service alerts add RULE_ID --name NAME`.',
+      empty: 'There are no alert rules. Add one with `customshouse alerts add RULE_ID --name NAME`.',
     },
-    examples: [['service alerts list', '']],
+    examples: [['customshouse alerts list', '']],
   },
   permission: 'alerts:read',
   for_users: true,
@@ -143,7 +143,7 @@ export const alertRulesRemove = defineOperation({
     verb: 'alerts remove',
     arguments: ['rule_id'],
     line: ({ rule_id }: { readonly rule_id: string }) => `removed ${rule_id}`,
-    examples: [['service alerts remove secrets-blocked', '']],
+    examples: [['customshouse alerts remove secrets-blocked', '']],
   },
   permission: 'alerts:manage',
   needs: 'store',
@@ -180,7 +180,10 @@ export async function findOwnRule(rule_id: string, context: Context): Promise<St
   const rules = await listAlertRules(db, await context.runtime.alerts());
   const found = rules.find(({ rule }) => rule.rule_id === rule_id);
   if (found !== undefined && mayUseTenant(found.rule.tenant_id ?? '', context)) return found;
-  throw new Refusal('not_found', 'There is no alert rule with this ID. `service alerts list` shows all.');
+  throw new Refusal(
+    'not_found',
+    'There is no alert rule with this ID. `customshouse alerts list` shows all.',
+  );
 }
 
 async function findDescribed(rule_id: string, context: Context) {

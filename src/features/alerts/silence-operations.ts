@@ -37,7 +37,7 @@ export const alertSilencesList = defineOperation({
       },
       empty: 'There are no silences.',
     },
-    examples: [['service alerts silences', '']],
+    examples: [['customshouse alerts silences', '']],
   },
   permission: 'alerts:read',
   for_users: true,
@@ -72,7 +72,7 @@ export const alertSilencesAdd = defineOperation({
     line: ({ silence_id, expires_at }: { readonly silence_id: string; readonly expires_at: string }) =>
       `${silence_id} until ${expires_at}`,
     examples: [
-      ['service alerts silence --rule secrets-blocked --expires-in 2h --reason "Load test"', 'one rule'],
+      ['customshouse alerts silence --rule secrets-blocked --expires-in 2h --reason "Load test"', 'one rule'],
     ],
   },
   permission: 'alerts:manage',
@@ -159,7 +159,7 @@ export const alertSilencesRemove = defineOperation({
     verb: 'alerts unsilence',
     arguments: ['silence_id'],
     line: ({ silence_id }: { readonly silence_id: string }) => `ended ${silence_id}`,
-    examples: [['service alerts unsilence sil_0123456789abcdef01234567', '']],
+    examples: [['customshouse alerts unsilence sil_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
   needs: 'store',
@@ -175,7 +175,7 @@ export const alertSilencesRemove = defineOperation({
       if (row === undefined || !mayUseTenant(row.tenant_id, context))
         throw new Refusal(
           'not_found',
-          'There is no silence with this ID. `service alerts silences` shows all.',
+          'There is no silence with this ID. `customshouse alerts silences` shows all.',
         );
       resolveOwnTenant(row.tenant_id, context);
       await trx.deleteFrom('alert_silences').where('silence_id', '=', silence_id).execute();

@@ -77,7 +77,7 @@ export const allowlistDetectorList = defineOperation({
       },
       empty: 'No detector is allowlisted.',
     },
-    examples: [['service allow list', '']],
+    examples: [['customshouse allow list', '']],
   },
   permission: 'policy:read',
   for_users: 'if_named',
@@ -198,7 +198,7 @@ export const allowlistDetectorRevoke = defineOperation({
     arguments: ['id'],
     line: ({ id, rule_id }: { id: string; rule_id: string }) =>
       `Revoked ${id}: rules act on \`${rule_id}\` again.`,
-    examples: [[`service allow revoke ${EXAMPLE_ID}`, '']],
+    examples: [[`customshouse allow revoke ${EXAMPLE_ID}`, '']],
   },
   permission: 'policies:edit',
   needs: 'live',

@@ -22,7 +22,8 @@ const fingerprint = {
   type: 'string',
   pattern: '^hmac-sha256:[0-9a-f]{64}$',
   maxLength: 76,
-  description: 'The keyed fingerprint of the value, as `service fingerprint` prints it. Never the value.',
+  description:
+    'The keyed fingerprint of the value, as `customshouse fingerprint` prints it. Never the value.',
 } as const;
 const tenantId = {
   type: ['string', 'null'],

@@ -98,15 +98,15 @@ function requireAllowable({ id, tags }: KnownDetector): void {
     'conflict',
     is_guard
       ? `\`${id}\` keeps agents from loosening this service, so it is never allowlisted. To change it, name \`dangerous.guard\` in a rule under \`policies\` in \`service.yaml\`.`
-      : `\`${id}\` finds secrets, which are allowlisted by value. Add the value under \`detection.allowlist\` in \`service.yaml\`, as \`service fingerprint add\` prints it.`,
+      : `\`${id}\` finds secrets, which are allowlisted by value. Add the value under \`detection.allowlist\` in \`service.yaml\`, as \`customshouse fingerprint add\` prints it.`,
   );
 }
 
 /** The documents to change, by the first part in the name with which they decide. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
-  agent: 'Unblock the agent with `service agents unblock`.',
+  agent: 'Unblock the agent with `customshouse agents unblock`.',
   budget: 'Change `cost.budgets` in `service.yaml`.',
-  capability: 'Change the capability token with `service capabilities`.',
+  capability: 'Change the capability token with `customshouse capabilities`.',
   contract: 'Change the contract of the tool, in the files of `paths.contract_files`.',
   coverage: 'Change the limits under `scan` in `service.yaml`.',
   default: 'Add a rule for the tag under `policies` in `service.yaml`.',
@@ -120,7 +120,7 @@ async function buildDocumentRefusal(name: string, context: Context): Promise<Ref
   const rule = policy.rules.find((each) => each.name === name);
   const what =
     rule === undefined
-      ? (DOCUMENTS[name.split('.')[0]!] ?? 'Show all causes with `service policy explain`.')
+      ? (DOCUMENTS[name.split('.')[0]!] ?? 'Show all causes with `customshouse policy explain`.')
       : await describeRuleDocument(rule, policy, context);
   return new Refusal('conflict', `\`${name}\` decides, which no allowlisted detector overrides. ${what}`);
 }

@@ -104,9 +104,9 @@ export const keysList = defineOperation({
     columns: {
       rows: 'keys',
       cells: { ID: 'key_id', NAME: 'name', STATUS: 'status', TENANTS: 'tenants', EXPIRES: 'expires_at' },
-      empty: 'There are no API keys. Create one with `service keys create NAME`.',
+      empty: 'There are no API keys. Create one with `customshouse keys create NAME`.',
     },
-    examples: [['service keys list', '']],
+    examples: [['customshouse keys list', '']],
   },
   permission: 'keys:manage',
   needs: 'live',
@@ -140,7 +140,7 @@ export const keysCreate = defineOperation({
     options: ['tenants', 'agents', 'permissions', 'expires_in'],
     line: ({ key }: { readonly key: string }) => key,
     notices: ({ warnings }: { readonly warnings: readonly string[] }) => warnings,
-    examples: [['service keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
+    examples: [['customshouse keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
   },
   permission: 'keys:manage',
   needs: 'live',
@@ -205,7 +205,7 @@ async function listUnknownTenants(
     .filter((tenant_id) => !known.has(tenant_id))
     .map((tenant_id) => {
       const near = suggestName(tenant_id, [...known]);
-      return `The tenant \`${tenant_id}\` is not registered and has no rules${near === '' ? '. Check the name, or register it with `service tenants create`.' : near}`;
+      return `The tenant \`${tenant_id}\` is not registered and has no rules${near === '' ? '. Check the name, or register it with `customshouse tenants create`.' : near}`;
     });
 }
 
@@ -227,7 +227,7 @@ export const keysRotate = defineOperation({
     arguments: ['key_id'],
     options: ['overlap'],
     line: ({ key }: { readonly key: string }) => key,
-    examples: [['service keys rotate key_0123456789abcdef01234567 --overlap 1h', '']],
+    examples: [['customshouse keys rotate key_0123456789abcdef01234567 --overlap 1h', '']],
   },
   permission: 'keys:manage',
   needs: 'live',
@@ -276,7 +276,7 @@ export const keysRevoke = defineOperation({
     verb: 'keys revoke',
     arguments: ['key_id'],
     line: ({ name }: { readonly name: string }) => `Revoked ${name}.`,
-    examples: [['service keys revoke key_0123456789abcdef01234567', '']],
+    examples: [['customshouse keys revoke key_0123456789abcdef01234567', '']],
   },
   permission: 'keys:manage',
   needs: 'live',

@@ -195,7 +195,7 @@ function renderJournal({ journal, evidence }: ComplianceReport): string {
     covers_window ? 'yes' : 'no: newer events are not signed yet',
   ]);
   return `<h2>Journal</h2>
-<p>Oldest event that is kept: ${journal.oldest_event === null ? 'none' : formatUtcTime(journal.oldest_event)}. <code>service audit verify</code> checks the chains.</p>
+<p>Oldest event that is kept: ${journal.oldest_event === null ? 'none' : formatUtcTime(journal.oldest_event)}. <code>customshouse audit verify</code> checks the chains.</p>
 ${renderTable(['Chain', 'Checkpoint', 'Signed', 'Covers the window'], rows)}
 <p><span class="kind">Sample events:</span> ${evidence.sample_event_ids.map(renderCode).join(', ') || 'none'}</p>
 <p><span class="kind">Sample approval requests:</span> ${evidence.sample_approval_ids.map(renderCode).join(', ') || 'none'}</p>`;

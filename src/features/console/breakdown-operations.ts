@@ -112,7 +112,7 @@ export const dashboardRules = defineOperation({
       cells: { RULE: 'name', ACTION: 'action', MODE: 'enforcement', HITS: 'hits', 'LAST HIT': 'last_hit' },
       empty: 'There are no rules.',
     },
-    examples: [['service policy rules --last 7d', 'which rules decided this week']],
+    examples: [['customshouse policy rules --last 7d', 'which rules decided this week']],
   },
   permission: 'audit:read',
   for_users: true,

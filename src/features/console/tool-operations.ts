@@ -38,7 +38,7 @@ export const observeTools = defineOperation({
       },
       empty: 'No tool was called in that time.',
     },
-    examples: [['service observe tools --last 7d', 'tools of this week']],
+    examples: [['customshouse observe tools --last 7d', 'tools of this week']],
   },
   permission: 'audit:read',
   for_users: true,
@@ -85,7 +85,7 @@ export const observeToolContract = defineOperation({
     arguments: ['tool_name'],
     options: ['last', 'tenant_id'],
     examples: [
-      ['service observe contract send_email --json', 'a draft to check and to save below policies/'],
+      ['customshouse observe contract send_email --json', 'a draft to check and to save below policies/'],
     ],
   },
   permission: 'audit:read',

@@ -165,6 +165,6 @@ export function buildBrokenChainFailure(file: string, line: number | null, reaso
   const place = line === null ? file : `${file}, line ${line}`;
   return new EvidenceFailure(
     'journal_broken',
-    `The journal is broken at ${place}: ${reason}. No evidence is made from it. \`service audit verify\` shows the place.`,
+    `The journal is broken at ${place}: ${reason}. No evidence is made from it. \`customshouse audit verify\` shows the place.`,
   );
 }

@@ -48,7 +48,7 @@ const taskFields = {
   },
   verification: {
     type: ['object', 'null'],
-    description: 'The result of a verification, as `service audit verify --json` prints it.',
+    description: 'The result of a verification, as `customshouse audit verify --json` prints it.',
   },
   pack: {
     type: ['object', 'null'],

@@ -135,7 +135,7 @@ export const policyDocumentRollback = defineOperation({
     options: ['note', 'confirm_weaker'],
     line: ({ version, restored_from }: PolicyVersion) =>
       `Version ${version} is active, with the text of version ${restored_from}.`,
-    examples: [['service policy rollback 3 --note "too strict"', '']],
+    examples: [['customshouse policy rollback 3 --note "too strict"', '']],
   },
   permission: 'policies:edit',
   needs: 'live',
@@ -178,7 +178,7 @@ export const policyVersionsList = defineOperation({
       cells: { VERSION: 'version', NAME: 'name', BY: 'created_by', AT: 'created_at', NOTE: 'note' },
       empty: 'Nothing was saved over the API.',
     },
-    examples: [['service policy versions', '']],
+    examples: [['customshouse policy versions', '']],
   },
   permission: 'dashboard:view',
   whole_service: true,

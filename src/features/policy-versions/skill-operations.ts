@@ -32,7 +32,7 @@ const skillFields = {
   installed_in: {
     enum: ['document', 'files', null],
     description:
-      '`document`: installed here, in the policy document. `files`: installed with `service skills add`, next to the configuration.',
+      '`document`: installed here, in the policy document. `files`: installed with `customshouse skills add`, next to the configuration.',
   },
   installed_version: nullableTextSchema,
   state: {
@@ -112,7 +112,7 @@ export const skillInstall = defineOperation({
   name: 'skill_install',
   summary: 'Install a skill',
   description:
-    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `service skills add`. Requires an operator with access to all tenants.',
+    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `customshouse skills add`. Requires an operator with access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/skills/install' },
   permission: 'policies:edit',
   needs: 'live',
@@ -130,12 +130,12 @@ export const skillInstall = defineOperation({
     if (installed_in === 'files')
       throw new Refusal(
         'conflict',
-        `The skill ${wanted} is installed as files. Change it with \`service skills\`.`,
+        `The skill ${wanted} is installed as files. Change it with \`customshouse skills\`.`,
       );
     if (skill.files.some(({ kind }) => kind.holds !== 'policy' && kind.holds !== 'cases'))
       throw new Refusal(
         'conflict',
-        `The skill ${wanted} holds more than policies. Install it with \`service skills add ${wanted}\`.`,
+        `The skill ${wanted} holds more than policies. Install it with \`customshouse skills add ${wanted}\`.`,
       );
     const part = { kind: 'Skill', name: skill.name, version: skill.version } as const;
     const saved = await installPart(part, joinPolicies(skill), confirmation, context);

@@ -182,7 +182,7 @@ export const tenantPoliciesRollback = defineOperation({
     options: ['note', 'confirm_weaker'],
     line: ({ tenant_id, version, restored_from }: TenantPolicyVersion) =>
       `Version ${version} of tenant ${tenant_id} is active, with the rules of version ${restored_from}.`,
-    examples: [['service tenants rollback acme 3 --note "too strict"', '']],
+    examples: [['customshouse tenants rollback acme 3 --note "too strict"', '']],
   },
   permission: 'tenants:manage',
   needs: 'live',
@@ -240,7 +240,7 @@ export const tenantPolicyVersions = defineOperation({
       cells: { VERSION: 'version', RULES: 'rules', BY: 'created_by', AT: 'created_at', NOTE: 'note' },
       empty: 'Nothing was saved for this tenant.',
     },
-    examples: [['service tenants versions acme', '']],
+    examples: [['customshouse tenants versions acme', '']],
   },
   permission: 'tenants:read',
   for_users: true,

@@ -64,7 +64,7 @@ export const mcpPinsList = defineOperation({
       cells: { SERVER: 'server', USER: 'user_id', TOOL: 'tool', STATUS: 'status', WHY: 'quarantined_reason' },
       empty: 'No tools are known: none was listed through the gateway yet.',
     },
-    examples: [['service mcp pins list --json', '']],
+    examples: [['customshouse mcp pins list --json', '']],
   },
   permission: 'approvals:read',
   whole_service: true,
@@ -119,7 +119,7 @@ export const mcpPinsApprove = defineOperation({
     options: ['sha256', 'user_id'],
     line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
       `Approved: agents see ${tool} of ${server} with their next list.`,
-    examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
+    examples: [['customshouse mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
   },
   ...PIN_DECISION,
   example: {
@@ -159,7 +159,7 @@ export const mcpPinsReject = defineOperation({
     options: ['sha256', 'user_id'],
     line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
       `Rejected: agents do not see this definition of ${tool} of ${server}.`,
-    examples: [['service mcp pins reject files read_file --sha256 sha256:1f0c...', '']],
+    examples: [['customshouse mcp pins reject files read_file --sha256 sha256:1f0c...', '']],
   },
   ...PIN_DECISION,
   example: {

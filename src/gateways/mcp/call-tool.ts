@@ -63,7 +63,7 @@ function findBlockReason(matching: readonly ToolCatalogueEntry[]): string | null
   if (only === undefined) return NO_TOOL;
   if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
   if (only.held === null) return null;
-  return `The tool is held back until an operator approves it: ${only.held} See \`service mcp pins show\`.`;
+  return `The tool is held back until an operator approves it: ${only.held} See \`customshouse mcp pins show\`.`;
 }
 
 async function guardAndCall(

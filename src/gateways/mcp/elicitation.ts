@@ -78,7 +78,7 @@ function buildQuestion(
   tool: string,
   { request_id, why }: NonNullable<GuardBlock['pending']>,
 ): ElicitationResult {
-  const message = `${tool}: ${why} An approver decides with \`service approvals approve ${request_id}\` (or \`deny\`). Accept when that is done, or decline to cancel the request; accepting here approves nothing.`;
+  const message = `${tool}: ${why} An approver decides with \`customshouse approvals approve ${request_id}\` (or \`deny\`). Accept when that is done, or decline to cancel the request; accepting here approves nothing.`;
   const form = inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } });
   return { question: inputRequired({ inputRequests: { [request_id]: form } }) };
 }

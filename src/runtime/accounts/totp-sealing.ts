@@ -55,7 +55,7 @@ export function openTotpSecret(place: TotpKeyPlace, user_id: string, stored: str
     return text.toString('utf8');
   } catch (fault) {
     throw new Unavailable(
-      'The secret of the authenticator app cannot be decrypted. Restore `totp-key` in the state folder or `auth.sign_in.totp_key`, or run `service users reset`.',
+      'The secret of the authenticator app cannot be decrypted. Restore `totp-key` in the state folder or `auth.sign_in.totp_key`, or run `customshouse users reset`.',
       fault,
     );
   }

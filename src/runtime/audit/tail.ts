@@ -137,6 +137,6 @@ function followsRecord(record: JournalRecord, last: JournalRecord | null): boole
 function buildBrokenFailure(writer: string, file: string): AuditFailure {
   return new AuditFailure(
     'journal_broken',
-    `The journal of \`${writer}\` is damaged in \`${file}\`, before lines that were signed, so it cannot be gone on with. \`service audit verify\` shows the place. To start a new chain, move the folder \`journal/${writer}\` out of the state folder and keep it.`,
+    `The journal of \`${writer}\` is damaged in \`${file}\`, before lines that were signed, so it cannot be gone on with. \`customshouse audit verify\` shows the place. To start a new chain, move the folder \`journal/${writer}\` out of the state folder and keep it.`,
   );
 }

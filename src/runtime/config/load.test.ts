@@ -273,7 +273,7 @@ const bad: readonly Bad[] = [
     text: `detection:\n  fingerprint_key: ${MARKER}\n  allowlist:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires_at: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires_at: 2027-01-31}`,
     problems: [
       '2: `detection.fingerprint_key` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '4: `detection.allowlist[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
+      '4: `detection.allowlist[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `customshouse fingerprint add` prints it.',
       '4: `detection.allowlist[0].expires_at` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
       '5: `detection.allowlist[1].reason` is missing.',
     ],

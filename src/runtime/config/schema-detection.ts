@@ -92,7 +92,7 @@ const patterns = {
 
 const allowlist = {
   type: 'array',
-  description: 'Allowlisted values, by their fingerprints; `service fingerprint add` prints an entry.',
+  description: 'Allowlisted values, by their fingerprints; `customshouse fingerprint add` prints an entry.',
   maxItems: 10_000,
   default: [],
   items: {
@@ -103,7 +103,7 @@ const allowlist = {
       fingerprint: {
         type: 'string',
         pattern: '^hmac-sha256:[0-9a-f]{64}$',
-        'x-expects': 'must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it',
+        'x-expects': 'must be `hmac-sha256:` and 64 hex digits, as `customshouse fingerprint add` prints it',
         description: 'Keyed hash of the detector and the value.',
       },
       reason: { type: 'string', minLength: 1, maxLength: 500, description: 'Why it is harmless.' },

@@ -58,7 +58,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     folder: 'policies/tests/',
     holds: 'cases',
     read_by: null,
-    description: 'Cases for `service policy test`.',
+    description: 'Cases for `customshouse policy test`.',
   },
 ];
 

@@ -42,11 +42,11 @@ export async function findDriver(
 export function assertAdmitted(file: DriverFile, report: PluginReport | undefined, from: string): void {
   if (report?.status !== 'active')
     throw buildSetupFailure(
-      `is of the plug-in \`${from}\`, which is left out; \`service plugins list\` says why`,
+      `is of the plug-in \`${from}\`, which is left out; \`customshouse plugins list\` says why`,
     );
   if (report.sha256 !== file.sha256)
     throw buildSetupFailure(
-      `is of the plug-in \`${from}\`, which was changed since it was loaded; \`service policy reload\` takes it over`,
+      `is of the plug-in \`${from}\`, which was changed since it was loaded; \`customshouse policy reload\` takes it over`,
     );
 }
 

@@ -32,7 +32,7 @@ export async function resolveLockedFiles({ skills }: SkillsLock, base_dir: strin
  */
 export function findLockMismatch(locked: LockedFiles, path: string, sha256: string): string | null {
   if (locked === 'unreadable')
-    return 'may belong to a skill, and `skills.lock` next to the configuration cannot be read; `service skills list` shows why';
+    return 'may belong to a skill, and `skills.lock` next to the configuration cannot be read; `customshouse skills list` shows why';
   const entry = locked.get(path);
   if (entry === undefined || entry.sha256 === sha256) return null;
   return `differs from the file that the skill \`${entry.skill}\` installed (\`skills.lock\`); review it, move it away, and add the skill again`;

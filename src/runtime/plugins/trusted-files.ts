@@ -61,7 +61,7 @@ export async function findMissingTrust(
 ): Promise<string | null> {
   const operator = readOperatorTrust();
   if (listTrustedFolders(origin, operator).some((folder) => isBelow(source.path, folder))) return null;
-  const todo = `read it, then run \`service plugins trust --config ${origin.file}\``;
+  const todo = `read it, then run \`customshouse plugins trust --config ${origin.file}\``;
   const files = await hashPluginFiles(source.path).catch((error: Error) => error);
   if (files instanceof Error) return `cannot be checked (${files.message}); ${todo}`;
   const trusted = await readTrustedHashes(origin.base_dir);

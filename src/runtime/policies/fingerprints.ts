@@ -48,7 +48,7 @@ export function findFingerprintProblem(config: KeyPlace, { detection }: Policy):
   const what =
     'needs the key of its fingerprints: the file `fingerprint-key` in the state folder is missing, ' +
     'cannot be read or holds another key. Restore it, set `detection.fingerprint_key`, or create the entries again ' +
-    'with `service fingerprint add`';
+    'with `customshouse fingerprint add`';
   return buildConfigProblem(config.origin.label, ['detection', 'allowlist'], what);
 }
 

@@ -11,7 +11,7 @@ export interface PolicyRemark extends DocumentProblem {
   readonly id: RemarkId;
 }
 
-/** The result of `service policy lint`. If there are `problems`, there are no remarks. */
+/** The result of `customshouse policy lint`. If there are `problems`, there are no remarks. */
 export interface LintReport {
   readonly policy_hash: string | null;
   /** The number of rules, contracts and identities that were checked. */

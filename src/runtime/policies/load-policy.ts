@@ -235,7 +235,7 @@ function findDriverProblems({ secrets, origin }: Config, { plugins }: LoadedPlug
   if (plugin === undefined)
     return at(
       'from',
-      'names no plug-in of `plugins.files` or `plugins.packages`; `service plugins list` shows them',
+      'names no plug-in of `plugins.files` or `plugins.packages`; `customshouse plugins list` shows them',
     );
   if (plugin.status === 'rejected' || plugin.drivers.includes(driver)) return [];
   return at('driver', `names no driver that ${plugin.name} brings${suggestName(driver, plugin.drivers)}`);

@@ -21,7 +21,7 @@ export interface PolicyCounts {
   readonly allowlist: number;
 }
 
-/** The result of `service validate`. */
+/** The result of `customshouse validate`. */
 export interface Validation {
   readonly valid: boolean;
   /** The configuration file, as messages name it. `null` if there is none and the defaults apply. */

@@ -34,7 +34,7 @@ test('they are all there, and say what they are', async () => {
   for (const { name, files } of skills) {
     const folder = new URL(`../../../skills/${name}/`, import.meta.url);
     const readme = await readFile(new URL('README.md', folder), 'utf8');
-    assert.ok(readme.includes(`service skills add ${name}`), name);
+    assert.ok(readme.includes(`customshouse skills add ${name}`), name);
     const there = (await readdir(folder, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
       .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.pathname.length).replace(/^\//, ''))

@@ -30,7 +30,7 @@ export const HEAVY_EXAMPLES: Readonly<Record<string, string>> = {
 
 /**
  * Runs an example: it must print what its README shows, and fail if its call holds no secret, because then the tool runs.
- * Then runs the file that `service setup` writes for the framework.
+ * Then runs the file that `customshouse setup` writes for the framework.
  *
  * @param python - the Python of an environment with the framework
  */

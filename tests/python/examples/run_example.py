@@ -2,7 +2,7 @@
 
 run_example.py FOLDER SECRET [FILE]
 
-FILE is the one that `service setup` writes for the framework: it must define the names that its first lines import.
+FILE is the one that `customshouse setup` writes for the framework: it must define the names that its first lines import.
 """
 
 import contextlib

@@ -50,7 +50,7 @@ export function KeysPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="There is no API key yet." command="service keys create support" />
+            <EmptyState title="There is no API key yet." command="customshouse keys create support" />
           )
         }
       >

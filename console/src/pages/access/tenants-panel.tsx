@@ -66,7 +66,7 @@ export function TenantsPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="There is no tenant yet." command="service tenants create acme" />
+            <EmptyState title="There is no tenant yet." command="customshouse tenants create acme" />
           )
         }
       >

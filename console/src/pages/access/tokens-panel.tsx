@@ -60,7 +60,7 @@ export function TokensPanel() {
           ) : (
             <EmptyState
               title="No capability token was issued yet."
-              command="service capabilities issue --agent support-bot --tool send_email"
+              command="customshouse capabilities issue --agent support-bot --tool send_email"
             >
               A token allows one agent one tool, and the secrets for it, for a short time.
             </EmptyState>

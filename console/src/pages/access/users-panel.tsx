@@ -143,7 +143,10 @@ export function UsersPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="No user can sign in yet." command={'service users add ann --role approver'} />
+            <EmptyState
+              title="No user can sign in yet."
+              command={'customshouse users add ann --role approver'}
+            />
           )
         }
       >

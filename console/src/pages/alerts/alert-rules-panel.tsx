@@ -43,7 +43,7 @@ export function AlertRulesPanel() {
           ) : (
             <EmptyState
               title="There is no alert rule yet."
-              command={'service alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
+              command={'customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
             >
               Without a rule no alert is raised. A rule counts events and fires at a threshold.
             </EmptyState>

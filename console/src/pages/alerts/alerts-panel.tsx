@@ -136,7 +136,7 @@ export function AlertsPanel() {
           ) : (
             <EmptyState
               title="No alert has fired."
-              command={'service alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
+              command={'customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
             >
               A rule raises an alert when enough events match it. This command adds one, and so does the part
               Rules of this page.

@@ -61,7 +61,7 @@ export function DeliveriesPanel() {
           ) : (
             <EmptyState
               title={status === undefined ? 'No message was sent yet.' : `No message is ${status}.`}
-              command="service alerts test secrets-blocked"
+              command="customshouse alerts test secrets-blocked"
             >
               An alert sends a message to each channel of its rule. This command sends a test message of a
               rule.

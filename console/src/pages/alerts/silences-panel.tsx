@@ -36,7 +36,7 @@ export function SilencesPanel() {
             <EmptyState
               title="Nothing is silenced."
               command={
-                'service alerts silence --rule-id secrets-blocked --expires-in 2h --reason "Load test"'
+                'customshouse alerts silence --rule-id secrets-blocked --expires-in 2h --reason "Load test"'
               }
             >
               A silence keeps messages back during a test or a known fault. Alerts are recorded meanwhile.

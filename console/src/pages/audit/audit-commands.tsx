@@ -3,7 +3,7 @@ import { Panel } from '../../components/page-header.tsx';
 import { nameProgram } from '../../components/prose.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
 
-/** The options of `service audit export`, by the filters of the page. */
+/** The options of `customshouse audit export`, by the filters of the page. */
 const EXPORT_OPTIONS: Readonly<Record<string, string>> = {
   agent_id: '--agent',
   tenant_id: '--tenant',
@@ -46,7 +46,7 @@ function buildExportCommand(filter: Readonly<Record<string, unknown>>) {
     else options.push(`${option} ${quoteArgument(text)}`);
   }
   return {
-    command: [nameProgram('service audit export'), ...options].join(' ').concat(' > events.jsonl'),
+    command: [nameProgram('customshouse audit export'), ...options].join(' ').concat(' > events.jsonl'),
     left_out,
   };
 }

@@ -62,7 +62,7 @@ function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
         <details className="hint">
           <summary>Verify a copy on another machine</summary>
           <CodeBlock
-            text={nameProgram('service audit verify --dir /backup/state --json')}
+            text={nameProgram('customshouse audit verify --dir /backup/state --json')}
             label="Command that verifies a copy"
           />
         </details>

@@ -99,7 +99,7 @@ export function HoldsPart() {
           ) : (
             <EmptyState
               title="There are no legal holds."
-              command='service audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"'
+              command='customshouse audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"'
             >
               Retention deletes files by age alone. This command adds a hold.
             </EmptyState>

@@ -29,7 +29,7 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
       {tasks.length === 0 ? (
         <EmptyState
           title="No pack was made in the last day."
-          command="service audit export --pack evidence.tar.gz --last 90d"
+          command="customshouse audit export --pack evidence.tar.gz --last 90d"
         >
           A pack proves to an auditor what agents did in a window, on any machine. This command makes one too.
         </EmptyState>

@@ -76,7 +76,7 @@ export function SkillsPanel() {
       />
       <p className="hint">
         A skill from a folder or a registry is installed as files:{' '}
-        <Command text="service skills add SOURCE" />.
+        <Command text="customshouse skills add SOURCE" />.
       </p>
       {open === undefined ? null : <SkillPanel key={open.name} skill={open} />}
     </>
@@ -96,7 +96,7 @@ function SkillPanel({ skill }: { readonly skill: Skill }) {
       {installed_in === 'files' ? (
         <p className="muted">
           It is installed as files. Remove it with{' '}
-          <Command text={`service skills remove ${revealHidden(name)}`} />.
+          <Command text={`customshouse skills remove ${revealHidden(name)}`} />.
         </p>
       ) : null}
     </PartPanel>

@@ -171,8 +171,8 @@ export function HooksPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="No hook wrote an event in 30 days." command="service setup">
-              Set up a coding agent, then check its hooks with <Command text="service doctor" />.
+            <EmptyState title="No hook wrote an event in 30 days." command="customshouse setup">
+              Set up a coding agent, then check its hooks with <Command text="customshouse doctor" />.
             </EmptyState>
           )
         }

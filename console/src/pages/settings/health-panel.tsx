@@ -42,7 +42,7 @@ export function HealthPanel() {
       {data?.last_reload === undefined ? null : (
         <p className="note bad" role="alert">
           The last reload failed, and the previous policy is still active. Run{' '}
-          <Command text="service validate" /> to see what is wrong, fix it, and reload.
+          <Command text="customshouse validate" /> to see what is wrong, fix it, and reload.
         </p>
       )}
       <div className="columns">

@@ -82,7 +82,7 @@ export function McpPinsPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="No tools are known yet." command="service mcp --gateway">
+            <EmptyState title="No tools are known yet." command="customshouse mcp --gateway">
               A tool is pinned when an MCP server lists it through the gateway for the first time.
             </EmptyState>
           )

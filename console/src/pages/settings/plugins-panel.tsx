@@ -65,7 +65,7 @@ export function PluginsPanel() {
           data === undefined ? (
             <p className="muted">Loading …</p>
           ) : (
-            <EmptyState title="No plug-in is configured." command="service plugins check FILE">
+            <EmptyState title="No plug-in is configured." command="customshouse plugins check FILE">
               A plug-in adds detectors, templates, adapters or drivers. Name it under{' '}
               <code>plugins.files</code>.
             </EmptyState>

@@ -23,7 +23,7 @@ export function explainCommand({ action, decision, findings }: Verdict): string 
   const why = describeRule(rule);
   // The service's guard stays on.
   if (covers('dangerous.guard', tag)) return why;
-  return `${why} An operator can allow it with \`service allow ${id}\`.`;
+  return `${why} An operator can allow it with \`customshouse allow ${id}\`.`;
 }
 
 /** Returns one sentence for each command rule among detectors: what its command does, the ID, and a safer command. */

@@ -22,10 +22,10 @@ export function defineAlerts(command: Command, terminal: Terminal): void {
   defineAdd(command, terminal);
   defineTest(command, terminal);
   addExamples(command, [
-    ['service alerts list', 'the rules'],
-    ['service alerts add secrets-blocked --name "Secrets were blocked" --threshold 5', ''],
-    ['service alerts test secrets-blocked', 'send a test message'],
-    ['service alerts history --status firing', ''],
+    ['customshouse alerts list', 'the rules'],
+    ['customshouse alerts add secrets-blocked --name "Secrets were blocked" --threshold 5', ''],
+    ['customshouse alerts test secrets-blocked', 'send a test message'],
+    ['customshouse alerts history --status firing', ''],
   ]);
 }
 
@@ -108,9 +108,15 @@ function defineAdd(command: Command, terminal: Terminal): void {
       else printLine(terminal, `saved ${(saved as { readonly rule_id: string }).rule_id}`);
     });
   addExamples(add, [
-    ['service alerts add secrets-blocked --name "Secrets were blocked" --tag secret --action block', ''],
-    ['service alerts add approvals --name "Approvals wait" --source approvals_waiting --threshold 1', ''],
-    ['service alerts add nightly --name "Injection" --tag injection --quiet 22:00-07:00 --channel chat', ''],
+    ['customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret --action block', ''],
+    [
+      'customshouse alerts add approvals --name "Approvals wait" --source approvals_waiting --threshold 1',
+      '',
+    ],
+    [
+      'customshouse alerts add nightly --name "Injection" --tag injection --quiet 22:00-07:00 --channel chat',
+      '',
+    ],
   ]);
 }
 
@@ -123,7 +129,7 @@ function readRule(
     throw new CommandFailure(
       EXIT.usage,
       'invalid_request',
-      'Name the rule: `service alerts add RULE_ID --name NAME`.',
+      'Name the rule: `customshouse alerts add RULE_ID --name NAME`.',
     );
   const filters = FILTERS.flatMap(([flag, member]) => {
     const values = flags[flag.replace(/-(\w)/g, (_whole, letter: string) => letter.toUpperCase())];
@@ -197,12 +203,12 @@ function defineTest(command: Command, terminal: Terminal): void {
         throw new CommandFailure(
           EXIT.no,
           'upstream_failed',
-          'Not every channel took the message. `service alerts deliveries` shows further attempts.',
+          'Not every channel took the message. `customshouse alerts deliveries` shows further attempts.',
         );
     });
   addExamples(test, [
-    ['service alerts test secrets-blocked', ''],
-    ['service alerts test secrets-blocked --channel chat', 'one channel'],
+    ['customshouse alerts test secrets-blocked', ''],
+    ['customshouse alerts test secrets-blocked --channel chat', 'one channel'],
   ]);
 }
 

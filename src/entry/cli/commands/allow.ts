@@ -34,9 +34,12 @@ export function defineAllow(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((target: string | undefined, options: AllowOptions) => allowDetector(target, options, terminal));
   addExamples(command, [
-    ['service allow git.push_force --tool Bash --reason "my own branch"', ''],
-    ['service allow evt_01890a5d8b4c2f6e7a91d3c5 --until 7d --reason "release week"', 'as in this event'],
-    ['service allow list', ''],
+    ['customshouse allow git.push_force --tool Bash --reason "my own branch"', ''],
+    [
+      'customshouse allow evt_01890a5d8b4c2f6e7a91d3c5 --until 7d --reason "release week"',
+      'as in this event',
+    ],
+    ['customshouse allow list', ''],
   ]);
 }
 
@@ -110,5 +113,5 @@ function describeEntry({ id, rule_id, tool_name, agent_id, tenant_id, expires_at
     agent_id === null ? 'any agent' : `the agent ${agent_id}`,
     tenant_id === null ? 'any tenant' : `the tenant ${tenant_id}`,
   ].join(', ');
-  return `Allowed ${rule_id} for ${scope}, until ${expires_at}. To end it: service allow revoke ${id}`;
+  return `Allowed ${rule_id} for ${scope}, until ${expires_at}. To end it: customshouse allow revoke ${id}`;
 }

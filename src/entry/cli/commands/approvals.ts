@@ -14,9 +14,9 @@ export function defineApprovals(command: Command, terminal: Terminal): void {
   defineList(command, terminal);
   defineShow(command, terminal);
   addExamples(command, [
-    ['service approvals list', 'what waits'],
-    ['service approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
-    ['service approvals approve apr_0123456789abcdef01234567', 'agree'],
+    ['customshouse approvals list', 'what waits'],
+    ['customshouse approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
+    ['customshouse approvals approve apr_0123456789abcdef01234567', 'agree'],
   ]);
 }
 
@@ -51,9 +51,9 @@ function defineList(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ListOptions) => listRequests(options, terminal));
   addExamples(list, [
-    ['service approvals list', 'what waits'],
-    ['service approvals list --status all --agent billing-bot', 'all that one agent asked for'],
-    ["service approvals list --json | jq -r '.approvals[].request_id'", 'for a script'],
+    ['customshouse approvals list', 'what waits'],
+    ['customshouse approvals list --status all --agent billing-bot', 'all that one agent asked for'],
+    ["customshouse approvals list --json | jq -r '.approvals[].request_id'", 'for a script'],
   ]);
 }
 
@@ -106,7 +106,7 @@ function defineShow(command: Command, terminal: Terminal): void {
       if (options.json) printJson(terminal, one);
       else printRequest(one, terminal);
     });
-  addExamples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
+  addExamples(show, [['customshouse approvals show apr_0123456789abcdef01234567', '']]);
 }
 
 const COLOURS = {

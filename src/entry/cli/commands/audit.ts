@@ -36,10 +36,10 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((pack: string | undefined, options: VerifyOptions) => runVerification(pack, options, terminal));
   addExamples(verifying, [
-    ['service audit verify', 'the journal in use'],
-    ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
+    ['customshouse audit verify', 'the journal in use'],
+    ['customshouse audit verify --dir /backup/state --json', 'a copy, for a program'],
     [
-      'service audit verify evidence.tar.gz --public-key key.json',
+      'customshouse audit verify evidence.tar.gz --public-key key.json',
       'an evidence pack, with a key that you have',
     ],
   ]);
@@ -50,12 +50,12 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     'A legal hold keeps retention from deleting the files of the audit log that have a matching event. Adding and removing one is an audit event.',
   );
   addExamples(hold, [
-    ['service audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"', ''],
+    ['customshouse audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"', ''],
   ]);
   addExamples(command, [
-    ['service audit verify', ''],
-    ['service audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
-    ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
+    ['customshouse audit verify', ''],
+    ['customshouse audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
+    ['customshouse audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
   ]);
 }
 
@@ -82,7 +82,7 @@ function defineExport(command: Command, terminal: Terminal): void {
     .command('export')
     .summary('write any range of events as JSON lines or CSV, or an evidence pack')
     .description(
-      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from. With --pack, write a signed archive instead that proves the events of a window: `service audit verify` checks it on any machine. A pack takes --since, --until, --last (default 90d), --tenant and --framework.',
+      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from. With --pack, write a signed archive instead that proves the events of a window: `customshouse audit verify` checks it on any machine. A pack takes --since, --until, --last (default 90d), --tenant and --framework.',
     )
     .option('--pack <file>', 'write an evidence pack (`.tar.gz`) to this file')
     .option('--framework <id>', 'include the compliance report for a framework in the pack (`hipaa`)')
@@ -101,9 +101,9 @@ function defineExport(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((words: ExportWords) => runExport(words, terminal));
   addExamples(exporting, [
-    ['service audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
-    ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
-    ['service audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
+    ['customshouse audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
+    ['customshouse audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
+    ['customshouse audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
   ]);
 }
 

@@ -42,15 +42,15 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: BenchOptions) => runBench(options, terminal));
   addExamples(command, [
-    ['service bench --category secrets --corpus rows.jsonl', ''],
-    ['service bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
-    ['service bench --category commands --corpus rows.jsonl --brief', 'each row as a tool call'],
+    ['customshouse bench --category secrets --corpus rows.jsonl', ''],
+    ['customshouse bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
+    ['customshouse bench --category commands --corpus rows.jsonl --brief', 'each row as a tool call'],
     [
-      'service bench --category injection --corpus rows.jsonl --severity high',
+      'customshouse bench --category injection --corpus rows.jsonl --severity high',
       'only what is worse than a hint',
     ],
     [
-      'service bench --category secrets --corpus rows.jsonl --predictions out.jsonl',
+      'customshouse bench --category secrets --corpus rows.jsonl --predictions out.jsonl',
       'for a scorer of your own',
     ],
   ]);
@@ -72,7 +72,7 @@ async function getPolicy({ config }: BenchOptions, terminal: Terminal): Promise<
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
     details: made.problems,
     lines: made.problems.map(formatProblem),
-    hint: 'Fix it, then check again with `service validate`.',
+    hint: 'Fix it, then check again with `customshouse validate`.',
   });
 }
 

@@ -20,9 +20,9 @@ export function defineCapabilities(command: Command, terminal: Terminal): void {
   defineIssue(command, terminal);
   defineList(command, terminal);
   addExamples(command, [
-    ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
-    ['service capabilities list --status active', 'active tokens'],
-    [`service capabilities revoke ${EXAMPLE_ID}`, 'takes effect at once in all workers'],
+    ["customshouse capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
+    ['customshouse capabilities list --status active', 'active tokens'],
+    [`customshouse capabilities revoke ${EXAMPLE_ID}`, 'takes effect at once in all workers'],
   ]);
 }
 
@@ -59,9 +59,9 @@ function defineIssue(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: IssueOptions) => issueToken(options, terminal));
   addExamples(issue, [
-    ['service capabilities issue --agent support-bot --tool send_email', 'to call one tool'],
+    ['customshouse capabilities issue --agent support-bot --tool send_email', 'to call one tool'],
     [
-      "service capabilities issue --agent deploy --tool deploy --secret-key 'prod/*' --ttl 5m",
+      "customshouse capabilities issue --agent deploy --tool deploy --secret-key 'prod/*' --ttl 5m",
       'with secrets',
     ],
   ]);
@@ -118,8 +118,8 @@ function defineList(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ListOptions) => listTokens(options, terminal));
   addExamples(list, [
-    ['service capabilities list', 'active tokens'],
-    ['service capabilities list --status all --agent support-bot', 'all of one agent'],
+    ['customshouse capabilities list', 'active tokens'],
+    ['customshouse capabilities list --status all --agent support-bot', 'all of one agent'],
   ]);
 }
 

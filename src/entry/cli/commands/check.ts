@@ -30,8 +30,8 @@ export function defineCheck(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: CheckOptions) => checkCall(options, terminal));
   addExamples(command, [
-    ["service check --tool Bash --command 'git push --force origin main'", 'blocked'],
-    [`service check --tool send_email --input '{"to": "team@example.com"}' --agent support-bot`, ''],
+    ["customshouse check --tool Bash --command 'git push --force origin main'", 'blocked'],
+    [`customshouse check --tool send_email --input '{"to": "team@example.com"}' --agent support-bot`, ''],
   ]);
 }
 

@@ -16,9 +16,9 @@ export function defineCompletion(command: Command, terminal: Terminal): void {
       terminal.stdout.write(await writeCompletionScript(shell, command.parent ?? command));
     });
   addExamples(command, [
-    ['source <(service completion bash)', 'in ~/.bashrc'],
-    ['source <(service completion zsh)', 'in ~/.zshrc, after compinit'],
-    ['service completion fish > ~/.config/fish/completions/customshouse.fish', ''],
+    ['source <(customshouse completion bash)', 'in ~/.bashrc'],
+    ['source <(customshouse completion zsh)', 'in ~/.zshrc, after compinit'],
+    ['customshouse completion fish > ~/.config/fish/completions/customshouse.fish', ''],
   ]);
 }
 

@@ -11,9 +11,9 @@ export function defineCompliance(command: Command, terminal: Terminal): void {
   defineReport(command, terminal);
   defineVerify(command, terminal);
   addExamples(command, [
-    ['service compliance report --framework hipaa --since 90d', 'as JSON'],
-    ['service compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
-    ['service compliance verify --framework soc2', 'whether the controls are effective now'],
+    ['customshouse compliance report --framework hipaa --since 90d', 'as JSON'],
+    ['customshouse compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
+    ['customshouse compliance verify --framework soc2', 'whether the controls are effective now'],
   ]);
 }
 
@@ -40,10 +40,13 @@ function defineReport(command: Command, terminal: Terminal): void {
       await writeComplianceReport(options, terminal);
     });
   addExamples(report, [
-    ['service compliance report --framework hipaa --since 90d', 'as JSON'],
-    ['service compliance report --framework gdpr --format markdown', 'to read in a terminal'],
-    ['service compliance report --framework pci-dss --since 2026-07-01 --until 2026-10-01', 'one quarter'],
-    ['service compliance report --framework soc2 --format pdf --output soc2.pdf', 'to print'],
+    ['customshouse compliance report --framework hipaa --since 90d', 'as JSON'],
+    ['customshouse compliance report --framework gdpr --format markdown', 'to read in a terminal'],
+    [
+      'customshouse compliance report --framework pci-dss --since 2026-07-01 --until 2026-10-01',
+      'one quarter',
+    ],
+    ['customshouse compliance report --framework soc2 --format pdf --output soc2.pdf', 'to print'],
   ]);
 }
 
@@ -63,7 +66,7 @@ function defineVerify(command: Command, terminal: Terminal): void {
       await verifyCompliance(options, terminal);
     });
   addExamples(verify, [
-    ['service compliance verify', 'all frameworks'],
-    ['service compliance verify --framework owasp-agentic --json', 'for a program'],
+    ['customshouse compliance verify', 'all frameworks'],
+    ['customshouse compliance verify --framework owasp-agentic --json', 'for a program'],
   ]);
 }

@@ -25,9 +25,9 @@ export function defineConfig(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((path: string | undefined, options: ShowOptions) => printConfiguration(path, options, terminal));
   const lines = [
-    ['service config show', 'every setting'],
-    ['service config show --changed', 'what this installation changed'],
-    ['service config show server --json', 'one section, for a program'],
+    ['customshouse config show', 'every setting'],
+    ['customshouse config show --changed', 'what this installation changed'],
+    ['customshouse config show server --json', 'one section, for a program'],
   ] as const;
   addExamples(show, lines);
   addExamples(command, lines);
@@ -49,7 +49,7 @@ async function printConfiguration(
   );
   if (settings.length === 0 && path !== undefined && !options.changed)
     throw new CommandFailure(EXIT.no, 'not_found', `There is no setting \`${path}\`.`, {
-      hint: '`service config show` lists all of them.',
+      hint: '`customshouse config show` lists all of them.',
     });
   const { file } = active.origin;
   if (options.json) {

@@ -22,9 +22,9 @@ export function defineCost(command: Command, terminal: Terminal): void {
   defineReport(command, terminal);
   definePrices(command, terminal);
   addExamples(command, [
-    ['service cost summary', 'the last 30 days'],
-    ['service cost budget', 'status of the budgets'],
-    ['service cost report --format csv > costs.csv', 'line by line'],
+    ['customshouse cost summary', 'the last 30 days'],
+    ['customshouse cost budget', 'status of the budgets'],
+    ['customshouse cost report --format csv > costs.csv', 'line by line'],
   ]);
 }
 
@@ -83,9 +83,9 @@ function defineSummary(command: Command, terminal: Terminal): void {
       else printSummary(answer, terminal);
     });
   addExamples(summary, [
-    ['service cost summary', 'the last 30 days'],
-    ['service cost summary --last today --agent planner', 'of one agent'],
-    ['service cost summary --json | jq .total_cost', 'for a script'],
+    ['customshouse cost summary', 'the last 30 days'],
+    ['customshouse cost summary --last today --agent planner', 'of one agent'],
+    ['customshouse cost summary --json | jq .total_cost', 'for a script'],
   ]);
 }
 
@@ -150,8 +150,8 @@ function defineBudget(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: BudgetOptions) => showBudgets(options, terminal));
   addExamples(budget, [
-    ['service cost budget', 'all'],
-    ['service cost budget --agent planner --user ann', 'what is left for one of them'],
+    ['customshouse cost budget', 'all'],
+    ['customshouse cost budget --agent planner --user ann', 'what is left for one of them'],
   ]);
 }
 
@@ -196,9 +196,9 @@ function defineReport(command: Command, terminal: Terminal): void {
     .option('--limit <count>', 'lines at most', parseWholeNumber(1, 10_000), 1_000)
     .action((options: ReportOptions) => writeReport(options, terminal));
   addExamples(report, [
-    ['service cost report --last 7d', 'by day, agent and model'],
-    ['service cost report --group-by user --format csv', 'who spends most'],
-    ['service cost report --group-by tenant,model --format markdown', 'for a page'],
+    ['customshouse cost report --last 7d', 'by day, agent and model'],
+    ['customshouse cost report --group-by user --format csv', 'who spends most'],
+    ['customshouse cost report --group-by tenant,model --format markdown', 'for a page'],
   ]);
 }
 
@@ -249,7 +249,7 @@ function definePrices(command: Command, terminal: Terminal): void {
       for (const line of lines) printLine(terminal, escapeControls(line));
     });
   addExamples(prices, [
-    ['service cost prices gpt-4o-mini', 'of one model'],
-    ['service cost prices --json > prices.json', 'to change some, for `cost.price_file`'],
+    ['customshouse cost prices gpt-4o-mini', 'of one model'],
+    ['customshouse cost prices --json > prices.json', 'to change some, for `cost.price_file`'],
   ]);
 }

@@ -20,8 +20,8 @@ export function defineDetectors(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ListOptions) => runList(options, terminal));
   addExamples(list, [
-    ['service detectors list', ''],
-    ['service detectors list --tag secret.credential', ''],
+    ['customshouse detectors list', ''],
+    ['customshouse detectors list --tag secret.credential', ''],
   ]);
   const show = command
     .command('show')
@@ -32,10 +32,10 @@ export function defineDetectors(command: Command, terminal: Terminal): void {
     .argument('<id>', 'the id, as a violation has it in `rule_id`')
     .addOption(new Option('--json', 'write JSON for a program'))
     .action((id: string, options: { json?: true }) => runShow(id, options, terminal));
-  addExamples(show, [['service detectors show github.token', '']]);
+  addExamples(show, [['customshouse detectors show github.token', '']]);
   addExamples(command, [
-    ['service detectors list --family api_key', ''],
-    ['service detectors show github.token', ''],
+    ['customshouse detectors list --family api_key', ''],
+    ['customshouse detectors show github.token', ''],
   ]);
 }
 
@@ -50,7 +50,7 @@ async function runList({ tag, family, json }: ListOptions, terminal: Terminal): 
       'usage',
       `\`${tag}\` is not a tag. Tags are dotted lower-case words.`,
       {
-        hint: 'Try `service detectors list --tag personal`.',
+        hint: 'Try `customshouse detectors list --tag personal`.',
       },
     );
   const found = catalogue().filter(
@@ -88,7 +88,7 @@ async function runShow(id: string, { json }: { json?: true }, terminal: Terminal
       all.map((each) => each.id),
     );
     throw new CommandFailure(EXIT.no, 'not_found', `There is no detector \`${id}\`${near || '.'}`, {
-      hint: '`service detectors list` shows all of them.',
+      hint: '`customshouse detectors list` shows all of them.',
     });
   }
   const { loadDetectorFigures } = await import('../detector-figures.ts');

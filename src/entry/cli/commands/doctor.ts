@@ -41,9 +41,9 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: Options) => runDoctor(options, terminal));
   addExamples(command, [
-    ['service doctor', 'everything, for the project in this folder'],
-    ['service doctor --coding-agent claude-code --since 30d', ''],
-    ['service doctor --scope user --json', 'for a program'],
+    ['customshouse doctor', 'everything, for the project in this folder'],
+    ['customshouse doctor --coding-agent claude-code --since 30d', ''],
+    ['customshouse doctor --scope user --json', 'for a program'],
   ]);
 }
 

@@ -34,8 +34,8 @@ export function defineFingerprint(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: AddOptions) => addEntry(options, terminal));
   addExamples(add, [
-    ['service fingerprint add --reason "test tenant" --owner ops --expires 90d < key.txt', ''],
-    ['pbpaste | service fingerprint add --reason docs --owner me --expires 2027-01-31', ''],
+    ['customshouse fingerprint add --reason "test tenant" --owner ops --expires 90d < key.txt', ''],
+    ['pbpaste | customshouse fingerprint add --reason docs --owner me --expires 2027-01-31', ''],
   ]);
   const list = command
     .command('list')
@@ -44,8 +44,8 @@ export function defineFingerprint(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => listEntries(options, terminal));
-  addExamples(list, [['service fingerprint list --json', 'for a program']]);
-  addExamples(command, [['service fingerprint list', '']]);
+  addExamples(list, [['customshouse fingerprint list --json', 'for a program']]);
+  addExamples(command, [['customshouse fingerprint list', '']]);
 }
 
 const DAY_MS = 86_400_000;
@@ -77,7 +77,7 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
       'not_found',
       'No detector matches this input, so there is nothing to allowlist.',
       {
-        hint: 'Include the words next to the value, as in the original text. For commands and instructions, use `service allow`.',
+        hint: 'Include the words next to the value, as in the original text. For commands and instructions, use `customshouse allow`.',
       },
     );
   if (found.length > 1)
@@ -105,7 +105,7 @@ async function findIn(
   const made = await loadPolicy(config);
   if (!made.ok)
     throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
-      hint: 'Find the problems with `service validate`.',
+      hint: 'Find the problems with `customshouse validate`.',
     });
   const { listAllowableValues } = await import('../../../runtime/policies/allow-value.ts');
   const { ruleId } = options;

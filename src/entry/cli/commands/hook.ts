@@ -39,9 +39,12 @@ export function defineHook(command: Command, terminal: Terminal): void {
       await runHook({ args: [...getWords(command), ...args], env, cwd, stdin, write, exit });
     });
   addExamples(command, [
-    [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],
-    ['service hook --dialect claude-code --config /etc/service.yaml', 'the command that a coding agent runs'],
-    ['service hook --exit-code < action.json', 'for a script'],
+    [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | customshouse hook`, 'the plain protocol'],
+    [
+      'customshouse hook --dialect claude-code --config /etc/service.yaml',
+      'the command that a coding agent runs',
+    ],
+    ['customshouse hook --exit-code < action.json', 'for a script'],
   ]);
 }
 

@@ -29,8 +29,8 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: InitOptions) => runInit(options, terminal));
   addExamples(command, [
-    ['service init', ''],
-    ['service init --path deploy --full --non-interactive', 'in a script'],
+    ['customshouse init', ''],
+    ['customshouse init --path deploy --full --non-interactive', 'in a script'],
   ]);
 }
 

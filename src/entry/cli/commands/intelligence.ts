@@ -29,10 +29,10 @@ export function defineIntelligence(command: Command, terminal: Terminal): void {
   defineStatus(command, terminal);
   defineUndo(command, terminal);
   addExamples(command, [
-    ['service intelligence status --check', 'ask the model for one word'],
-    ['service intelligence recommend --since 7d', 'stage proposals'],
-    ['service intelligence explain evt_0123456789abcdef01234567', ''],
-    ['service intelligence compliance --framework hipaa', ''],
+    ['customshouse intelligence status --check', 'ask the model for one word'],
+    ['customshouse intelligence recommend --since 7d', 'stage proposals'],
+    ['customshouse intelligence explain evt_0123456789abcdef01234567', ''],
+    ['customshouse intelligence compliance --framework hipaa', ''],
   ]);
 }
 
@@ -51,7 +51,7 @@ function defineStatus(parent: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: StatusOptions) => showStatus(options, terminal));
-  addExamples(command, [['service intelligence status --check', '']]);
+  addExamples(command, [['customshouse intelligence status --check', '']]);
 }
 
 async function showStatus({ check, config: path, json }: StatusOptions, terminal: Terminal): Promise<void> {
@@ -114,7 +114,7 @@ function defineUndo(parent: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: { readonly config?: string; readonly json?: true }) => undoChange(options, terminal));
-  addExamples(command, [['service intelligence undo', '']]);
+  addExamples(command, [['customshouse intelligence undo', '']]);
 }
 
 async function undoChange(

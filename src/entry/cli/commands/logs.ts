@@ -81,11 +81,14 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     .addOption(new Option('--json', 'write one JSON object a line'))
     .action((options: LogsOptions) => runLogs(options, terminal));
   addExamples(command, [
-    ['service logs --decision block --last 24h', 'what was blocked today'],
-    ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
-    ['service logs --monitored cards-stay-here --last 7d', 'what a rule in monitor mode would have done'],
-    ['service logs --follow --json | jq .policy_name', 'follow decisions live'],
-    ['service logs --detail evt_0123456789abcdef01234567', 'one event'],
+    ['customshouse logs --decision block --last 24h', 'what was blocked today'],
+    ['customshouse logs --data-tag personal --agent support-bot', 'personal data of one agent'],
+    [
+      'customshouse logs --monitored cards-stay-here --last 7d',
+      'what a rule in monitor mode would have done',
+    ],
+    ['customshouse logs --follow --json | jq .policy_name', 'follow decisions live'],
+    ['customshouse logs --detail evt_0123456789abcdef01234567', 'one event'],
   ]);
 }
 

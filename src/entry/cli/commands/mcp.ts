@@ -23,11 +23,14 @@ export function defineMcp(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .action((words: string[], options: McpOptions) => runMcp(words, options, terminal));
   addExamples(command, [
-    ['service mcp', 'what an MCP host starts'],
-    ['service mcp --config deploy/service.yaml', 'the service of another folder'],
-    ['service mcp --wrap -- npx -y @modelcontextprotocol/server-filesystem .', 'another server, guarded'],
-    ['service mcp --gateway', 'all servers of the configuration, guarded'],
-    ['service mcp pins list', 'the tools of guarded servers that are known'],
+    ['customshouse mcp', 'what an MCP host starts'],
+    ['customshouse mcp --config deploy/service.yaml', 'the service of another folder'],
+    [
+      'customshouse mcp --wrap -- npx -y @modelcontextprotocol/server-filesystem .',
+      'another server, guarded',
+    ],
+    ['customshouse mcp --gateway', 'all servers of the configuration, guarded'],
+    ['customshouse mcp pins list', 'the tools of guarded servers that are known'],
   ]);
   addPins(command, terminal);
 }
@@ -46,7 +49,7 @@ async function runMcp(words: readonly string[], options: McpOptions, terminal: T
       'usage',
       '`--wrap` needs the command of the MCP server after `--`.',
       {
-        hint: 'For example `service mcp --wrap -- npx -y some-server`.',
+        hint: 'For example `customshouse mcp --wrap -- npx -y some-server`.',
       },
     );
   if (options.name !== undefined && options.wrap !== true)
@@ -65,7 +68,7 @@ function addPins(command: Command, terminal: Terminal): void {
   pins.description(
     'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
   );
-  addExamples(pins, [['service mcp pins list', '']]);
+  addExamples(pins, [['customshouse mcp pins list', '']]);
   const showPin = pins
     .command('show <server> <tool>')
     .summary('compare the pinned definition with the quarantined one')
@@ -75,5 +78,5 @@ function addPins(command: Command, terminal: Terminal): void {
     .action(async (server, tool, options) =>
       (await import('../show-pin.ts')).showPin(server, tool, options, terminal),
     );
-  addExamples(showPin, [['service mcp pins show files read_file', '']]);
+  addExamples(showPin, [['customshouse mcp pins show files read_file', '']]);
 }

@@ -15,8 +15,8 @@ export function defineObserve(command: Command, terminal: Terminal): void {
   defineAgents(command, terminal);
   defineSessions(command, terminal);
   addExamples(command, [
-    ['service observe agents', 'agents of the last 24 hours'],
-    ['service observe sessions sess-1', 'the trace of a session'],
+    ['customshouse observe agents', 'agents of the last 24 hours'],
+    ['customshouse observe sessions sess-1', 'the trace of a session'],
   ]);
 }
 
@@ -47,9 +47,9 @@ function defineAgents(command: Command, terminal: Terminal): void {
       agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
     );
   addExamples(agents, [
-    ['service observe agents --last 7d', 'agents of this week'],
-    ['service observe agents support-bot --limit 20', 'the latest activity of one agent'],
-    ['service observe agents --json | jq -r .agents[].agent_id', 'for a script'],
+    ['customshouse observe agents --last 7d', 'agents of this week'],
+    ['customshouse observe agents support-bot --limit 20', 'the latest activity of one agent'],
+    ['customshouse observe agents --json | jq -r .agents[].agent_id', 'for a script'],
   ]);
 }
 
@@ -66,8 +66,8 @@ function defineSessions(command: Command, terminal: Terminal): void {
       return named === undefined ? listSessions(options, terminal) : showSession(named, options, terminal);
     });
   addExamples(sessions, [
-    ['service observe sessions', 'of the last day'],
-    ['service observe sessions sess-1', 'the trace of one'],
+    ['customshouse observe sessions', 'of the last day'],
+    ['customshouse observe sessions sess-1', 'the trace of one'],
   ]);
 }
 

@@ -51,7 +51,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
       if (options.json) printJson(terminal, reply);
       else printPlugins(reply, terminal);
     });
-  addExamples(list, [['service plugins list --json', '']]);
+  addExamples(list, [['customshouse plugins list --json', '']]);
   const check = command
     .command('check')
     .summary('load one plug-in and test its examples')
@@ -63,8 +63,8 @@ export function definePlugins(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((name: string, options: Options) => checkOne(name, options, terminal));
   addExamples(check, [
-    ['service plugins check plugins/acme.mjs', ''],
-    ['service plugins check . --json', 'in the folder of a package'],
+    ['customshouse plugins check plugins/acme.mjs', ''],
+    ['customshouse plugins check . --json', 'in the folder of a package'],
   ]);
   const trust = command
     .command('trust')
@@ -78,13 +78,13 @@ export function definePlugins(command: Command, terminal: Terminal): void {
     .addOption(new Option('--dry-run', 'list the files, and trust nothing'))
     .action((options: TrustOptions) => trustPlugins(options, terminal));
   addExamples(trust, [
-    ['service plugins trust', ''],
-    ['service plugins trust --yes --json', 'in a script that an operator starts'],
+    ['customshouse plugins trust', ''],
+    ['customshouse plugins trust --yes --json', 'in a script that an operator starts'],
   ]);
   addExamples(command, [
-    ['service plugins list', ''],
-    ['service plugins check plugins/acme.mjs', ''],
-    ['service plugins trust', 'after reading them'],
+    ['customshouse plugins list', ''],
+    ['customshouse plugins check plugins/acme.mjs', ''],
+    ['customshouse plugins trust', 'after reading them'],
   ]);
 }
 
@@ -134,7 +134,8 @@ async function trustPlugins(options: TrustOptions, terminal: Terminal): Promise<
     is_open && (await askConsent('Run this code in the service and its commands?', options, terminal));
   if (done) writeTrustedFiles(origin.base_dir, files);
   if (options.json) printJson(terminal, { folder: origin.base_dir, files: rows, done });
-  else if (done) printLine(terminal, 'Trusted. A running service loads them after `service policy reload`.');
+  else if (done)
+    printLine(terminal, 'Trusted. A running service loads them after `customshouse policy reload`.');
   else if (is_open) printLine(terminal, 'Nothing was changed.');
 }
 

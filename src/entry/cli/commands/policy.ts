@@ -24,8 +24,11 @@ export function definePolicy(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: EvaluateOptions) => evaluatePolicy(options, terminal));
   addExamples(evaluate, [
-    ['service policy evaluate --boundary output --data-tag personal.pii', 'redact, unless you changed it'],
-    ['service policy evaluate --boundary input --data-tag secret --tenant acme', 'one tenant'],
+    [
+      'customshouse policy evaluate --boundary output --data-tag personal.pii',
+      'redact, unless you changed it',
+    ],
+    ['customshouse policy evaluate --boundary input --data-tag secret --tenant acme', 'one tenant'],
   ]);
   const reload = command
     .command('reload')
@@ -36,18 +39,18 @@ export function definePolicy(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
-  addExamples(reload, [['service policy reload', '']]);
+  addExamples(reload, [['customshouse policy reload', '']]);
   definePolicyTest(command, terminal);
   definePolicyLint(command, terminal);
   definePolicyExplain(command, terminal);
   definePolicyReplay(command, terminal);
   addExamples(command, [
-    ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
-    ['service policy reload', 'after an edit'],
-    ['service policy test', 'the cases next to the policies'],
-    ['service policy lint', 'rules that never match'],
-    ['service policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],
-    ['service policy replay --since 7d --with new.yaml', 'what would change'],
+    ['customshouse policy evaluate --boundary input --data-tag secret.credential', 'block'],
+    ['customshouse policy reload', 'after an edit'],
+    ['customshouse policy test', 'the cases next to the policies'],
+    ['customshouse policy lint', 'rules that never match'],
+    ['customshouse policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],
+    ['customshouse policy replay --since 7d --with new.yaml', 'what would change'],
   ]);
 }
 

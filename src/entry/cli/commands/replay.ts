@@ -29,15 +29,15 @@ export function defineReplay(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ReplayOptions) => runReplay(options, terminal));
   addExamples(command, [
-    ['service replay --transcripts', 'what the present policy would have stopped'],
-    ['service replay --transcripts --config stricter.yaml --json', 'under another configuration'],
+    ['customshouse replay --transcripts', 'what the present policy would have stopped'],
+    ['customshouse replay --transcripts --config stricter.yaml --json', 'under another configuration'],
   ]);
 }
 
 async function runReplay(options: ReplayOptions, terminal: Terminal): Promise<void> {
   if (!options.transcripts)
     throw new CommandFailure(EXIT.usage, 'missing_argument', 'Give --transcripts.', {
-      hint: 'Recorded decisions are replayed by `service policy replay --with FILE`.',
+      hint: 'Recorded decisions are replayed by `customshouse policy replay --with FILE`.',
     });
   const [{ readMachine }, { replayTranscripts }, { printPastDecisions, printPastSummary }] =
     await Promise.all([

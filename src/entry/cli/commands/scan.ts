@@ -39,10 +39,10 @@ export function defineScan(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((text: string | undefined, options: ScanOptions) => runScan(text, options, terminal));
   addExamples(command, [
-    ["service scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
-    ['service scan --boundary output < answer.txt', 'an answer to a user'],
-    ['service scan --structured --json < call.json', 'for a program'],
-    ['service scan --file notes.md', 'a file'],
+    ["customshouse scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
+    ['customshouse scan --boundary output < answer.txt', 'an answer to a user'],
+    ['customshouse scan --structured --json < call.json', 'for a program'],
+    ['customshouse scan --file notes.md', 'a file'],
   ]);
 }
 

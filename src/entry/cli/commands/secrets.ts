@@ -17,10 +17,10 @@ export function defineSecrets(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((names: readonly string[], options: CheckOptions) => checkSecrets(names, options, terminal));
   addExamples(check, [
-    ['service secrets check', 'the backend'],
-    ['service secrets check MAIL_PASSWORD db/prod#password', 'two secrets'],
+    ['customshouse secrets check', 'the backend'],
+    ['customshouse secrets check MAIL_PASSWORD db/prod#password', 'two secrets'],
   ]);
-  addExamples(command, [['service secrets check MAIL_PASSWORD', '']]);
+  addExamples(command, [['customshouse secrets check MAIL_PASSWORD', '']]);
 }
 
 interface CheckOptions {

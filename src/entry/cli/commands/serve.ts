@@ -26,9 +26,9 @@ export function defineServe(command: Command, terminal: Terminal): void {
       (await import('../serve-until-stopped.ts')).serveUntilStopped(options, terminal),
     );
   addExamples(command, [
-    ['service serve', 'http://127.0.0.1:8000, defaults'],
-    ['service serve --mode gateway --port 8910', 'for many agents'],
-    ['service serve --upstream-base-url https://api.openai.com/v1', 'in front of a model provider'],
-    ['service serve --config deploy/service.yaml --workers 4', ''],
+    ['customshouse serve', 'http://127.0.0.1:8000, defaults'],
+    ['customshouse serve --mode gateway --port 8910', 'for many agents'],
+    ['customshouse serve --upstream-base-url https://api.openai.com/v1', 'in front of a model provider'],
+    ['customshouse serve --config deploy/service.yaml --workers 4', ''],
   ]);
 }

@@ -20,11 +20,11 @@ export function defineSessions(command: Command, terminal: Terminal): void {
       resetSession(session_id, options, terminal),
     );
   addExamples(reset, [
-    ['service sessions reset sess-1', 'of all agents in it'],
-    ['service sessions reset sess-1 --agent planner', 'of one'],
-    ['service sessions reset --agent planner', 'its calls without a session ID'],
+    ['customshouse sessions reset sess-1', 'of all agents in it'],
+    ['customshouse sessions reset sess-1 --agent planner', 'of one'],
+    ['customshouse sessions reset --agent planner', 'its calls without a session ID'],
   ]);
-  addExamples(command, [['service sessions reset sess-1', 'after a review']]);
+  addExamples(command, [['customshouse sessions reset sess-1', 'after a review']]);
 }
 
 interface ResetOptions {

@@ -60,14 +60,14 @@ export function defineSetup(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((given: string | undefined, options: SetupOptions) => runSetup(given, options, terminal));
   addExamples(command, [
-    ['service setup', 'all coding agents of this machine'],
-    ['service setup claude-code', 'show the change and confirm it'],
-    ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
-    ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
-    ['service setup --uninstall', 'as it was before'],
-    ['service setup claude-code --shared', 'for a team that commits the settings'],
-    ['service setup langchain', 'writes service_langchain.py here'],
-    ['service setup --list', 'all of them'],
+    ['customshouse setup', 'all coding agents of this machine'],
+    ['customshouse setup claude-code', 'show the change and confirm it'],
+    ['customshouse setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
+    ['customshouse setup cursor --mcp --yes', 'in a script, with the MCP server'],
+    ['customshouse setup --uninstall', 'as it was before'],
+    ['customshouse setup claude-code --shared', 'for a team that commits the settings'],
+    ['customshouse setup langchain', 'writes service_langchain.py here'],
+    ['customshouse setup --list', 'all of them'],
   ]);
 }
 
@@ -75,7 +75,7 @@ async function runSetup(name: string | undefined, options: SetupOptions, termina
   if (options.list) return printSetupNames(options.json === true, terminal);
   if (options.purge && (name !== undefined || !options.uninstall || options.scope === 'user'))
     throw new CommandFailure(EXIT.usage, 'usage', '--purge is for a whole project.', {
-      hint: 'Use it with `service setup --uninstall`, without a name and without --scope user.',
+      hint: 'Use it with `customshouse setup --uninstall`, without a name and without --scope user.',
     });
   if (!options.uninstall && !options.dryRun) {
     const { moveEarlierFolders } = await import('../setup/earlier-folders.ts');
@@ -111,7 +111,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
   }
   if (options.force)
     throw new CommandFailure(EXIT.usage, 'usage', 'Name the agent or framework that is meant.', {
-      hint: '`service setup --list` shows them.',
+      hint: '`customshouse setup --list` shows them.',
     });
   const { findAgents } = await import('../../../coding-agents/setup/find-agents.ts');
   const { readMachine } = await import('../setup/agent-plan.ts');
@@ -128,7 +128,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
   refuseShared({ ...options, scope: choice.scope });
   if (choice.agents.length === 0)
     throw new CommandFailure(EXIT.no, 'agent_not_found', 'No coding agent was found on this machine.', {
-      hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
+      hint: 'Name one, as in `customshouse setup claude-code`; `customshouse setup --list` shows them.',
     });
   await setUpAgents(choice.agents, { ...options, ...choice, doctor: true }, terminal);
 }
@@ -156,6 +156,6 @@ function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, is_h
   if (misplaced === undefined) return;
   const kind = is_host ? 'frameworks' : 'coding agents';
   throw new CommandFailure(EXIT.usage, 'usage', `${misplaced} is for ${kind} only.`, {
-    hint: 'Leave it out; `service setup --list` says which is what.',
+    hint: 'Leave it out; `customshouse setup --list` says which is what.',
   });
 }

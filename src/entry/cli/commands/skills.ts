@@ -14,10 +14,10 @@ export function defineSkills(command: Command, terminal: Terminal): void {
   addListCommand(command, terminal);
   searchCommand(command, terminal);
   addExamples(command, [
-    ['service skills search cards', 'all of them'],
-    ['service skills add pci-dss', 'show what it changes, and install it'],
-    ['service skills list', 'installed skills, and whether their files were changed'],
-    ['service skills remove pci-dss', 'remove it'],
+    ['customshouse skills search cards', 'all of them'],
+    ['customshouse skills add pci-dss', 'show what it changes, and install it'],
+    ['customshouse skills list', 'installed skills, and whether their files were changed'],
+    ['customshouse skills remove pci-dss', 'remove it'],
   ]);
 }
 
@@ -35,10 +35,10 @@ function addCommand(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((source: string, options: AddOptions) => addSkill(source, options, terminal));
   addExamples(command, [
-    ['service skills add pci-dss', 'one that comes with the service'],
-    ['service skills add ./skills/ours --dry-run', 'what a folder would change'],
-    ['service skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
-    ['service skills add ./skills/ours --allow-plugins', 'one with plug-in code that you have reviewed'],
+    ['customshouse skills add pci-dss', 'one that comes with the service'],
+    ['customshouse skills add ./skills/ours --dry-run', 'what a folder would change'],
+    ['customshouse skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
+    ['customshouse skills add ./skills/ours --allow-plugins', 'one with plug-in code that you have reviewed'],
   ]);
 }
 
@@ -54,7 +54,7 @@ function removeCommand(parent: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((name: string, options: RemoveOptions) => removeSkill(name, options, terminal));
-  addExamples(command, [['service skills remove pci-dss', '']]);
+  addExamples(command, [['customshouse skills remove pci-dss', '']]);
 }
 
 interface ListOptions {
@@ -72,7 +72,7 @@ function addListCommand(parent: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((options: ListOptions) => printSkills(options, terminal));
-  addExamples(command, [['service skills list --check', 'in a pipeline']]);
+  addExamples(command, [['customshouse skills list --check', 'in a pipeline']]);
 }
 
 async function printSkills(options: ListOptions, terminal: Terminal): Promise<void> {
@@ -114,8 +114,8 @@ function searchCommand(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'skills', terminal));
   addExamples(command, [
-    ['service skills search health', ''],
-    ['service skills search --registry npm cards', 'published skills too'],
+    ['customshouse skills search health', ''],
+    ['customshouse skills search --registry npm cards', 'published skills too'],
   ]);
 }
 

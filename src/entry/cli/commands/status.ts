@@ -20,8 +20,8 @@ export function defineStatus(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: StatusOptions) => runStatus(options, terminal));
   addExamples(command, [
-    ['service status', ''],
-    ['service status --config /etc/customshouse/service.yaml --json', 'for a monitor'],
+    ['customshouse status', ''],
+    ['customshouse status --config /etc/customshouse/service.yaml --json', 'for a monitor'],
   ]);
 }
 

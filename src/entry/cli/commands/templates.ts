@@ -18,13 +18,13 @@ export function defineTemplates(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .addOption(buildConfigOption())
     .action((name: string | undefined, options: ShowOptions) => showTemplate(name, options, terminal));
-  addExamples(show, [['service templates show finance > policies/finance.yaml', 'start from a pack']]);
+  addExamples(show, [['customshouse templates show finance > policies/finance.yaml', 'start from a pack']]);
   searchCommand(command, terminal);
   installCommand(command, terminal);
   addExamples(command, [
-    ['service templates list', ''],
-    ['service templates show healthcare --format json', ''],
-    ['service templates install healthcare', 'install it, as a skill'],
+    ['customshouse templates list', ''],
+    ['customshouse templates show healthcare --format json', ''],
+    ['customshouse templates install healthcare', 'install it, as a skill'],
   ]);
 }
 
@@ -36,7 +36,7 @@ function searchCommand(parent: Command, terminal: Terminal): void {
     .argument('[words...]', 'all of them must occur')
     .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'templates', terminal));
-  addExamples(search, [['service templates search cards', '']]);
+  addExamples(search, [['customshouse templates search cards', '']]);
 }
 
 function installCommand(parent: Command, terminal: Terminal): void {
@@ -44,7 +44,7 @@ function installCommand(parent: Command, terminal: Terminal): void {
     .command('install')
     .summary('install a template')
     .description(
-      'Install a template below `policies/`, as `service skills add` does. The changes are shown first; `service skills remove` removes it. A package with more than policies is refused.',
+      'Install a template below `policies/`, as `customshouse skills add` does. The changes are shown first; `customshouse skills remove` removes it. A package with more than policies is refused.',
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
     .addOption(buildConfigOption());
@@ -53,8 +53,8 @@ function installCommand(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((source: string, options: AddOptions) => addSkill(source, options, terminal, requireTemplate));
   addExamples(install, [
-    ['service templates install finance', ''],
-    ['service templates install finance --yes', 'in a script'],
+    ['customshouse templates install finance', ''],
+    ['customshouse templates install finance --yes', 'in a script'],
   ]);
 }
 
@@ -62,7 +62,7 @@ async function requireTemplate(skill: Skill): Promise<void> {
   const { isTemplate } = await import('../../../runtime/skills/index.ts');
   if (isTemplate(skill)) return;
   throw new CommandFailure(EXIT.no, 'not_a_template', `\`${skill.name}\` brings more than policies.`, {
-    hint: 'Preview it with `service skills add --dry-run`.',
+    hint: 'Preview it with `customshouse skills add --dry-run`.',
   });
 }
 
@@ -80,7 +80,11 @@ async function showTemplate(
 ): Promise<void> {
   const template_name = argument ?? options.name;
   if (template_name === undefined) {
-    throw new CommandFailure(EXIT.usage, 'usage', 'Name a template; `service templates list` shows them.');
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      'Name a template; `customshouse templates list` shows them.',
+    );
   }
   if (argument !== undefined && options.name !== undefined && argument !== options.name) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');

@@ -23,7 +23,9 @@ export function defineToken(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => showToken(kind, options, terminal));
-  addExamples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
+  addExamples(show, [
+    ['curl -H "authorization: Bearer $(customshouse token show)" ...', 'from another machine'],
+  ]);
   const rotate = command
     .command('rotate')
     .summary('replace a token')
@@ -32,11 +34,11 @@ export function defineToken(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => rotateOne(kind, options, terminal));
-  addExamples(rotate, [['service token rotate operator', '']]);
+  addExamples(rotate, [['customshouse token rotate operator', '']]);
   defineCreate(command, terminal);
   addExamples(command, [
-    ['service token show', 'the agent token'],
-    ['service token create ci --tenant acme --expires-in 90d', 'a key of its own for one program'],
+    ['customshouse token show', 'the agent token'],
+    ['customshouse token create ci --tenant acme --expires-in 90d', 'a key of its own for one program'],
   ]);
 }
 
@@ -57,8 +59,8 @@ async function showToken(kind: TokenKind, options: TokenOptions, terminal: Termi
 
 const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
   agent:
-    'The service creates one when it starts on an address that other machines can reach; `service token rotate` creates one now.',
-  operator: 'The service makes one at its first start; `service token rotate operator` makes one now.',
+    'The service creates one when it starts on an address that other machines can reach; `customshouse token rotate` creates one now.',
+  operator: 'The service makes one at its first start; `customshouse token rotate operator` makes one now.',
 };
 
 async function rotateOne(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
@@ -94,8 +96,8 @@ function defineCreate(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((id: string, options: CreateOptions) => createKey(id, options, terminal));
   addExamples(create, [
-    ['service token create ci', ''],
-    ['service token create support --agent support-bot --expires-in 90d', 'for one agent'],
+    ['customshouse token create ci', ''],
+    ['customshouse token create support --agent support-bot --expires-in 90d', 'for one agent'],
   ]);
 }
 

@@ -22,8 +22,8 @@ export function defineValidate(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => runValidation(options, terminal));
   addExamples(command, [
-    ['service validate', ''],
-    ['service validate --config deploy/service.yaml --json', 'in a pipeline'],
+    ['customshouse validate', ''],
+    ['customshouse validate --config deploy/service.yaml --json', 'in a pipeline'],
   ]);
 }
 

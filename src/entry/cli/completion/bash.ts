@@ -30,7 +30,7 @@ ${writeCommandCases(all)}
   COMPREPLY=()
   while IFS='' read -r i; do COMPREPLY+=("$i"); done < <(compgen -W "$words" -- "$cur")
 }
-complete -o default -F _customshouse_complete ${PROGRAM_NAME} ./service
+complete -o default -F _customshouse_complete ${PROGRAM_NAME} ./${PROGRAM_NAME} ./service
 `;
 }
 

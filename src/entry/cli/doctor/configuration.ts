@@ -84,7 +84,7 @@ async function reportInvalid(
     'config.valid',
     subject,
     `The configuration is not valid, so ${effect}: ${shown}${more}.`,
-    'Fix it, then run `service validate`.',
+    'Fix it, then run `customshouse validate`.',
   );
   return { subject, opened: null, checks: [check] };
 }
@@ -108,7 +108,7 @@ async function checkPolicy(runtime: LocalRuntime, subject: CheckSubject): Promis
       'config.blocks',
       subject,
       `This policy answers \`rm -rf /\` in a shell with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
-      'If that is not intended, check for rules in monitor mode and disabled detectors with `service policy lint`.',
+      'If that is not intended, check for rules in monitor mode and disabled detectors with `customshouse policy lint`.',
     ),
   ];
 }
@@ -242,7 +242,7 @@ async function checkOwner(
       'state.owner',
       subject,
       `${owner} uses another policy than the current configuration.`,
-      'Run `service policy reload`, which also reports what is wrong.',
+      'Run `customshouse policy reload`, which also reports what is wrong.',
     );
   } catch (failure) {
     // Hooks use another socket, so they still decide.
@@ -251,7 +251,7 @@ async function checkOwner(
         'state.owner',
         subject,
         (failure as Error).message,
-        'Then run `service doctor` again.',
+        'Then run `customshouse doctor` again.',
       );
     return buildFailedCheck(
       'state.owner',
@@ -320,7 +320,7 @@ async function checkAuditLog(
         'state.trail',
         subject,
         `The audit log cannot be read: ${message}`,
-        'Try again. If it still fails, run `service audit verify`.',
+        'Try again. If it still fails, run `customshouse audit verify`.',
       ),
     ];
   }

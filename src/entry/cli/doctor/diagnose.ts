@@ -27,7 +27,7 @@ import { type ConfigLocation, checkState, type OpenConfig, openConfig } from './
 import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 
-/** The agents, scopes and folders that `service doctor` examines. */
+/** The agents, scopes and folders that `customshouse doctor` examines. */
 export interface DiagnosisRequest {
   /** `null` for every agent that has a hook of ours. */
   readonly coding_agent: string | null;
@@ -36,7 +36,7 @@ export interface DiagnosisRequest {
   /** A configuration to examine in addition to those that hooks name. */
   readonly config: string | null;
   readonly since_ms: number;
-  /** The words that start this program, as `service setup` writes them. */
+  /** The words that start this program, as `customshouse setup` writes them. */
   readonly program: readonly string[];
   /** The project's folder, without symbolic links. */
   readonly project: string;
@@ -112,7 +112,7 @@ function checkAnyInstalled(
       'coding_agent.installed',
       NO_SUBJECT,
       'No coding agent has a hook of this program.',
-      'Install hooks with `service setup`.',
+      'Install hooks with `customshouse setup`.',
     ),
   ];
 }
@@ -202,7 +202,7 @@ function checkInstalled(
   { coding_agent, scope }: DiagnosisRequest,
 ): readonly DoctorCheck[] {
   const subject: CheckSubject = { ...NO_SUBJECT, coding_agent: name };
-  const next = `service setup ${name}${scope === null ? '' : ` --scope ${scope}`}`;
+  const next = `customshouse setup ${name}${scope === null ? '' : ` --scope ${scope}`}`;
   if (listHooks(files).length === 0)
     return coding_agent === null
       ? []

@@ -34,9 +34,9 @@ export function defineAutoConfig(parent: Command, terminal: Terminal): void {
     runAutoConfig(options, terminal),
   );
   addExamples(command, [
-    ['service intelligence auto-config --path . --show-prompt', 'what would be sent'],
-    ['service intelligence auto-config --path .', 'stage a proposal'],
-    ['service intelligence auto-config --path . --apply', 'show the changes, and ask'],
+    ['customshouse intelligence auto-config --path . --show-prompt', 'what would be sent'],
+    ['customshouse intelligence auto-config --path .', 'stage a proposal'],
+    ['customshouse intelligence auto-config --path . --apply', 'show the changes, and ask'],
   ]);
 }
 
@@ -70,7 +70,7 @@ async function readProjectConfig(root: string, own: Config): Promise<Config> {
     'invalid_configuration',
     'The configuration of the project is not valid.',
     {
-      hint: 'Fix it, then check again with `service validate`.',
+      hint: 'Fix it, then check again with `customshouse validate`.',
     },
   );
 }
@@ -96,7 +96,9 @@ export function defineRecommend(parent: Command, terminal: Terminal): void {
     });
     if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
   });
-  addExamples(command, [['service intelligence recommend --since 7d', 'stage proposals from the last week']]);
+  addExamples(command, [
+    ['customshouse intelligence recommend --since 7d', 'stage proposals from the last week'],
+  ]);
 }
 
 /** Adds `intelligence explain`. */
@@ -105,7 +107,7 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
     parent,
     'explain',
     'explain one event',
-    'Classify and explain one decision, from its metadata and that of up to five events of its session. `service policy explain` shows the rules without a model.',
+    'Classify and explain one decision, from its metadata and that of up to five events of its session. `customshouse policy explain` shows the rules without a model.',
   )
     .argument('<event_id>', 'the event, `evt_...`')
     .action(async (event_id: string, options: AdvisorOptions) => {
@@ -117,7 +119,7 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
       if (options.json) printJson(terminal, done.result);
       else printAdvice(done.result, terminal);
     });
-  addExamples(command, [['service intelligence explain evt_0123456789abcdef01234567', '']]);
+  addExamples(command, [['customshouse intelligence explain evt_0123456789abcdef01234567', '']]);
 }
 
 /** Adds `intelligence compliance`. */
@@ -140,7 +142,7 @@ export function defineComplianceAdvice(parent: Command, terminal: Terminal): voi
     });
     if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
   });
-  addExamples(command, [['service intelligence compliance --framework hipaa', '']]);
+  addExamples(command, [['customshouse intelligence compliance --framework hipaa', '']]);
 }
 
 function parseFramework(name: string): FrameworkId {
@@ -173,7 +175,7 @@ export function defineIntegrate(parent: Command, terminal: Terminal): void {
       if (done !== null) await deliverArtifacts(done, root, options, terminal);
     },
   );
-  addExamples(command, [['service intelligence integrate --target langchain --path .', '']]);
+  addExamples(command, [['customshouse intelligence integrate --target langchain --path .', '']]);
 }
 
 function explainUnknownTarget(target: string): CommandFailure {
@@ -182,7 +184,7 @@ function explainUnknownTarget(target: string): CommandFailure {
     hint:
       agent === undefined
         ? `The targets are ${INTEGRATION_TARGET_NAMES.join(', ')}.`
-        : `${agent.label} is a coding agent, which needs no code: \`service setup ${agent.name}\` installs its hooks.`,
+        : `${agent.label} is a coding agent, which needs no code: \`customshouse setup ${agent.name}\` installs its hooks.`,
   });
 }
 

@@ -96,7 +96,10 @@ async function applyConfirmedChanges(
   if (options.json) return true;
   for (const { path, before } of changes)
     printLine(terminal, `${before === null ? 'created ' : 'replaced'} ${escapeControls(join(root, path))}`);
-  printLine(terminal, 'Undo it with `service intelligence undo`. A running service uses policies at once.');
+  printLine(
+    terminal,
+    'Undo it with `customshouse intelligence undo`. A running service uses policies at once.',
+  );
   return true;
 }
 

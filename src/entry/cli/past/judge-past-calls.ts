@@ -151,6 +151,6 @@ function describeDecision(
     rule_ids,
     action_shown: shown?.text ?? null,
     action_marks: shown?.marks ?? [],
-    allow: is_allowable ? rule_ids.map((id) => `service allow ${id}`) : [],
+    allow: is_allowable ? rule_ids.map((id) => `customshouse allow ${id}`) : [],
   };
 }

@@ -26,7 +26,7 @@ export async function replayTranscripts(
     throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
       details: made.problems,
       lines: made.problems.map(formatProblem),
-      hint: 'Find the problems with `service validate`.',
+      hint: 'Find the problems with `customshouse validate`.',
     });
   return judgePastCalls({ agents, machine, config, policy: made.policy, now_ms: Date.now });
 }

@@ -28,8 +28,8 @@ export function definePolicyExplain(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((event_id: string, options: ExplainOptions) => runExplain(event_id, options, terminal));
   addExamples(command, [
-    ['service policy explain evt_0123456789abcdef01234567', ''],
-    ['service policy explain evt_0123456789abcdef01234567 --all', 'every rule'],
+    ['customshouse policy explain evt_0123456789abcdef01234567', ''],
+    ['customshouse policy explain evt_0123456789abcdef01234567 --all', 'every rule'],
   ]);
 }
 
@@ -91,7 +91,7 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
   printCounterfactual(explanation, terminal);
 }
 
-/** Prints the command that lets the call through, if only findings decided for which `service allow` has an effect. */
+/** Prints the command that lets the call through, if only findings decided for which `customshouse allow` has an effect. */
 async function printAllowCommand(
   { event_id, recorded, explanation }: Reply,
   terminal: Terminal,
@@ -103,7 +103,7 @@ async function printAllowCommand(
     ({ tag, origin }) => origin === 'found' && tag !== null && !isNeverAllowed([tag]),
   );
   if (is_allowable)
-    printLine(terminal, `\nAn operator can allow it: service allow ${event_id} --reason <text>`);
+    printLine(terminal, `\nAn operator can allow it: customshouse allow ${event_id} --reason <text>`);
 }
 
 function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {

@@ -25,8 +25,8 @@ export function definePolicyLint(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: LintOptions) => runLint(options, terminal));
   addExamples(command, [
-    ['service policy lint', ''],
-    ['service policy lint --strict --json', 'in a pipeline'],
+    ['customshouse policy lint', ''],
+    ['customshouse policy lint --strict --json', 'in a pipeline'],
   ]);
 }
 

@@ -42,8 +42,8 @@ export function definePolicyReplay(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: ReplayOptions) => runReplay(options, terminal));
   addExamples(command, [
-    ['service policy replay --since 7d --with new.yaml', 'what a new rule would have done'],
-    ['service policy replay --with next/service.yaml --agent support-bot', 'another configuration'],
+    ['customshouse policy replay --since 7d --with new.yaml', 'what a new rule would have done'],
+    ['customshouse policy replay --with next/service.yaml --agent support-bot', 'another configuration'],
   ]);
 }
 

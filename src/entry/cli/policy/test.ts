@@ -33,8 +33,8 @@ export function definePolicyTest(parent: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((files: string[], options: TestOptions) => runPolicyTest(files, options, terminal));
   addExamples(command, [
-    ['service policy test', ''],
-    ['service policy test policies/payments.test.yaml --json', 'in a pipeline'],
+    ['customshouse policy test', ''],
+    ['customshouse policy test policies/payments.test.yaml --json', 'in a pipeline'],
   ]);
 }
 

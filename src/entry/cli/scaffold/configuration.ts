@@ -21,7 +21,7 @@ const HEAD = `# yaml-language-server: $schema=./schemas/service.schema.json
 #
 # What this service checks, and how it answers. Everything is optional: what is not here has a default that
 # keeps secrets in and personal data masked. A running service picks changes up by itself; a file with a
-# mistake in it changes nothing. Check it with: service validate
+# mistake in it changes nothing. Check it with: customshouse validate
 #
 # \${NAME} takes a value from the environment. Credentials are always written that way.
 `;
@@ -124,7 +124,7 @@ const METRICS = `metrics:
 const AUTH = `auth:
   # true asks callers on this machine for a credential too.
   required: false
-  # Keys of agents' programs: make one with \`service token create\`.
+  # Keys of agents' programs: make one with \`customshouse token create\`.
   api_keys: []
 `;
 

@@ -53,7 +53,7 @@ export const INTERNAL_RULE = `
 `;
 
 export const POLICY_TESTS = `# yaml-language-server: $schema=../../schemas/policy-test.schema.json
-# How the policy must answer. Run these after each change, and in your pipeline: service policy test
+# How the policy must answer. Run these after each change, and in your pipeline: customshouse policy test
 version: v1alpha1
 tests:
   - name: a key does not reach a model

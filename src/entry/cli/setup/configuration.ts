@@ -64,7 +64,7 @@ async function checkConfiguration(
     {
       details: problems,
       lines: problems.map(formatProblem),
-      hint: `Fix it, then run \`service validate --config ${file}\`.`,
+      hint: `Fix it, then run \`customshouse validate --config ${file}\`.`,
     },
   );
 }

@@ -193,7 +193,7 @@ async function addPack(
     await addSkill(pack, { config, yes: true }, { ...terminal, stdout: silent });
   } catch (error) {
     if (!(error instanceof CommandFailure) || error.code !== 'less_strict') throw error;
-    const command = `service skills add ${pack} --config ${config} --allow-less-strict`;
+    const command = `customshouse skills add ${pack} --config ${config} --allow-less-strict`;
     printNotice(
       terminal,
       `The policy pack ${pack} was not added, because it allows more than the policy does: ${command}`,

@@ -16,7 +16,7 @@ export function explainUnknownSetupName(name: string): CommandFailure {
   const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
   const near = longer === undefined ? suggestName(name, setupNames) : `; did you mean \`${longer}\`?`;
   return new CommandFailure(EXIT.usage, 'unknown_name', `There is no \`${name}\` to set up${near || '.'}`, {
-    hint: `There are: ${setupNames.join(', ')}. \`service setup generic\` says what to do elsewhere.`,
+    hint: `There are: ${setupNames.join(', ')}. \`customshouse setup generic\` says what to do elsewhere.`,
   });
 }
 

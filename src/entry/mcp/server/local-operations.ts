@@ -69,7 +69,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
       if (operation.needs === 'live')
         throw new Refusal(
           'unavailable',
-          'No service runs on this machine: start one with `service serve`, or name its configuration with `service mcp --config`.',
+          'No service runs on this machine: start one with `customshouse serve`, or name its configuration with `customshouse mcp --config`.',
         );
       return withLocalRuntime((runtime) =>
         callOperation(operation, input, { runtime, caller, request_id: 'mcp' }),
@@ -105,6 +105,6 @@ function getCaller(operation: AnyOperation, state_dir: string, token: string | u
 }
 
 const NO_TOKEN =
-  'This needs an operator, and agents are not operators. An operator decides with `service approvals` or on the page of the service; an MCP server of an operator has the operator token (`service token show`) as `SERVICE_OPERATOR_TOKEN`.';
+  'This needs an operator, and agents are not operators. An operator decides with `customshouse approvals` or on the page of the service; an MCP server of an operator has the operator token (`customshouse token show`) as `SERVICE_OPERATOR_TOKEN`.';
 const WRONG_TOKEN =
-  'This needs an operator: `SERVICE_OPERATOR_TOKEN` of this server is not the operator token of the service, which `service token show` prints.';
+  'This needs an operator: `SERVICE_OPERATOR_TOKEN` of this server is not the operator token of the service, which `customshouse token show` prints.';

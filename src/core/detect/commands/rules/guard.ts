@@ -31,7 +31,7 @@ export const guardRules: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Has this service approve a request, hand out a credential, or loosen what it checks.',
-    safer: 'service approvals list',
+    safer: 'customshouse approvals list',
     saw: runsDecidingCommand,
     hits: [
       'service approvals approve apr_0123456789abcdef01234567',
@@ -66,7 +66,7 @@ export const guardRules: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Reads keys or tokens in the state folder of this service, or changes what is in it.',
-    safer: 'service logs',
+    safer: 'customshouse logs',
     saw: (command, view) => touchesGroup(command, view, 'state'),
     hits: [
       'cat .service/operator-token',
@@ -91,7 +91,7 @@ export const guardRules: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Changes the configuration, a policy or another document of this service.',
-    safer: 'service policy lint',
+    safer: 'customshouse policy lint',
     saw: (command, view) => touchesGroup(command, view, 'configuration'),
     hits: [
       'sed -i s/block/allow/ policies/coding-agent.yaml',
@@ -121,7 +121,7 @@ export const guardRules: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Changes the settings of a coding agent in which its hooks are.',
-    safer: 'service doctor',
+    safer: 'customshouse doctor',
     saw: (command, view) => touchesGroup(command, view, 'agent_settings'),
     hits: [
       `echo '{"disableAllHooks":true}' > .claude/settings.local.json`,
@@ -203,7 +203,7 @@ export const guardRules: readonly CommandRule[] = [
     programs:
       'pkill killall pgrep kill systemctl service rc-service launchctl docker podman npm pnpm yarn bun sc stop-service taskkill stop-process',
     description: 'Ends or uninstalls this service.',
-    safer: 'service doctor',
+    safer: 'customshouse doctor',
     saw: stopsService,
     hits: [
       'pkill -f service',
