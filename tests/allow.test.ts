@@ -1,4 +1,4 @@
-/** `service allow`: its effect in all workers, its scope and end, its refusals, and its events in the audit log. */
+/** `customshouse allow`: its effect in all workers, its scope and end, its refusals, and its events in the audit log. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -119,7 +119,7 @@ test('only the detectors that decided are allowed', async () => {
     ['git.push_force', 'git.stash_drop'].map((id) => `findings of \`${id}\` ${scope}`),
   );
   const explained = await runInProcess(['policy', 'explain', event_id], { cwd: service.dir });
-  assert.match(explained.stdout, new RegExp(`An operator can allow it: service allow ${event_id}`));
+  assert.match(explained.stdout, new RegExp(`An operator can allow it: customshouse allow ${event_id}`));
 });
 
 test('an expired entry has no effect and is recorded', async () => {
@@ -154,8 +154,8 @@ test('a cause that no entry overrides names the document to change', async () =>
       [await event({ command: 'service approvals approve apr_1' })],
       /never allowlisted/,
     ],
-    ['a secret', ['openai.api_key'], /service fingerprint add/],
-    ['a secret by its event', [await event({ command: secret })], /service fingerprint add/],
+    ['a secret', ['openai.api_key'], /customshouse fingerprint add/],
+    ['a secret by its event', [await event({ command: secret })], /customshouse fingerprint add/],
     ['an allowed event', [await event({ command: 'ls' })], /was allowed/],
     ['an unknown detector', ['git.push_forse'], /did you mean `git\.push_force`/],
     ['an unknown event', ['evt_000000000000000000000000'], /no such event/],

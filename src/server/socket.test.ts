@@ -236,7 +236,7 @@ describe('the operator socket', () => {
       const client = await connectService(state_dir);
       await assert.rejects(client!.call('echo', {}), {
         code: 'unauthenticated',
-        message: /operator-token` cannot be read by this user.*service token rotate operator/,
+        message: /operator-token` cannot be read by this user.*customshouse token rotate operator/,
       });
     } finally {
       renameSync(`${path}.away`, path);

@@ -357,7 +357,7 @@ const HOSTILE: readonly ((command: string, proof: string) => string)[] = [
   (_own, proof) => `x/service hook; touch ${proof}`,
   () => 'payload/service hook',
   () => './payload/service hook --dialect plain --config service.yaml',
-  (_own, proof) => `customshouse hook --config "$(touch ${proof})"`,
+  (_own, proof) => `service hook --config "$(touch ${proof})"`,
   (own, proof) => `${own}; touch ${proof}`,
   (own, proof) => `${own} && touch ${proof}`,
   (own, proof) => `${own}\ntouch ${proof}`,
@@ -419,7 +419,7 @@ test('a command that setup did not write is reported and never run', async () =>
   // One of them begins with another program, so it is not a hook of ours.
   const expected_count = codingAgents.length * (HOSTILE.length + 2);
   assert.deepEqual([tried_count, refused.length, code], [0, expected_count, 1]);
-  for (const { next } of refused) assert.match(next ?? '', /service setup/);
+  for (const { next } of refused) assert.match(next ?? '', /customshouse setup/);
 });
 
 test('hooks of setup block for every agent, and are not run after setup removed them', async () => {

@@ -111,5 +111,5 @@ test('a coding agent is no target, and the refusal names the command for it', ()
     const { code, stderr } = await runInProcess(['intelligence', 'integrate', '--target', 'claude-code'], {
       cwd,
     });
-    assert.deepEqual([code, /service setup claude-code/.test(stderr)], [2, true]);
+    assert.deepEqual([code, /customshouse setup claude-code/.test(stderr)], [2, true]);
   }));

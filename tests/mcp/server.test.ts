@@ -259,7 +259,7 @@ test('without a service the tools decide by themselves, and say what needs one',
     assert.equal((await callTool(client, 'query_audit', { event_id })).said.count, 1);
     const told = await callTool(client, 'health_check', {});
     assert.deepEqual([told.isError, told.said.code], [true, 'unavailable']);
-    assert.match(String(told.said.error), /service serve/);
+    assert.match(String(told.said.error), /customshouse serve/);
   } finally {
     await client.close();
     rmSync(dir, { recursive: true });

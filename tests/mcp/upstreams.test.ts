@@ -359,7 +359,7 @@ test('the user of the client is referred to the approval, and their answer appro
     assert.match(String((await callTool(client, 'turning__pay', { path: 'd' })).said.text), /needs approval/);
     assert.equal(turning.seen.calls.length, length);
     assert.equal(asked.length, 4);
-    assert.match(asked[0]!, /service approvals approve apr_.*accepting here approves nothing/);
+    assert.match(asked[0]!, /customshouse approvals approve apr_.*accepting here approves nothing/);
   } finally {
     await client.close();
   }

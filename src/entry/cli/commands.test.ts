@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [
     code: 2,
     stderr: /data_tags\[0\]/,
   },
-  { args: ['policy', 'reload'], code: 2, stderr: /No service runs[\s\S]*service serve/ },
+  { args: ['policy', 'reload'], code: 2, stderr: /No service runs[\s\S]*customshouse serve/ },
   { args: ['templates', 'list'], code: 0, stdout: /^NAME +SOURCE +ABOUT\n[\s\S]*^healthcare +builtin/m },
   { args: ['templates', 'list', '--json'], code: 0, stdout: /"name":"coding-agent"/ },
   { args: ['templates', 'show', 'finance'], code: 0, stdout: /^policies:$/m },

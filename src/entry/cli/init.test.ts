@@ -77,7 +77,7 @@ test('init without a terminal asks nothing, also when answers are piped in', asy
   await withFolder(async (cwd) => {
     const { code, stdout } = await runProcess(['init', '--path', 'new/place'], { cwd, stdin: 'y\ny\ny\n' });
     assert.equal(code, 0);
-    assert.match(stdout, /service serve --config new\/place\/service\.yaml/);
+    assert.match(stdout, /customshouse serve --config new\/place\/service\.yaml/);
     const text = await readFile(join(cwd, 'new/place/service.yaml'), 'utf8');
     assert.equal(parse(text).intelligence.enabled, false);
   });

@@ -13,14 +13,14 @@ interface Case {
 const CASES: readonly Case[] = [
   { args: ['--version'], code: 0, stdout: [/^\d+\.\d+\.\d+\n$/] },
   { args: ['-V'], code: 0, stdout: [/^\d+\.\d+\.\d+\n$/] },
-  { args: ['--help'], code: 0, stdout: [/Usage: service/, /Start here:/, /validate/] },
-  { args: ['help'], code: 0, stdout: [/Usage: service/] },
+  { args: ['--help'], code: 0, stdout: [/Usage: customshouse/, /Start here:/, /validate/] },
+  { args: ['help'], code: 0, stdout: [/Usage: customshouse/] },
   { args: ['help', 'scan'], code: 0, stdout: [/Usage: customshouse scan/, /Examples:/] },
-  { args: [], code: 2, stderr: [/Usage: service/] },
+  { args: [], code: 2, stderr: [/Usage: customshouse/] },
   {
     args: ['scna'],
     code: 2,
-    stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /See `service help`/],
+    stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /See `customshouse help`/],
   },
   { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
   { args: ['doctor', '--since', 'yesterday'], code: 2, stderr: [/s, m, h, d, w/] },

@@ -18,7 +18,7 @@ function explain(rule_ids: readonly string[], parts: Partial<Verdict> = {}): str
 test('a denial names effect, rule, safer command and setting', () => {
   assert.equal(
     explain(['git.push_force']),
-    'The command rewrites or deletes a branch that others have (`git.push_force`). Instead, for example: `git push --force-with-lease origin topic`. An operator can allow it with `service allow git.push_force`.',
+    'The command rewrites or deletes a branch that others have (`git.push_force`). Instead, for example: `git push --force-with-lease origin topic`. An operator can allow it with `customshouse allow git.push_force`.',
   );
 });
 

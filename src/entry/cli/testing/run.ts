@@ -36,7 +36,7 @@ export interface RunOptions {
 export async function runInProcess(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const [stdout, stderr] = [createCollector(), createCollector()];
   const code = await runProgram(args, {
-    name: 'service',
+    name: 'customshouse',
     cwd: options.cwd,
     env: { ...options.env },
     stdin: Readable.from([Buffer.from(options.stdin ?? '')]),
