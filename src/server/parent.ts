@@ -107,7 +107,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openSerialQueue();
-  const deferred: DeferredParts = { feed: openEventFeed(log), ...NOT_OPEN };
+  const deferred: DeferredParts = { feed: openEventFeed(log, config.audit.export_actions), ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
   const alert_metrics = openAlertMetrics();
   const metrics = config.metrics.enabled ? openParentMetrics(version, config, deferred, alert_metrics) : null;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { escapeLineEnds } from '../../core/json/line-json.ts';
+import { dropAction } from '../../runtime/audit/journal-record.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { formatCsvField } from './format-csv.ts';
 import { openOperationSession } from './run-operation.ts';
@@ -12,12 +13,14 @@ export interface ExportOptions {
   /** Continues after a cursor that an earlier export printed. */
   readonly cursor: string | null;
   readonly config: string | undefined;
+  /** Keeps the shown actions of events: `audit.export_actions`. */
+  readonly exports_actions: boolean;
 }
 
 const PAGE_EVENTS = 1_000;
 const PROGRESS_EVENTS = 10_000;
 
-/** The columns of a table, in order. All other fields are in `metadata`, as JSON. */
+/** The columns of a table, in order. The last one is there only with `audit.export_actions`. */
 const COLUMNS = [
   'event_id',
   'timestamp',
@@ -38,6 +41,7 @@ const COLUMNS = [
   'policy_hash',
   'coverage',
   'metadata',
+  'action_shown',
 ] as const satisfies readonly (keyof AuditEvent)[];
 
 /**
@@ -45,18 +49,23 @@ const COLUMNS = [
  * error. Returns the number of events.
  */
 export async function exportEvents(options: ExportOptions, terminal: Terminal): Promise<number> {
-  const { format, filter, config } = options;
+  const { format, filter, config, exports_actions } = options;
+  const columns = exports_actions ? COLUMNS : COLUMNS.slice(0, -1);
   const asker = await openOperationSession(terminal, config, 'audit_query');
   let cursor: string | null = options.cursor ?? '';
   let count = 0;
   try {
-    if (format === 'csv') await writeText(terminal, `${COLUMNS.join(',')}\r\n`);
+    if (format === 'csv') await writeText(terminal, `${columns.join(',')}\r\n`);
     while (cursor !== null) {
       const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
       const page = (await asker.run(request)) as AuditPage;
       const before = count;
       count += page.count;
-      await writeText(terminal, page.events.map(format === 'csv' ? formatCsvLine : formatJsonLine).join(''));
+      const events = exports_actions ? page.events : page.events.map(dropAction);
+      const lines = events.map((event) =>
+        format === 'csv' ? formatCsvLine(event, columns) : formatJsonLine(event),
+      );
+      await writeText(terminal, lines.join(''));
       cursor = page.next_cursor ?? null;
       const is_mark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
       if (is_mark)
@@ -76,8 +85,8 @@ function formatJsonLine(event: AuditEvent): string {
 }
 
 /** Formats a CSV line. */
-function formatCsvLine(event: AuditEvent): string {
-  const cells = COLUMNS.map((column) => formatCsvCell(event[column]));
+function formatCsvLine(event: AuditEvent, columns: readonly (keyof AuditEvent)[]): string {
+  const cells = columns.map((column) => formatCsvCell(event[column]));
   return `${cells.join(',')}\r\n`;
 }
 

@@ -16,7 +16,8 @@ import {
 } from './filter.ts';
 import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
 import { isSelfTestEvent } from './self-test.ts';
-import type { ActionMarks, AuditEvent, AuditFilter, AuditPage } from './types.ts';
+import { addActions } from './shown-actions.ts';
+import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
   readonly now_ms: () => number;
@@ -87,20 +88,6 @@ async function findPage(index: AuditIndex, filter: AuditFilter, options: QueryOp
     if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
   }
-}
-
-/** Event IDs in one statement. */
-const ACTION_IDS = 500;
-
-async function addActions(index: AuditIndex, events: readonly AuditEvent[]): Promise<readonly AuditEvent[]> {
-  const shown = new Map<string, Pick<AuditEvent, 'action_shown' | 'action_marks'>>();
-  for (let from = 0; from < events.length; from += ACTION_IDS) {
-    const ids = events.slice(from, from + ACTION_IDS).map(({ event_id }) => event_id);
-    const rows = index.db.selectFrom('shown_actions').selectAll().where('event_id', 'in', ids);
-    for (const { event_id, action_shown, action_marks } of await rows.execute())
-      shown.set(event_id, { action_shown, action_marks: JSON.parse(action_marks) as ActionMarks });
-  }
-  return events.map((event) => ({ ...event, ...shown.get(event.event_id) }));
 }
 
 /** Counts the events in the time range that the caller may read. Ignores the other filters. */

@@ -125,6 +125,7 @@ const full = {
   audit: {
     enabled: true,
     log_actions: 'all',
+    export_actions: true,
     log_inputs: true,
     log_argument_shapes: ['a*'],
     log_outputs: true,

@@ -200,6 +200,12 @@ const audit = {
       description:
         'Records tool calls as people see them: name and arguments with secrets, personal data and injections masked, up to 2 KB of each. `blocked`: only those that are blocked or wait for an approval.',
     },
+    export_actions: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Adds the recorded calls to what leaves the audit log: `customshouse audit export`, event streams and telemetry. Evidence packs, metrics and prompts of advisors never contain them.',
+    },
     log_inputs: {
       type: 'boolean',
       default: false,

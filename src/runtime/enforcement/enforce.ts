@@ -182,9 +182,12 @@ export async function recordRuling(
   const crossing = replaceToolName(judged, context.extras);
   const { event_id, endpoint, ports, began_ms } = context;
   let { verdict, approval } = resolved;
+  let action_shown: string | undefined;
   // The one catch around recording: a decision that is not recorded is not given.
   try {
-    await ports.record(buildEvent(resolved, crossing, context));
+    const event = buildEvent(resolved, crossing, context);
+    await ports.record(event);
+    if (ports.logged_texts?.exports_actions === true) action_shown = event.action_shown;
   } catch (fault) {
     ports.onRecordFault?.(fault);
     verdict = buildUnrecordableVerdict(verdict);
@@ -193,7 +196,7 @@ export async function recordRuling(
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   if (context.extras.self_test) return ruling;
   ports.onRuling?.(ruling, crossing, endpoint, scan_ms / 1_000);
-  ports.telemetry?.recordCheck({ ...ruling, crossing, component: endpoint, began_ms });
+  ports.telemetry?.recordCheck({ ...ruling, action_shown, crossing, component: endpoint, began_ms });
   return ruling;
 }
 

@@ -8,17 +8,21 @@ export interface LoggedTexts {
   readonly argument_shapes?: readonly string[];
   /** Which calls are recorded as people see them (default: none). */
   readonly actions?: Config['audit']['log_actions'];
+  /** Telemetry contains these calls too (default: no). */
+  readonly exports_actions?: boolean;
 }
 
-/** Returns what `audit.log_actions`, `log_inputs`, `log_outputs` and `log_argument_shapes` ask for. */
+/** Returns what `audit.log_actions`, `export_actions`, `log_inputs`, `log_outputs` and `log_argument_shapes` ask for. */
 export function readLoggedTexts({
   log_actions,
+  export_actions,
   log_inputs,
   log_outputs,
   log_argument_shapes,
 }: Config['audit']): LoggedTexts {
   return {
     actions: log_actions,
+    exports_actions: export_actions,
     inputs: log_inputs,
     outputs: log_outputs,
     argument_shapes: log_argument_shapes,

@@ -129,7 +129,9 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
     ...(await getRange(rest)),
   };
   const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  const count = await exportEvents({ format, filter, cursor, config }, terminal);
+  const { audit } = await loadCliConfig(terminal, config, 'leave');
+  const exports_actions = audit.export_actions;
+  const count = await exportEvents({ format, filter, cursor, config, exports_actions }, terminal);
   printNotice(terminal, `${formatCount(count, 'event')} exported.`);
 }
 

@@ -19,8 +19,11 @@ export interface EventFeed extends IndexWatcher {
  */
 const WAITING_MAX = 4_194_304;
 
-/** Opens the feed of a service. It serializes no events while there are no readers. */
-export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
+/**
+ * Opens the feed of a service. It serializes no events while there are no readers. With `exports_actions` it sends only the
+ * end of each block: the workers then read the events from the index, which has their shown actions.
+ */
+export function openEventFeed(log: Pick<Log, 'warn'>, exports_actions = false): EventFeed {
   const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
   const remove = (worker: string, turn: number): void => {
     if (workers.get(worker)?.turn === turn) workers.delete(worker);
@@ -31,8 +34,9 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
     onIndexed: (block) => {
       for (const onEvents of watchers) onEvents();
       if (workers.size === 0) return;
-      const events = block.events.map(({ event }) => getText(event));
-      for (const { queue } of workers.values()) queue.add(block, events);
+      const batch = exports_actions ? { from: block.to, to: block.to } : block;
+      const events = exports_actions ? [] : block.events.map(({ event }) => getText(event));
+      for (const { queue } of workers.values()) queue.add(batch, events);
     },
     join: (worker, turn, send) => {
       const queue = openQueue(turn, send, (fault) => {

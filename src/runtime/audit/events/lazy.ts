@@ -10,6 +10,7 @@ interface LazyHub {
 }
 
 interface HubParts {
+  readonly config: { readonly audit: { readonly export_actions: boolean } };
   readonly coordinator: {
     readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
     readonly syncIndex: () => Promise<void>;
@@ -18,7 +19,10 @@ interface HubParts {
 }
 
 /** Opens the event hub on first use, because only readers of the event stream need it. */
-export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
+export function openLazyHub(
+  { config, coordinator, log }: HubParts,
+  index: () => Promise<AuditIndex>,
+): LazyHub {
   const opened = createLazyValue(load);
   let is_closed = false;
   const requestFeed = (turn: number, wanted: boolean): Promise<number> => {
@@ -44,7 +48,7 @@ export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise
     const hub = openEventHub({
       join: (turn) => requestFeed(turn, true),
       leave: (turn) => requestFeed(turn, false),
-      read: async (from, to) => readStreamPage(await index(), from, to),
+      read: async (from, to) => readStreamPage(await index(), from, to, config.audit.export_actions),
       find: async (event_id) => {
         const found = await findStreamPosition(await index(), event_id);
         if (found !== null) return found;

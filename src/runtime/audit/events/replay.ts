@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { indexPosition as position } from '../arrivals.ts';
 import type { AuditIndex } from '../audit-index.ts';
+import { addActions } from '../shown-actions.ts';
 import type { AuditEvent } from '../types.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { StreamedEvent } from './types.ts';
@@ -13,8 +14,13 @@ export interface StreamPage {
 
 const PAGE_ROWS = 500;
 
-/** Reads one page of the events after `from`, up to and including `to`. */
-export async function readStreamPage(index: AuditIndex, from: number, to: number): Promise<StreamPage> {
+/** Reads one page of the events after `from`, up to and including `to`. `with_actions` adds their shown actions. */
+export async function readStreamPage(
+  index: AuditIndex,
+  from: number,
+  to: number,
+  with_actions: boolean,
+): Promise<StreamPage> {
   const rows = await index.db
     .selectFrom('audit_events')
     .select([position.as('position'), 'event'])
@@ -23,8 +29,10 @@ export async function readStreamPage(index: AuditIndex, from: number, to: number
     .orderBy(position)
     .limit(PAGE_ROWS)
     .execute();
+  const events = rows.map(({ event }) => JSON.parse(event) as AuditEvent);
+  const shown = with_actions ? await addActions(index, events) : events;
   return {
-    events: rows.map(({ event }) => buildStreamedEvent(JSON.parse(event) as AuditEvent)),
+    events: shown.map(buildStreamedEvent),
     to: rows.length < PAGE_ROWS ? to : rows.at(-1)!.position,
   };
 }

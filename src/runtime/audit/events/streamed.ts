@@ -7,7 +7,7 @@ import {
   type StreamScope,
 } from './types.ts';
 
-/** Builds the event that readers receive. It has metadata only, never the text that was evaluated. */
+/** Builds the event that readers receive. It has metadata only, and the shown action if the event has it. */
 export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
   const shown: StreamEvent = {
     timestamp: event.timestamp,
@@ -19,6 +19,7 @@ export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
     agent_id: event.agent_id,
     tenant_id: event.tenant_id,
     data_tags: event.data_tags,
+    ...(event.action_shown !== undefined && { action_shown: event.action_shown }),
   };
   return { event: shown, caller_id: event.caller_id, json: JSON.stringify(shown) };
 }

@@ -1,6 +1,6 @@
 import type { Action, Boundary, Decision, Tag } from '../../../core/types/index.ts';
 
-/** An audit event as readers of the event stream receive it. Plain JSON, without the text that was evaluated. */
+/** An audit event as readers of the event stream receive it. Plain JSON, without the evaluated text. */
 export interface StreamEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly timestamp: string;
@@ -14,6 +14,8 @@ export interface StreamEvent {
   readonly agent_id: string;
   readonly tenant_id: string;
   readonly data_tags: readonly Tag[];
+  /** The call as people see it, if `audit.export_actions` lets it leave. */
+  readonly action_shown?: string;
 }
 
 /** The fields that a reader may filter the stream by. */

@@ -39,7 +39,7 @@ function getActionType({ decision, action }: DecisionOutcome): GuardrailOutcome[
  * @param hash_key - `null` for no hash
  */
 export function buildGuardrailAttributes(
-  { event_id, verdict: judged, crossing, component, scan_duration_ms }: CheckRecord,
+  { event_id, verdict: judged, crossing, action_shown, component, scan_duration_ms }: CheckRecord,
   { verdict, action }: GuardrailOutcome,
   hash_key: string | null,
 ): Attributes {
@@ -62,6 +62,7 @@ export function buildGuardrailAttributes(
     ...buildIdentityAttributes(crossing),
     'gen_ai.tool.name': truncateName(crossing.tool),
     'customshouse.event.id': event_id,
+    'customshouse.action.shown': action_shown,
     'customshouse.coverage': judged.coverage.status,
     'customshouse.scan.duration_ms': scan_duration_ms,
   };

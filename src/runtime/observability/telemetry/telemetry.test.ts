@@ -127,6 +127,27 @@ test('a check is a span with what was found right and what was done', async () =
   assert.match(String(resource['service.instance.id']), /^[0-9a-f-]{36}$/);
 });
 
+test('spans have a shown action only with audit.export_actions', async () => {
+  for (const exports_actions of [false, true]) {
+    const collector = await startCollector();
+    const { telemetry } = await watch(collector.url);
+    const call = {
+      ...buildExampleCrossing(`key ${SECRET} ${MARKER}`),
+      boundary: 'action',
+      phase: 'request',
+    } as const;
+    const logged_texts = { inputs: false, outputs: false, actions: 'all', exports_actions } as const;
+    const ports = { ...buildExamplePorts([]), logged_texts, telemetry };
+    await enforce({ ...call, tool: 'note' }, caller, 'intercept_tool', ports);
+    await telemetry.close();
+    const [span] = collector.spans();
+    const expected = exports_actions ? `note "key [REDACTED] ${MARKER}"` : undefined;
+    assert.equal(span?.attributes['customshouse.action.shown'], expected);
+    assert.equal(JSON.stringify(collector.requests).includes(MARKER), exports_actions);
+    await collector.close();
+  }
+});
+
 test('what monitor mode would have done is the verdict, and what was done all the same the action', async () => {
   const { attributes } = await traceCheck(`SSN ${SSN}`);
   assert.equal(attributes['gen_ai.guardrail.verdict.type'], 'deny');

@@ -3,8 +3,8 @@ import type { ApiFamilyName } from '../../../core/wire/families/index.ts';
 import type { WireFormat, WireUsage } from '../../../core/wire/wire-format.ts';
 
 /**
- * Reports decisions and calls to providers to an OpenTelemetry collector. Its methods never throw, never block, and
- * report no text. Absent if telemetry is disabled.
+ * Reports decisions and calls to providers to an OpenTelemetry collector. Its methods never throw and never block.
+ * They report no text, except `action_shown`. Absent if telemetry is disabled.
  */
 export interface Telemetry {
   /** Runs the work of one request. Spans within it join the caller's trace. */
@@ -24,6 +24,8 @@ export interface CheckRecord {
   readonly event_id: string;
   readonly verdict: Verdict;
   readonly crossing: Crossing;
+  /** The call as people see it, if `audit.export_actions` lets it leave. */
+  readonly action_shown?: string | undefined;
   /** The metric label of the check, `scan_input`. */
   readonly component: string;
   /** The duration of `judge`, in whole milliseconds. */
