@@ -87,6 +87,19 @@ test('a newer source is in the next bundle, and where none is newer nothing is b
   assert.match((await refuse()).stderr, new RegExp(SENTENCE));
 });
 
+test('the bundle searches with an edited detector', async () => {
+  const path = join(checkout, 'src/core/detect/detectors/secrets/digitalocean.ts');
+  const text = readFileSync(path, 'utf8');
+  const token = `${'doq'}_v1_${'0f3a9c5e7b12d846'.repeat(4)}`;
+  const scan = (): Promise<CheckoutRun> =>
+    runProgram([join(checkout, 'service'), 'scan', `see ${token}`], { cwd: dir, env });
+  assert.equal((await scan()).code, 0);
+  writeFileSync(path, text.replaceAll('do[opr]_v1_', 'do[opqr]_v1_'));
+  assert.deepEqual([(await scan()).code, (await scan()).code], [1, 1]);
+  writeFileSync(path, text);
+  assert.equal((await scan()).code, 0);
+});
+
 test('a checkout that was moved builds its own bundle', async () => {
   const moved = `${checkout}-moved`;
   renameSync(checkout, moved);

@@ -2,6 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
+import { collectNotations } from '../../src/core/detect/matching/scanner.ts';
+import { isSerializedFrom } from '../../src/core/detect/matching/serialized-tree.ts';
+import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 
 /** Packages of hundreds of small files. All others are loaded from `node_modules`. */
 const BUNDLED_PACKAGES = ['kysely', 'typebox'];
@@ -29,10 +34,21 @@ export async function bundleProgram(out: string): Promise<readonly string[]> {
     platform: 'node',
     legalComments: 'none',
     metafile: true,
+    define: serializeDetectors(),
     logLevel: 'error',
     plugins: [createPackagesPlugin(), createPathsPlugin()],
   });
   return Object.keys(metafile.inputs).filter((path) => path.startsWith('src/'));
+}
+
+/**
+ * Returns the table of the detectors, with which a start reads only the detectors that it needs. It is left out if a
+ * detector was edited since the tree of anchors was generated: the program then makes the tree again.
+ */
+function serializeDetectors(): Record<string, string> {
+  const is_current = isSerializedFrom(collectNotations(builtinFiles.flatMap((file) => file())), anchorTree);
+  if (!is_current) return {};
+  return { DETECTOR_TABLE: JSON.stringify(JSON.stringify(serializeDetectorTable(builtinFiles))) };
 }
 
 function createPackagesPlugin(): Plugin {
