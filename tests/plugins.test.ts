@@ -23,7 +23,9 @@ const ORDER = {
 };
 const exporting = (value: unknown): string => `export default ${JSON.stringify(value)};\n`;
 
-const PLUGINS = { files: ['plugins/*.mjs'], packages: ['customshouse-plugin-example'], timeout_ms: 2000 };
+const PLUGINS = { files: ['plugins/*.mjs'], packages: ['customshouse-plugin-example'], timeout_ms: 5000 };
+/** Blocks its thread without load, so that it takes no time from the good plug-ins next to it. */
+const HANG = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
 const POLICIES = [
   { name: 'mask', boundary: 'input', data_tags: ['internal'], action: 'redact' },
   { name: 'mask-answers', boundary: 'output', data_tags: ['internal'], action: 'redact' },
@@ -40,8 +42,8 @@ before(async () => {
     files: {
       'plugins/orders.mjs': exporting(ORDER),
       'plugins/throws.mjs': 'throw new Error("no luck");',
-      'plugins/hangs.mjs': 'for (;;);',
-      'plugins/reading-hangs.mjs': 'export default { get detectors() { for (;;); } };',
+      'plugins/hangs.mjs': HANG,
+      'plugins/reading-hangs.mjs': `export default { get detectors() { ${HANG} } };`,
       'plugins/taken.mjs': exporting({ ...ORDER, name: 'taken' }),
       'plugins/misshapen.mjs': exporting({ ...ORDER, name: 'misshapen', adaptors: [] }),
       'node_modules/customshouse-plugin-example/package.json': readFileSync(
@@ -100,8 +102,8 @@ test('the service starts with those that are good, and says of each other why it
     ['plugins/orders.mjs', 'active', /^$/],
     ['customshouse-plugin-example', 'active', /^$/],
     ['plugins/throws.mjs', 'rejected', /no luck/],
-    ['plugins/hangs.mjs', 'rejected', /within 2000 ms/],
-    ['plugins/reading-hangs.mjs', 'rejected', /within 2000 ms/],
+    ['plugins/hangs.mjs', 'rejected', /within 5000 ms/],
+    ['plugins/reading-hangs.mjs', 'rejected', /within 5000 ms/],
     ['plugins/taken.mjs', 'rejected', /taken by another detector/],
     ['plugins/misshapen.mjs', 'rejected', /unknown key `adaptors`/],
   ];
@@ -111,6 +113,8 @@ test('the service starts with those that are good, and says of each other why it
     assert.match(why, reason, path);
     if (status === 'rejected') assert.ok(service.logs().includes(`The plug-in ${path} is left out.`), path);
   }
+  // Each later command and reload would wait for them again.
+  for (const name of ['hangs', 'reading-hangs']) rmSync(join(service.dir, `plugins/${name}.mjs`));
 });
 
 test('what they look for is found by every worker, at the command line, and nowhere without them', async () => {
@@ -151,8 +155,7 @@ test('one that breaks while the service runs is kept as it was, and one that is 
   const still = await ask('/v1/plugins');
   assert.equal(still.plugins.find(({ path }: Body) => path === 'plugins/orders.mjs').status, 'active');
   writeFileSync(join(service.dir, 'plugins/orders.mjs'), exporting({ ...ORDER, version: '2.0.1' }));
-  for (const name of ['throws', 'hangs', 'reading-hangs', 'taken', 'misshapen'])
-    rmSync(join(service.dir, `plugins/${name}.mjs`));
+  for (const name of ['throws', 'taken', 'misshapen']) rmSync(join(service.dir, `plugins/${name}.mjs`));
   assert.equal((await ask('/v1/policies/reload', {})).reloaded ?? true, true);
   const { plugins } = await everyWorker(() => ask('/v1/plugins'));
   assert.deepEqual(

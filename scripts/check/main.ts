@@ -6,6 +6,7 @@ import { locateComponent } from '../components/components.ts';
 import { checkByCommand, reportSkippedCheck } from './command.ts';
 import { sortHeaviestFirst } from './order.ts';
 import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
+import { readProcessorSeconds } from './processor-time.ts';
 import { retryFailedFiles } from './retry.ts';
 import { checkByTests } from './tests.ts';
 
@@ -37,7 +38,9 @@ const outcomes = quick
   : await retryFailedFiles(first, (file) => checkByTests(file, [file], console.log, flags), console.log);
 const verdict = judgeOutcomes(outcomes, process.env.CI === 'true' && !quick);
 console.log(`\n${getSummary(outcomes, performance.now() - began_ms)}`);
-console.log(`processor time: ${readProcessorSeconds()} s on ${availableParallelism()} cores`);
+console.log(
+  `processor time: ${Math.round(readProcessorSeconds() ?? 0)} s on ${availableParallelism()} cores`,
+);
 console.log(verdict.reason);
 // Once more at the end, where a reader of a long log begins.
 for (const { ok, name, output } of outcomes)
@@ -52,14 +55,6 @@ function useMemoryFolder(): void {
   const runs_programs = mounts.some((line) => line.includes(` ${folder} tmpfs `) && !line.includes('noexec'));
   const { bavail, bsize } = statfsSync(folder);
   if (runs_programs && bavail * bsize >= MEMORY_BYTES_MIN) process.env.TMPDIR = folder;
-}
-
-/** Returns the round's processor time in all its processes; `null` where there is no `/proc`. */
-function readProcessorSeconds(): number | null {
-  if (!existsSync('/proc/self/stat')) return null;
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ');
-  // Hundredths of a second in user and system mode: of this process, then of its ended descendants.
-  return Math.round(fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100);
 }
 
 type Stage = () => Promise<Outcome>;
@@ -89,6 +84,8 @@ function* listStaticStages(): Generator<Stage> {
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
   yield () => checkByCommand('quality', [process.execPath, 'scripts/quality/main.ts', '--check']);
   yield bundleProgram;
+  // Else the first hooks of the tests build it in their own eight seconds.
+  yield () => checkByCommand('hook', [process.execPath, 'scripts/hook/main.ts']);
   if (!quick) yield () => checkByCommand('console', [process.execPath, 'scripts/console/main.ts', '--check']);
 }
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 
-const LONGEST_FILES_SHOWN = 10;
+const HEAVIEST_FILES_SHOWN = 40;
 
 /** The result of one stage of the checks. */
 export interface Outcome {
@@ -23,6 +23,8 @@ export interface FileOutcome {
   readonly ok: boolean;
   readonly counts: Counts;
   readonly duration_ms: number;
+  /** Seconds of the file and its programs; 0 where they cannot be measured. */
+  readonly processor_s?: number;
   /** The failures of a failed file; else the end of what the file printed. */
   readonly output: string;
   /** `true` if the file failed, and passed when it ran again. */
@@ -67,7 +69,7 @@ export function judgeOutcomes(outcomes: readonly Outcome[], in_ci: boolean): { o
 }
 
 /**
- * Returns the summary: a line per stage, the longest files, the skipped checks, and the totals in the format of Node's test
+ * Returns the summary: a line per stage, the files that took most processor time, the skipped checks, and the totals in the format of Node's test
  * runner.
  */
 export function getSummary(outcomes: readonly Outcome[], duration_ms: number): string {
@@ -88,15 +90,18 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
     `# unstable ${unstable.length}`,
     `# duration_ms ${Math.round(duration_ms)}`,
   ];
-  return [...stages, ...listLongestFiles(outcomes), ...skipped, ...unstable, ...totals].join('\n');
+  return [...stages, ...listHeaviestFiles(outcomes), ...skipped, ...unstable, ...totals].join('\n');
 }
 
-function listLongestFiles(outcomes: readonly Outcome[]): string[] {
+function listHeaviestFiles(outcomes: readonly Outcome[]): string[] {
   return outcomes
     .flatMap(({ files = [] }) => files)
-    .sort((one, other) => other.duration_ms - one.duration_ms)
-    .slice(0, LONGEST_FILES_SHOWN)
-    .map(({ file, duration_ms }) => `longest: ${formatPath(file)} ${formatSeconds(duration_ms)}`);
+    .sort((one, other) => (other.processor_s ?? 0) - (one.processor_s ?? 0))
+    .slice(0, HEAVIEST_FILES_SHOWN)
+    .map(
+      ({ file, duration_ms, processor_s = 0 }) =>
+        `heaviest: ${processor_s.toFixed(1).padStart(6)} s of processor time, ${formatSeconds(duration_ms)}  ${formatPath(file)}`,
+    );
 }
 
 export function listUnstableFiles(outcomes: readonly Outcome[]): readonly FileOutcome[] {

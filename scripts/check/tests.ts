@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
 import {
@@ -32,6 +34,7 @@ export async function checkByTests(
   const addFailures = (file: string | undefined, found: readonly string[]): void => {
     if (found.length > 0) failures.set(file ?? '', [...(failures.get(file ?? '') ?? []), ...found]);
   };
+  const times = openProcessorTimes();
   const events = run({
     files: [...files],
     execArgv: ['--import', import.meta.resolve('./deadline.ts'), ...flags],
@@ -55,6 +58,7 @@ export async function checkByTests(
   for (const file of files)
     if (!summaries.has(file))
       addFailures(file, [`FAILED ${formatPath(file)}\n  ended without a summary of its tests`]);
+  const processor_s = times.close();
   return {
     name,
     ok: files.length > 0 && failures.size === 0,
@@ -62,9 +66,25 @@ export async function checkByTests(
     output: [...failures.values()].flat().join('\n\n'),
     counts: sumCounts([...summaries.values()].map(({ counts }) => counts)),
     skipped,
-    files: [...new Set([...files, ...failures.keys()])].map((file) =>
-      buildFileOutcome(file, summaries, failures, printed),
-    ),
+    files: [...new Set([...files, ...failures.keys()])].map((file) => ({
+      ...buildFileOutcome(file, summaries, failures, printed),
+      processor_s: processor_s.get(file) ?? 0,
+    })),
+  };
+}
+
+/** Opens the file to which each test file appends its processor time. `close` returns the seconds by test file. */
+function openProcessorTimes(): { readonly close: () => ReadonlyMap<string, number> } {
+  const folder = mkdtempSync(join(tmpdir(), 'processor-times-'));
+  const path = join(folder, 'times');
+  writeFileSync(path, '');
+  process.env.PROCESSOR_TIMES = path;
+  return {
+    close: () => {
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+      rmSync(folder, { recursive: true });
+      return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseFloat(line)]));
+    },
   };
 }
 

@@ -1,11 +1,15 @@
 /** Pages of the console on a service with real decisions: they open, stay accessible, show hostile names as text, and decide. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { consoleSkipReason, launchChromium, signInToConsole } from '../support/console-browser.ts';
+import {
+  consoleSkipReason,
+  findAccessibilityFaults,
+  launchChromium,
+  signInToConsole,
+} from '../support/console-browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const skip = consoleSkipReason;
@@ -96,7 +100,6 @@ async function openPath(page: Page, path: string): Promise<void> {
 test('each page opens in both themes and at both widths, without a serious fault of accessibility', {
   skip,
 }, async () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   let pages = 0;
   const views = [
     { width: 1440, theme: 'light' },
@@ -107,13 +110,7 @@ test('each page opens in both themes and at both widths, without a serious fault
     const { page, context, faults } = await signInToConsole(browser, service, user, view);
     for (const path of PATHS) {
       await openPath(page, path);
-      // Through the debugger, because the policy of the page allows no script of another origin.
-      await page.evaluate(axe);
-      const found = (await page.evaluate(
-        'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((v) => `${v.impact} ${v.id} ${v.nodes[0].html}`))',
-      )) as string[];
-      const serious = found.filter((line) => /^(serious|critical)/.test(line));
-      assert.deepEqual(serious, [], `${path} ${view.theme}`);
+      assert.deepEqual(await findAccessibilityFaults(page), [], `${path} ${view.theme}`);
       const name = path.replaceAll(/\W+/g, '-').replace(/^-|-$/g, '') || 'overview';
       await page.screenshot({ path: join(SHOTS, `${name}-${view.width}-${view.theme}.png`) });
       pages++;

@@ -31,7 +31,8 @@ function openCopy(with_agent: boolean) {
     project,
     run: (...words: string[]) => start('src/entry/cli/main.ts', words, ''),
     hook: (words: readonly string[], payload: object) =>
-      start('src/entry/hook/main.ts', ['hook', ...words], JSON.stringify(payload)),
+      // A machine under load starts the sources of the hook in more than its own eight seconds.
+      start('src/entry/hook/main.ts', ['hook', '--timeout-ms', '60000', ...words], JSON.stringify(payload)),
   };
 }
 

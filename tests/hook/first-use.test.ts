@@ -48,7 +48,10 @@ for (const scope of ['project', 'user'] as const)
     assert.deepEqual(listFiles(project), scope === 'user' ? [] : ['.claude/settings.json']);
     assert.ok(doctor.tried > 0 && doctor.tried === doctor.blocking, done.stdout);
     const settings = join(scope === 'user' ? home : project, '.claude/settings.json');
-    const { command } = JSON.parse(readFileSync(settings, 'utf8')).hooks.PreToolUse[0].hooks[0];
+    const installed = JSON.parse(readFileSync(settings, 'utf8')).hooks.PreToolUse[0].hooks[0].command;
+    assert.match(installed, / --config /);
+    // A machine under load may take more than the hook's own eight seconds.
+    const command = installed.replace(' --config ', ' --timeout-ms 60000 --config ');
     const answer = (line: string) => {
       const call = {
         hook_event_name: 'PreToolUse',

@@ -1,5 +1,6 @@
 /** Chromium with the console of a running service, for tests of its pages. */
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { TestService } from './service.ts';
@@ -99,4 +100,40 @@ export async function signInToConsole(
   await opened.page.getByRole('button', { name: 'Set password and sign in' }).click();
   await opened.page.locator('main#page h1').waitFor();
   return opened;
+}
+
+const AXE_FILE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Returns the findings of axe on a part of the page as it is: impact, rule and element. */
+export async function runAxe(page: Page, part = 'html', rules?: readonly string[]): Promise<string[]> {
+  // Through the debugger, because the policy of the page allows no script of another origin.
+  await page.evaluate(readFileSync(AXE_FILE, 'utf8'));
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
+  return await page.evaluate(
+    `axe.run(${JSON.stringify(part)}, ${JSON.stringify(options)}).then(({ violations }) =>
+      violations.map(({ impact, id, nodes }) => impact + ' ' + id + ' ' + nodes[0].html))`,
+  );
+}
+
+/** Returns the serious findings of axe on the page as it is. */
+export async function findAccessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
+  return (await runAxe(page, 'html', rules)).filter((line) => /^(?:serious|critical) /.test(line));
+}
+
+/**
+ * Returns the serious findings of axe on a light page, and then on the same page in the dark theme, which differs in its
+ * colors alone. The page is light again afterwards.
+ */
+export async function findFaultsInBothThemes(page: Page): Promise<string[]> {
+  const light = await findAccessibilityFaults(page);
+  await showTheme(page, 'dark');
+  const dark = await findAccessibilityFaults(page, ['color-contrast']);
+  await showTheme(page, 'light');
+  return [...light, ...dark.map((line) => `dark: ${line}`)];
+}
+
+/** Changes the preference of the operating system, which the page follows. */
+export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.locator(`html[data-theme="${theme}"]`).waitFor();
 }

@@ -17,8 +17,8 @@ const GROWTH_MAX = 2;
 /** Maximum units that one attempt of a pattern may scan. */
 const REACH_MAX = 100_000;
 
-/** Each fourth example is tried, and each in the nightly round. */
-const STEP = process.env.NIGHTLY === undefined ? 4 : 1;
+/** Each twelfth beginning of an example is tried, and each in the nightly round. */
+const STEP = process.env.NIGHTLY === undefined ? 12 : 1;
 
 /** Encodings of a text piece that add work for decoding. */
 const DISGUISES: readonly string[] = [
@@ -76,7 +76,7 @@ test('text made of a detector’s own pieces takes work in proportion to its len
     const growth = measureWork(piece, LONG) / measureWork(piece, SHORT);
     assert.ok(growth <= GROWTH_MAX, `${growth.toFixed(1)} times per unit: ${JSON.stringify(piece)}`);
   }
-  assert.ok(pieces.size > 200, `${pieces.size} pieces`);
+  assert.ok(pieces.size * STEP > 800, `${pieces.size} pieces`);
 });
 
 test('a pattern examines a bounded number of units', () => {
