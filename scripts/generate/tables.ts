@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
 import type { CodingAgent } from '../../src/coding-agents/record/coding-agent.ts';
 import { formatHookCommand } from '../../src/coding-agents/record/hook-command.ts';
+import { PACKAGE_NAME } from '../../src/core/names.ts';
 import { apiFamilies } from '../../src/core/wire/families/index.ts';
 import { wireFormats } from '../../src/core/wire/formats/index.ts';
 import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
@@ -70,7 +71,7 @@ function describeHook({ name, label, settings }: CodingAgent): readonly string[]
   const { wanted_hooks, hook_format, needs_event, guards_exit, leaves_open } = settings;
   const [first] = wanted_hooks;
   const command = formatHookCommand({
-    program: ['service'],
+    program: [PACKAGE_NAME],
     config: '/path/service.yaml',
     dialect: name,
     event: needs_event ? first!.event : null,
