@@ -24,7 +24,8 @@ export async function renderCommandLinePage(): Promise<string> {
   return `${[HEAD, ...sections].join('\n\n')}\n`;
 }
 
-function createSilentTerminal(): Parameters<typeof buildProgram>[0] {
+/** Returns a terminal that prints nothing. */
+export function createSilentTerminal(): Parameters<typeof buildProgram>[0] {
   const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   return {
     ...{ name: 'customshouse', cwd: '/', env: {}, interactive: false, exit_code: 0 },

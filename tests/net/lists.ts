@@ -1,0 +1,50 @@
+import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
+import { STATUS } from '../../src/entry/web/errors.ts';
+import { type AlertJobParts, buildAlertJobs } from '../../src/features/alerts/jobs.ts';
+import { ALERT_STATUSES } from '../../src/features/alerts/types.ts';
+import { EVENT_KINDS } from '../../src/features/compliance/event-kinds.ts';
+import {
+  OPERATOR_PERMISSIONS,
+  PERMISSIONS,
+  ROLE_PERMISSIONS,
+  ROLES,
+  SERVICE_PERMISSIONS,
+} from '../../src/runtime/config/permissions.ts';
+import { ALERT_SOURCES } from '../../src/runtime/config/schema-alert-rules.ts';
+import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import { buildMaintenanceJobs, buildOutboxQueues } from '../../src/server/maintenance-jobs.ts';
+
+const unused = () => Promise.reject(new Error('no job runs here'));
+
+/** Returns the names that users and their programs depend on and that no generated page has, one a line. */
+export async function collectLists(): Promise<string> {
+  const loaded = await loadConfig({ path: null, env: {}, cwd: '/nowhere', secrets: 'leave' });
+  if (!loaded.ok) throw new Error('the default configuration does not load');
+  const parts = {
+    config: loaded.config,
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, flush: async () => {} },
+    store: unused,
+    ports: () => {
+      throw new Error('no job runs here');
+    },
+    index: unused,
+    alerts: unused,
+    started_ms: 0,
+    alert_metrics: { countFired: () => {} },
+  } satisfies AlertJobParts & Parameters<typeof buildMaintenanceJobs>[0];
+  const jobs = [...buildMaintenanceJobs(parts), ...buildAlertJobs(parts)];
+  const lines = [
+    ...ALERT_SOURCES.map((name) => `alert source ${name}`),
+    ...ALERT_STATUSES.map((name) => `alert status ${name}`),
+    ...alertChannelDrivers.map(({ name }) => `alert channel ${name}`),
+    ...Object.entries(STATUS).map(([code, status]) => `error code ${code} ${status}`),
+    ...EVENT_KINDS.map((name) => `event kind ${name}`),
+    ...jobs.map(({ name, every_ms }) => `job every ${every_ms} ms: ${name}`),
+    ...buildOutboxQueues(parts).map(({ name }) => `outbox queue ${name}`),
+    ...PERMISSIONS.map((name) => `permission ${name}`),
+    ...OPERATOR_PERMISSIONS.map((name) => `permission of people only ${name}`),
+    ...SERVICE_PERMISSIONS.map((name) => `permission on all tenants only ${name}`),
+    ...ROLES.flatMap((role) => ROLE_PERMISSIONS[role].map((name) => `role ${role} ${name}`)),
+  ];
+  return `${lines.sort().join('\n')}\n`;
+}
