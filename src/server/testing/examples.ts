@@ -1,10 +1,12 @@
 /** Small values that the tests of this layer share. */
 
 import { DETECTION } from '../../core/testing/policies.ts';
-import type { Crossing, Policy, Rule } from '../../core/types/index.ts';
+import type { Policy, Rule } from '../../core/types/index.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
+
+export { buildExampleCrossing } from './example-crossing.ts';
 
 /** Concatenated, so that no secret scanner reports it as a real secret. */
 export const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
@@ -63,23 +65,6 @@ export const policy: Policy = {
   limits: { text_bytes_max: 1_000, depth_max: 16, nodes_max: 1_000, findings_max: 100 },
   redaction: { typed: false },
 };
-
-export function buildExampleCrossing(text: string, parts: Partial<Crossing> = {}): Crossing {
-  return {
-    boundary: 'input',
-    phase: null,
-    content: { kind: 'text', text },
-    tenant_id: 'default',
-    agent_id: 'agent-1',
-    session_id: null,
-    source_agent_id: null,
-    destination_agent_id: null,
-    tool: null,
-    declared_tags: [],
-    now_ms: Date.UTC(2026, 10, 21, 12),
-    ...parts,
-  };
-}
 
 /** Ports that store recorded events in `events` and number the event ids. */
 export function buildExamplePorts(

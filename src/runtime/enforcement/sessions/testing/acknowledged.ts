@@ -1,7 +1,7 @@
 /** A process that adds tags one by one and reports each when it is durable, until it is killed. */
 import type { StoreSettings } from '../../../../platform/store/index.ts';
 import { openServiceStore } from '../../../../server/store.ts';
-import { buildExampleCrossing } from '../../../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../../../server/testing/example-crossing.ts';
 import { readSession, saveSession } from '../sessions.ts';
 import { LIMITS } from './limits.ts';
 

@@ -1,6 +1,6 @@
 /** A racer that adds tags of its own to one session, one after the other. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
-import { buildExampleCrossing } from '../../../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../../../server/testing/example-crossing.ts';
 import { readSession, saveSession } from '../sessions.ts';
 import { LIMITS } from './limits.ts';
 

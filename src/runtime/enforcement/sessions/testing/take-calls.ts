@@ -1,6 +1,6 @@
 /** A racer that attempts a number of calls, and returns how many were allowed. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
-import { buildExampleCrossing } from '../../../../server/testing/examples.ts';
+import { buildExampleCrossing } from '../../../../server/testing/example-crossing.ts';
 import { countCall } from '../calls.ts';
 
 interface Tries {
