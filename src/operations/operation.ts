@@ -123,10 +123,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   /** The operation may call a model: it gets `llm`, and the user whose budgets are charged. */
   readonly calls_models?: true;
   /**
-   * The resources that the operation needs: plug-ins, the store, a policy, the journal with its index, or a running
-   * service. Plug-ins and the store are used through a running service if there is one, otherwise loaded or opened.
+   * The resources that the operation needs: plug-ins, the store, a policy, the journal with its index, the owner of the
+   * state folder, or a running service. Plug-ins and the store are used through a running service if there is one,
+   * otherwise loaded or opened. The command line owns the folder during the call if no service does.
    */
-  readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'live';
+  readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'owner' | 'live';
   /** Returns why this runtime cannot offer the operation at all. Called before the caller and the body are checked. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
   /** Counts its verdicts under its name, as the label `endpoint` of `service_requests_total`. */

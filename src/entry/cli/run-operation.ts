@@ -9,6 +9,7 @@ import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { getOsUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { operationCatalogue } from '../../server/operations.ts';
+import { buildNotRunningFailure, callOwner } from './call-owner.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { loadCliConfig } from './load-cli-config.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +20,7 @@ export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
 /**
  * Calls an operation as the user of the command line, through the same `callOperation` as every transport. An operation
  * that needs a policy or the journal runs in this process. One that needs a running service runs in that service. One
- * that needs the store or plug-ins runs in the service, or in this process if none is running.
+ * that needs the store, plug-ins or the owner of the state folder runs in the service, or in this process if none is running.
  * @returns the operation's output; expected errors are thrown
  */
 export async function runSelectedOperation(
@@ -42,6 +43,7 @@ export async function runOperation(
   const { name } = operation;
   if (operation.needs === 'live')
     return callService(await loadCliConfig(terminal, config_path, 'leave'), name, input);
+  if (operation.needs === 'owner') return callOwner(terminal, config_path, name, input);
   const { callOperation } = await import('../../operations/call.ts');
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   if (operation.needs === 'nothing')
@@ -167,16 +169,7 @@ function buildPluginRuntime(config: Config): Runtime {
 async function callService(config: Config, name: string, input: unknown): Promise<unknown> {
   const { connectService } = await import('../../server/socket-client.ts');
   const client = await connectService(config.state_dir);
-  if (client === null) {
-    throw new CommandFailure(
-      EXIT.usage,
-      'not_running',
-      `No service runs on the state folder \`${config.state_dir}\`.`,
-      {
-        hint: 'Start one with `customshouse serve`, or name its configuration with --config.',
-      },
-    );
-  }
+  if (client === null) throw buildNotRunningFailure(config);
   try {
     return await client.call(name, input);
   } finally {

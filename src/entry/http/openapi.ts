@@ -357,7 +357,7 @@ function getCodes({ http, permission, needs, refusals = [] }: AnyOperation): Err
       ? (['invalid_request', 'too_large', 'unsupported_media_type', 'unavailable'] as const)
       : []),
     ...(permission === null ? [] : (['unauthenticated', 'forbidden'] as const)),
-    ...(needs === 'live' || needs === 'journal' || needs === 'store' ? (['unavailable'] as const) : []),
+    ...(needs !== 'nothing' && needs !== 'plugins' && needs !== 'policy' ? (['unavailable'] as const) : []),
     ...refusals,
     'internal_error',
   ];

@@ -109,7 +109,7 @@ export const allowlistDetectorAdd = defineOperation({
     'No rule acts on findings of the detector in this scope, in all workers, until the entry expires. Names the detector, or the event that it blocked (`event_id`): its tool, agent and tenant are then the scope. Secrets and the guard of the service cannot be allowed. Contracts, identities, budgets, flow rules and rules of the tenant still decide. Requires an operator, and `confirm_weaker` with the reason in `note`.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist/detectors' },
   permission: 'policies:edit',
-  needs: 'live',
+  needs: 'owner',
   input: {
     type: 'object',
     required: ['note'],
@@ -201,7 +201,7 @@ export const allowlistDetectorRevoke = defineOperation({
     examples: [[`customshouse allow revoke ${EXAMPLE_ID}`, '']],
   },
   permission: 'policies:edit',
-  needs: 'live',
+  needs: 'owner',
   input: { type: 'object', required: ['id'], properties: { id: idSchema } },
   output: entry,
   example: { id: EXAMPLE_ID },

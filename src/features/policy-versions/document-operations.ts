@@ -138,7 +138,7 @@ export const policyDocumentRollback = defineOperation({
     examples: [['customshouse policy rollback 3 --note "too strict"', '']],
   },
   permission: 'policies:edit',
-  needs: 'live',
+  needs: 'owner',
   input: {
     type: 'object',
     required: ['version'],

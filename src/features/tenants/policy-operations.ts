@@ -185,7 +185,7 @@ export const tenantPoliciesRollback = defineOperation({
     examples: [['customshouse tenants rollback acme 3 --note "too strict"', '']],
   },
   permission: 'tenants:manage',
-  needs: 'live',
+  needs: 'owner',
   input: {
     type: 'object',
     required: ['tenant_id', 'version'],

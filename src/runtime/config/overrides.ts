@@ -13,6 +13,7 @@ export interface Overrides {
   readonly workers?: number | undefined;
   readonly state_dir?: string | undefined;
   readonly upstream_base_url?: string | undefined;
+  readonly log_level?: string | undefined;
 }
 
 const OPTIONS: readonly (readonly [keyof Overrides, string, readonly string[]])[] = [
@@ -22,6 +23,7 @@ const OPTIONS: readonly (readonly [keyof Overrides, string, readonly string[]])[
   ['workers', '--workers', ['server', 'workers']],
   ['state_dir', '--state-dir', ['state_dir']],
   ['upstream_base_url', '--upstream-base-url', ['proxy', 'target']],
+  ['log_level', '--log-level', ['log', 'level']],
 ];
 
 /**

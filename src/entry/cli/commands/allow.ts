@@ -18,7 +18,7 @@ interface AllowOptions extends Consent {
 export function defineAllow(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Allow the findings of one detector for a time: no rule acts on them in this scope. With an event, the detectors that decided on it are allowed for its tool, agent and tenant. Secrets and the guard of the service cannot be allowed; contracts, identities, budgets, flow rules and rules of a tenant still decide. Needs a running service. Ends with 1 if something else decides, and names the document to change.',
+      'Allow the findings of one detector for a time: no rule acts on them in this scope. With an event, the detectors that decided on it are allowed for its tool, agent and tenant. Secrets and the guard of the service cannot be allowed; contracts, identities, budgets, flow rules and rules of a tenant still decide. Ends with 1 if something else decides, and names the document to change.',
     )
     // The subcommands have options with the same names.
     .enablePositionalOptions()

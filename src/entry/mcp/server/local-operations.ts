@@ -66,7 +66,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
       const caller = getCaller(operation, options.state_dir, options.operator_token);
       const answered = await callRunningService(operation.name, input, caller, options);
       if (answered !== null) return answered.value;
-      if (operation.needs === 'live')
+      if (operation.needs === 'live' || operation.needs === 'owner')
         throw new Refusal(
           'unavailable',
           'No service runs on this machine: start one with `customshouse serve`, or name its configuration with `customshouse mcp --config`.',

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StartFailure } from '../../platform/failure.ts';
+import { getPackageVersion } from '../../platform/version.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { RunningDaemon } from '../../server/service.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { loadCliConfig } from './load-cli-config.ts';
+import type { Terminal } from './terminal.ts';
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 10_000;
+const IDLE_MS = 60_000;
+
+/**
+ * Calls an operation in the service or daemon that owns the state folder. If none runs in a folder that was set up, this
+ * process owns the folder for the time of the call, and the next hook or service finds the change there.
+ *
+ * @throws CommandFailure `not_running` without a configuration and a state folder, so that a wrong folder stays empty
+ */
+export async function callOwner(
+  terminal: Terminal,
+  config_path: string | undefined,
+  name: string,
+  input: unknown,
+): Promise<unknown> {
+  const { connectService } = await import('../../server/socket-client.ts');
+  const config = await loadCliConfig(terminal, config_path, 'leave');
+  const is_set_up = config.origin.file !== null || existsSync(config.state_dir);
+  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+    const client = await connectService(config.state_dir);
+    if (client !== null) return client.call(name, input).finally(client.close);
+    if (!is_set_up) throw buildNotRunningFailure(config);
+    const daemon = await tryStart(terminal, config_path, waited_ms >= PATIENCE_MS);
+    if (daemon === null) await sleep(RETRY_MS);
+    else return callStarted(daemon, config, name, input);
+  }
+}
+
+async function callStarted(
+  daemon: RunningDaemon,
+  { state_dir }: Config,
+  name: string,
+  input: unknown,
+): Promise<unknown> {
+  const { connectService } = await import('../../server/socket-client.ts');
+  try {
+    const client = await connectService(state_dir);
+    return await client!.call(name, input).finally(client!.close);
+  } finally {
+    await daemon.stop();
+  }
+}
+
+/** Starts a daemon in this process; `null` if another process has just taken the folder and may soon answer. */
+async function tryStart(
+  { env, cwd }: Terminal,
+  config_path: string | undefined,
+  is_last: boolean,
+): Promise<RunningDaemon | null> {
+  const [{ startDaemon }, { dispatch }] = await Promise.all([
+    import('../../server/start.ts'),
+    import('../hook/dispatch.ts'),
+  ]);
+  const overrides = { log_level: 'error' };
+  const request = { path: config_path ?? null, env, cwd, secrets: 'decide', overrides } as const;
+  try {
+    return await startDaemon({ request, dispatch, version: getPackageVersion(), idle_ms: IDLE_MS });
+  } catch (failure) {
+    if (failure instanceof StartFailure && failure.code === 'state_in_use' && !is_last) return null;
+    throw failure;
+  }
+}
+
+/** Builds the failure of a command that needs a service. */
+export function buildNotRunningFailure({ state_dir }: Config): CommandFailure {
+  const sentence = `No service runs on the state folder \`${state_dir}\`.`;
+  const hint = 'Start one with `customshouse serve`, or name its configuration with --config.';
+  return new CommandFailure(EXIT.usage, 'not_running', sentence, { hint });
+}
