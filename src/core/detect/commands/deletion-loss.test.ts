@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SEVERITIES } from '../../types/index.ts';
-import { judgeScript } from './judge.ts';
+import { findWorstSeverity, SPELLINGS } from './testing/spellings.ts';
 
 /** Paths by the severity of their deletion with all below them; `none` for what nothing is lost of. */
 const LOSSES: Readonly<Record<string, readonly string[]>> = {
@@ -30,25 +29,7 @@ const DELETIONS: readonly ((path: string) => string)[] = [
   (path) => `printf 'a:\\n\\trm -rf ${path}\\n' > Makefile && make a`,
 ];
 
-/** Spellings around a command that leave its effect. */
-const SPELLINGS: readonly ((command: string) => string)[] = [
-  (command) => command,
-  (command) => `true && (${command})`,
-  (command) => `bash <<'END'\n${command}\nEND`,
-  (command) => `{ ${command}; }`,
-  (command) => command.replace(/^(\w+) /, '$1 \\\n  '),
-  (command) => command.replace(/^(\w+) /, 'sudo $1 '),
-  (command) => command.replace(/^(\w+) /, 'env A=1 $1 '),
-  (command) => command.replace(/^(\w)(\w+) /, '"$1"$2 '),
-  (command) => command.replace(/^(\w+) /, 'rtk $1 '),
-  (command) => command.replace(/^(\w+) /, 'x=$1; $x '),
-];
-
-function findWorst(script: string): string {
-  const { matches } = judgeScript(script);
-  const losses = matches.filter(({ rule }) => /^(?:filesystem|execution\.code)/.test(rule.id));
-  return SEVERITIES.toReversed().find((each) => losses.some(({ rule }) => rule.severity === each)) ?? 'none';
-}
+const IDS = /^(?:filesystem|execution\.code)/;
 
 test('every spelling of one loss has one severity', () => {
   const others: string[] = [];
@@ -61,7 +42,7 @@ test('every spelling of one loss has one severity', () => {
         const spellings = at < 8 ? SPELLINGS : SPELLINGS.slice(0, 4);
         for (const spell of spellings) {
           count += 1;
-          const found = findWorst(spell(plain));
+          const found = findWorstSeverity(spell(plain), IDS);
           if (found !== expected) others.push(`${found} instead of ${expected}: ${spell(plain)}`);
         }
       }

@@ -104,14 +104,6 @@ export function gradeDestruction(command: Command): Severity {
   return 'high';
 }
 
-/** Grades a push that rewrites a branch: `critical` for the branches that others build on. */
-export function gradePush(command: Command): Severity {
-  const is_shared = listOperands(command).some((word) =>
-    /^[+:]?(?:refs\/heads\/|[\w./-]+:)?(?:main|master|trunk|develop|production|release[\w./-]*)$/.test(word),
-  );
-  return is_shared || hasFlag(command, '--mirror') ? 'critical' : 'high';
-}
-
 /**
  * Grades code for the kernel: `high` for a module by its name, which `modprobe` takes from the folder of the installed
  * kernel only. A file, another folder or a forced module is `critical`.

@@ -1,6 +1,6 @@
 /**
- * Source code of other languages. It is not parsed: only calls that run commands or change files are searched, with
- * their text arguments.
+ * Source code of other languages. It is not parsed: only calls that run commands, change files or change a database
+ * are searched, with their text arguments.
  */
 
 /** Calls that run their text argument in a shell. */
@@ -38,7 +38,7 @@ function readLiteral(code: string, from: number, quote: string): string | null {
   const end_max = Math.min(code.length, from + TEXT_UNITS_MAX);
   for (let at = from; at < end_max; at++) {
     if (code[at] === '\\') at += 1;
-    else if (code[at] === quote) return code.slice(from, at);
+    else if (code.startsWith(quote, at)) return code.slice(from, at);
   }
   return null;
 }
@@ -74,6 +74,30 @@ export function listCodeDeletions(code: string): readonly CodeDeletion[] {
     const base = literal ?? (home !== undefined ? '~' : working !== undefined ? '.' : null);
     const path = base === null || rest === undefined ? base : `${base}/${rest}`;
     found.push({ path, is_recursive: call[1] !== undefined });
+    if (found.length >= CALLS_MAX) break;
+  }
+  return found;
+}
+
+/** Calls that give a database a statement, up to its text. */
+const STATEMENT_CALL =
+  /\b(?:(?:execute|exec|query)\w{0,20}|\w{2,10}_(?:query|exec)|run|all|do|batch|prepare|unsafe|raw|sql)\b[ \t]{0,4}\(?[\w.$ \t,([]{0,60}?('''|"""|["'`])/g;
+const CHANGES_DATA = /\b(?:drop|truncate|delete|update|alter|grant|copy)\b/i;
+/** Calls of the clients of key-value and document stores that empty them. */
+const EMPTYING_CALL =
+  /\.[ \t]{0,4}(?:(flush_?(?:all|db))(?=[ \t]{0,4}(?:[(;\n]|$))|(drop_?(?:database|collection)|(?:deleteMany|delete_many)(?=[ \t]{0,4}\([ \t]{0,4}(?:\{[ \t]{0,4}\}[ \t]{0,4})?\)))[ \t]{0,4}\()|\b(?:execute_command|send_?command|call|command)\([ \t]{0,4}\[?[ \t]{0,4}["'`](flush(?:all|db))["'`]/gi;
+
+/** Returns the clients' commands that do what code does to a database: their words, the program first. */
+export function listStoreCommands(code: string): readonly (readonly string[])[] {
+  const found: string[][] = [];
+  for (const call of code.matchAll(STATEMENT_CALL)) {
+    const text = readLiteral(code, call.index + call[0].length, call[1]!);
+    if (text !== null && CHANGES_DATA.test(text)) found.push(['psql', '-c', text]);
+    if (found.length >= CALLS_MAX) return found;
+  }
+  for (const [, flush, , command] of code.matchAll(EMPTYING_CALL)) {
+    const is_flush = flush !== undefined || command !== undefined;
+    found.push(is_flush ? ['redis-cli', 'flushall'] : ['mongosh', '--eval', 'db.dropDatabase()']);
     if (found.length >= CALLS_MAX) break;
   }
   return found;

@@ -2,6 +2,7 @@ import { buildChoice, hasMarks, LIST_MARK } from './expansion.ts';
 import { findKnownFile, getFileKey } from './files.ts';
 import { computeOutput, findInput } from './output.ts';
 import { applyAliases } from './pieces.ts';
+import { findPackedFile, listSourcePaths, type VariableSources } from './sources.ts';
 import type { Command, KnownFile, KnownFiles } from './syntax.ts';
 import { assignVariable } from './words.ts';
 import { spendWork, type WorkBudget } from './work.ts';
@@ -14,6 +15,7 @@ export interface ShellState {
   /** Replaced with each change, because commands keep the map that they saw. */
   files: KnownFiles;
   folder: string | null;
+  readonly sources: VariableSources;
   readonly work: WorkBudget;
   /** Programs that are declared as wrappers. */
   readonly wrappers: readonly string[];
@@ -170,11 +172,18 @@ function listWrittenFiles(command: Command): readonly (readonly [path: string, f
       input === undefined ? findKnownFile(command, source) : { text: input, origin: 'script' };
     if (name === 'ln' && texts.some((text) => /^(?:-[a-zA-Z]*s|--symbolic)/.test(text)))
       found.push([target, { text: file?.text ?? null, origin: file?.origin ?? 'script', link: source }]);
-    else if (file !== null) found.push([target, file]);
+    else found.push([target, file ?? buildCopy(command)]);
   }
+  const packed = findPackedFile(command);
+  if (packed !== null) found.push([packed, buildCopy(command)]);
   if (name === 'curl' || name === 'wget' || name === 'aria2c')
     for (const path of listFetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);
   return found;
+}
+
+/** Returns a file with unknown content of others. */
+function buildCopy(command: Command): KnownFile {
+  return { text: null, origin: 'script', sources: listSourcePaths(command) };
 }
 
 /** Returns a file with what a command prints, after its earlier content. */
@@ -188,10 +197,10 @@ function buildWrittenFile(command: Command, text: string | null, added_to: strin
   let looked = 0;
   for (let at: Command | null = command; at !== null && looked < 12; at = at.previous) {
     if (FETCHES.test(at.name)) return { text: null, origin: 'network' };
-    if (DECODES.test(at.name)) return { text: null, origin: 'decoded' };
+    if (DECODES.test(at.name)) return { ...buildCopy(command), origin: 'decoded' };
     looked += 1;
   }
-  return { text: null, origin: 'script' };
+  return buildCopy(command);
 }
 
 /** Returns the paths to which `curl` and `wget` write. */

@@ -62,7 +62,7 @@ export function parseScript(
   while (cursor.at < text.length && shared.work.left >= 0) parseStep(parser);
   finishCommand(parser);
   flushPending(parser);
-  return takeInnerScripts(parser, false);
+  return takeInnerScripts(parser, false, null);
 }
 
 function parseStep(parser: Parser): void {
@@ -199,7 +199,7 @@ function readProcess(parser: Parser, char: string): void {
   const from = cursor.at + 2;
   const end = findClosingParen(cursor.text, from, true);
   spendWork(cursor.work, end - cursor.at);
-  cursor.inner.push({ from, to: end });
+  cursor.inner.push({ from, to: end, is_fed: char === '>' });
   cursor.at = end + 1;
   parser.end = cursor.at;
   const is_short = char === '<' && end - from < PROCESS_UNITS_MAX;

@@ -82,6 +82,7 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
       code: null,
       dialect: script.dialect,
       is_function: parser.functions.has(program),
+      sources: [],
       files: null,
       folder: null,
     };
@@ -90,7 +91,7 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
     // A program named by a substitution runs what the substitution prints, as a shell does.
     const is_run =
       program.includes('$()') || words.slice(0, 6).some(({ text }) => RUNNERS.has(getProgramName(text)));
-    parser.pending.push({ command, inner: takeInnerScripts(parser, is_run) });
+    parser.pending.push({ command, inner: takeInnerScripts(parser, is_run, command) });
     if (parser.here_documents.length === 0) flushPending(parser);
   }
   parser.words = [];
@@ -129,17 +130,21 @@ const RUNNERS = new Set([
   'go',
 ]);
 
-/** Returns the scripts inside the words just read; `is_run` says whether their output runs. */
-export function takeInnerScripts(parser: Parser, is_run: boolean): readonly ShellScript[] {
+/** Returns the scripts inside the words of a command just read; `is_run` says whether their output runs. */
+export function takeInnerScripts(
+  parser: Parser,
+  is_run: boolean,
+  around: Command | null,
+): readonly ShellScript[] {
   const { script, cursor } = parser;
   const inner = cursor.inner.slice(parser.owned).map(
-    ({ from, to }): ShellScript => ({
+    ({ from, to, is_fed }): ShellScript => ({
       ...script,
       text: cursor.text.slice(from, to),
       place: 'offset' in script.place ? { offset: script.place.offset + from } : script.place,
       depth: script.depth + 1,
       within: [...script.within, is_run ? '$(eval)' : '$()'],
-      previous: null,
+      previous: is_fed === true ? around : null,
     }),
   );
   parser.owned = cursor.inner.length;

@@ -2,6 +2,7 @@ import { applyEffects, getParameters, restoreParameters, type ShellState, setPar
 import { removeMarks } from './expansion.ts';
 import { computeOutput } from './output.ts';
 import { parseScript } from './parse.ts';
+import { findTextSources, keepVariableSources } from './sources.ts';
 import {
   type Command,
   type ReadCommands,
@@ -80,8 +81,8 @@ function createShellState(
   wrappers: readonly string[],
   evaluate: ShellState['evaluate'],
 ): ShellState {
-  const [variables, functions, files] = [new Map(), new Map(), new Map()];
-  return { variables, functions, files, folder: null, work, wrappers, evaluate };
+  const [variables, functions, files, sources] = [new Map(), new Map(), new Map(), new Map()];
+  return { variables, functions, files, sources, folder: null, work, wrappers, evaluate };
 }
 
 /** Returns the commands of a script, first its own, then those of scripts inside it. */
@@ -98,7 +99,10 @@ function readScript(script: ShellScript, run: ReadingRun): readonly Command[] {
   const { folder } = shared;
   if (script.parameters !== undefined) setParameters(shared.variables, script.parameters);
   const rest = parseScript(script, shared, (command, inner) => {
-    for (const each of inner) pushAll(later, readScript(each, run));
+    const substituted = inner.flatMap((each) => readScript(each, run));
+    pushAll(later, substituted);
+    command.sources = findTextSources(command, substituted, shared.sources);
+    keepVariableSources(command, shared.sources);
     addWithWrapped(command, run, commands, later);
   });
   for (const each of rest) pushAll(later, readScript(each, run));

@@ -37,6 +37,8 @@ export interface KnownFile {
   readonly origin: 'script' | 'network' | 'decoded';
   /** The path to which it is a symbolic link. */
   readonly link?: string;
+  /** Paths of files that it may hold, if its content is unknown. */
+  readonly sources?: readonly string[];
 }
 
 export type KnownFiles = ReadonlyMap<string, KnownFile>;
@@ -64,6 +66,8 @@ export interface Command {
   readonly dialect: ShellDialect;
   /** True if it stands for a function that the script defines. */
   readonly is_function: boolean;
+  /** Commands that print unknown parts of its texts: those in `$(...)` and `<(...)`, or in the value of a variable. */
+  sources: readonly Command[];
   /** Files that the script wrote before; `null` if none. */
   files: KnownFiles | null;
   /** The folder that the script entered with `cd`; `null` if unknown or none. */

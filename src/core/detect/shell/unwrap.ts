@@ -1,4 +1,4 @@
-import { findShellTexts, listCodeDeletions } from './code.ts';
+import { findShellTexts, listCodeDeletions, listStoreCommands } from './code.ts';
 import type { ShellState } from './effects.ts';
 import { findEscapedScripts, hasShellEscape } from './escapes.ts';
 import { findKnownFile } from './files.ts';
@@ -103,7 +103,8 @@ function unwrapUnknown(command: Command): WrappedCommands {
   const at = words
     .slice(0, UNKNOWN_WORDS_MAX)
     .findIndex(({ text, is_quoted }) => !is_quoted && WRAPPED_PROGRAMS.has(getProgramName(text)));
-  const inner = at < 0 || at + 1 >= words.length ? null : buildInnerCommand(command, words.slice(at), name);
+  const has_input = at + 1 < words.length || command.redirections.length > 0;
+  const inner = at < 0 || !has_input ? null : buildInnerCommand(command, words.slice(at), name);
   return inner === null ? NO_COMMANDS : { commands: [inner], scripts: [] };
 }
 
@@ -318,10 +319,14 @@ function findModuleCall(command: Command): Command | null {
 function unwrapCode(command: Command, texts: readonly string[]): WrappedCommands {
   const { name } = command;
   const has_backticks = name === 'perl' || name === 'ruby' || name === 'php';
-  const deleted = texts.flatMap(listCodeDeletions).flatMap(({ path, is_recursive }) => {
-    const words = ['rm', ...(is_recursive ? ['-rf'] : []), '--', path ?? ''];
-    const texts_of = words.map((text): ShellWord => ({ text, is_quoted: true }));
-    return path === null ? [] : (buildInnerCommand(command, texts_of, name) ?? []);
+  const deletions = texts
+    .flatMap(listCodeDeletions)
+    .flatMap(({ path, is_recursive }) =>
+      path === null ? [] : [['rm', ...(is_recursive ? ['-rf'] : []), '--', path]],
+    );
+  const same_effect = [...deletions, ...texts.flatMap(listStoreCommands)].flatMap((words) => {
+    const quoted = words.map((text): ShellWord => ({ text, is_quoted: true }));
+    return buildInnerCommand({ ...command, previous: null, redirections: [] }, quoted, name) ?? [];
   });
   const codes = texts.map((code) => ({
     ...deriveInner(command, name),
@@ -332,7 +337,7 @@ function unwrapCode(command: Command, texts: readonly string[]): WrappedCommands
     redirections: [],
   }));
   return {
-    commands: [...codes, ...deleted],
+    commands: [...codes, ...same_effect],
     scripts: texts
       .flatMap((code) => findShellTexts(code, has_backticks))
       .map((text) => buildInnerScript(command, text, 'posix')),

@@ -18,6 +18,8 @@ import { spendWork, tryToSpend, type WorkBudget } from './work.ts';
 export interface InnerScript {
   readonly from: number;
   readonly to: number;
+  /** True for `>(...)`, which reads what the command around it prints. */
+  readonly is_fed?: boolean;
 }
 
 /** The position in one script. */

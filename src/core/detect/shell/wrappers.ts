@@ -333,7 +333,7 @@ export const TAKES_TEXT: ReadonlySet<string> = new Set(
 /** Programs with which the command of a wrapper begins that is not known. */
 export const WRAPPED_PROGRAMS: ReadonlySet<string> = new Set([
   ...SHELLS,
-  ...'rm rmdir unlink find dd mkfs mkfs.ext4 shred wipefs truncate chmod chown mv cp cat git docker podman kubectl helm terraform tofu pulumi aws gcloud az curl wget nc ncat scp rsync ssh sudo doas env xargs npx pnpm yarn npm bunx python python3 perl ruby node php psql mysql sqlite3 mongosh redis-cli dropdb prisma rails alembic systemctl crontab kill killall pkill reboot shutdown rimraf powershell pwsh'.split(
+  ...'rm rmdir unlink find dd mkfs mkfs.ext4 shred wipefs truncate chmod chown mv cp cat git docker podman kubectl helm terraform tofu pulumi aws gcloud az curl wget nc ncat scp rsync ssh sudo doas env xargs npx pnpm yarn npm bunx python python3 perl ruby node php psql mysql mariadb sqlite3 duckdb clickhouse-client mongo mongosh redis-cli valkey-cli dropdb mysqladmin socat sftp lftp mail dig nslookup prisma rails alembic systemctl crontab kill killall pkill reboot shutdown rimraf powershell pwsh'.split(
     ' ',
   ),
 ]);

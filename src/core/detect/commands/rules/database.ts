@@ -1,4 +1,5 @@
 import { memoize } from '../../../memoize.ts';
+import { findKnownFile } from '../../shell/files.ts';
 import { isHarmlessCall, joinWords, parseArguments } from '../../shell/options.ts';
 import { findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
@@ -7,7 +8,7 @@ import { classifySqlDamage, type SqlDamage } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
 
 const CLIENTS =
-  'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso prisma';
+  'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso prisma heroku';
 const BARE = 'drop delete truncate update grant alter';
 
 /** Verbs that tools for web frameworks share. */
@@ -128,10 +129,8 @@ export const databaseRules: readonly CommandRule[] = [
     description: 'Drops a database or a collection, or empties it.',
     safer: "mongosh --eval 'db.users.countDocuments()'",
     saw: (command) =>
-      [...command.words.map(({ text }) => text), ...findInput(command)].some((text) =>
-        /\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:remove|deleteMany)\s*\(\s*(?:\{\s*\}\s*)?\)/.test(
-          text,
-        ),
+      [...command.words.map(({ text }) => text), ...findInput(command), ...listScriptFiles(command)].some(
+        (text) => DROPS_DOCUMENTS.test(text),
       ),
     hits: ["mongo --eval 'db.dropDatabase()'", "mongosh shop --eval 'db.users.deleteMany({})'"],
     misses: ["mongosh --eval 'db.users.find()'", "mongosh --eval 'db.users.deleteMany({id: 1})'"],
@@ -140,26 +139,24 @@ export const databaseRules: readonly CommandRule[] = [
     id: 'database.store_flush',
     tag: 'dangerous.database',
     severity: 'critical',
-    programs: 'redis-cli valkey-cli keydb-cli',
+    programs: 'redis-cli valkey-cli keydb-cli nc ncat netcat telnet socat',
     description: 'Empties a store, or turns it into a way to write files.',
     safer: 'redis-cli dbsize',
     saw: (command) => {
+      if (!command.name.endsWith('-cli'))
+        return command.words.some(({ text }) => REDIS_PORT.test(text)) && findInput(command).some(isFlush);
       // `redis-cli keys '*' | xargs redis-cli del` gives the keys as words.
       const is_fed = command.within.includes('xargs') && / (?:del|unlink) /i.test(joinWords(command));
       const text = [joinWords(command), ...findInput(command)].join('\n');
-      return (
-        is_fed ||
-        /(?:^|\s)(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?:\s|$)|redis\.call\(['"]flush/i.test(
-          text,
-        )
-      );
+      return is_fed || isFlush(text);
     },
     hits: [
       'redis-cli FLUSHALL',
       'redis-cli -h cache flushdb async',
       'redis-cli config set dir /var/spool/cron',
+      'echo FLUSHALL | nc cache 6379',
     ],
-    misses: ['redis-cli ping', 'redis-cli get flush', 'redis-cli info'],
+    misses: ['redis-cli ping', 'redis-cli get flush', 'redis-cli info', 'echo PING | nc cache 6379'],
   },
   {
     id: 'database.tool_drop',
@@ -194,6 +191,29 @@ export const databaseRules: readonly CommandRule[] = [
   },
 ];
 
+const DROPS_DOCUMENTS =
+  /(?:\.|\[\s{0,4}["'])(?:dropDatabase|drop|dropIndexes)(?:["']\s{0,4}\])?\s{0,4}\(|\{\s{0,4}["']?drop(?:Database)?["']?\s{0,4}:|\.(?:remove|deleteMany)\s{0,4}\(\s{0,4}(?:\{\s{0,4}\}\s{0,4})?\)/;
+const REDIS_PORT = /(?:^|:)6379$/;
+
+function isFlush(text: string): boolean {
+  return /(?:^|\s)(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?:\s|$)|redis\.call\(['"]flush/i.test(
+    text,
+  );
+}
+
+/** Names of script files in the words of a client: `-f a.sql`, `source a.sql`, `.read a.sql`, `\i a.sql`, `a.js`. */
+const SCRIPT_FILE =
+  /^(?:--(?:file|init-file|queries-file)=|(?:source|\\\.|\\ir?|\.read)[ \t]{1,8})?["']?([^\s"';=]{1,400})/;
+
+/** Returns the known contents of the script files that a client reads. */
+function listScriptFiles(command: Command): readonly string[] {
+  if (command.files === null) return [];
+  return command.words.flatMap(({ text }) => {
+    const path = SCRIPT_FILE.exec(text)?.[1];
+    return path === undefined ? [] : (findKnownFile(command, path)?.text ?? []);
+  });
+}
+
 const getKind = memoize((command: Command): SqlDamage => {
   const text = findSql(command);
   return text === null ? null : classifySqlDamage(text);
@@ -209,11 +229,18 @@ function findSql(command: Command): string | null {
       : null;
   }
   const { values } = parseArguments(command);
-  const given = ['-c', '-e', '-q', '-Q', '--command', '--execute', '--query', '-cmd'].flatMap(
-    (flag) => values.get(flag) ?? [],
-  );
+  const given = [
+    '-c',
+    '-e',
+    '-q',
+    '-Q',
+    '--command',
+    '--execute',
+    '--query',
+    '--init-command',
+    '-cmd',
+  ].flatMap((flag) => values.get(flag) ?? []);
   const attached = all.flatMap((text) => /^-[ec](.+)$/s.exec(text)?.[1] ?? []);
-  return [...given, ...attached, ...all.filter((text) => text.includes(' ')), ...findInput(command)].join(
-    ';\n',
-  );
+  const spaced = all.filter((text) => text.includes(' '));
+  return [...given, ...attached, ...spaced, ...listScriptFiles(command), ...findInput(command)].join(';\n');
 }

@@ -1,12 +1,12 @@
 import { hasFlag, isHarmlessCall } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { gradePush } from '../grade-command.ts';
+import { findLossyPush, gradePush, listVerbAndRest } from '../git-push.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
  * Rules for git commands that discard work or rewrite shared history. `push --force` is flagged.
- * `--force-with-lease` is not, because it refuses to overwrite commits that it has not seen. Merging,
- * rebasing and deleting merged branches pass.
+ * `--force-with-lease` alone is not, because it refuses to overwrite commits that it has not seen; `--force` turns
+ * that check off. Merging, rebasing and deleting merged branches pass.
  */
 export const gitRules: readonly CommandRule[] = [
   {
@@ -69,19 +69,21 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Rewrites or deletes a branch that others have.',
     safer: 'git push --force-with-lease origin topic',
-    saw: forcesPush,
+    saw: (command) => findLossyPush(command) !== null,
     hits: [
       'git push --force',
       'git push -f origin main',
       'git push origin +main',
       'git push origin --delete main',
       'git push --mirror',
+      'git push --force --force-with-lease',
+      'git push --force-with-lease origin :topic',
     ],
     misses: [
       'git push',
       'git push origin main',
       'git push --force-with-lease',
-      'git push --force --force-with-lease',
+      'git push --force --no-force',
     ],
   },
   {
@@ -203,23 +205,6 @@ export const gitRules: readonly CommandRule[] = [
 const ORDINARY_SSH =
   /^ssh(?: -[vqT46]+| -[ipF] [\w./~@-]{1,200}| -o (?:IdentitiesOnly|StrictHostKeyChecking|UserKnownHostsFile|IdentityFile)=[\w./~-]{1,200}){0,10}$/;
 
-const TAKES_VALUE = new Set([
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--config-env',
-  '--exec-path',
-]);
-
-/** Returns the words from the verb on, without git's own options before it. */
-function listVerbAndRest({ words }: Command): readonly string[] {
-  let at = 0;
-  while (at < words.length && words[at]!.text.startsWith('-')) at += TAKES_VALUE.has(words[at]!.text) ? 2 : 1;
-  return words.slice(at).map(({ text }) => text);
-}
-
 function getVerb(command: Command): string {
   return command.name === 'git' ? (listVerbAndRest(command)[0] ?? '') : '';
 }
@@ -228,14 +213,6 @@ function hasArgumentMatching(command: Command, pattern: RegExp): boolean {
   return listVerbAndRest(command)
     .slice(1)
     .some((text) => pattern.test(text));
-}
-
-function forcesPush(command: Command): boolean {
-  if (getVerb(command) !== 'push' || hasFlag(command, '--force-with-lease', '--dry-run', '-n')) return false;
-  return (
-    hasFlag(command, '--force', '-f', '--delete', '-d', '--mirror', '--prune') ||
-    hasArgumentMatching(command, /^(?:\+[\w./-]+|:[\w./-]+)/)
-  );
 }
 
 /** Flags of `checkout` that create or move a branch: the next word is a branch name, not a file. */
