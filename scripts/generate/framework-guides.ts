@@ -164,6 +164,8 @@ export const guides: readonly FrameworkGuide[] = [
         '`stream`, `astream` and `astream_events` show an answer and its reasoning when they are whole and checked.',
       limits: [
         'One middleware is one session: create one for each conversation.',
+        '`astream_events` has no events of the model itself, such as `on_chat_model_stream`: read the answer in the events of chains.',
+        'Callbacks and tracers receive checked answers. They receive those of a model that later middleware puts in, or that has bound tools or settings of its own, before the check.',
         REFUSED_ARE_NOT_HELD,
         NO_PROVIDER_TOOLS,
       ],
@@ -192,6 +194,7 @@ export const guides: readonly FrameworkGuide[] = [
       streaming:
         '`stream` and `astream` show an answer and its reasoning when they are whole and checked, in every mode. Text of a stream writer does not pass the guard.',
       limits: [
+        'Callbacks and tracers receive the answers of the models that a node calls before the check.',
         'Only what passes the nodes is checked: put `check_input` before each model, and wrap each node with a model in `model_node`.',
         REFUSED_ARE_NOT_HELD,
       ],

@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -108,29 +108,64 @@ def _changed(checked: list[tuple[Any, Any]]) -> list[Any]:
     return [each.model_copy(update={"content": content}) for each, content in checked if content != each.content]
 
 
-def check_output(guard: Guard, response: Any) -> Any:
+@dataclass
+class KnownAnswers:
+    """What a guarded model has returned checked, so that it is checked once."""
+
+    texts: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
+
+
+def check_output(guard: Guard, response: Any, known: KnownAnswers) -> Any:
     """Return the answer of a model with checked texts, and without the arguments of refused calls. Raise `BlockedError`."""
-    checked = {each: guard.protect.output(each) for each in _answers_in(response)}
-    return _with_answers(response, checked, hold_calls(guard, response.result))
+    texts = {each: each if each in known.texts else guard.protect.output(each) for each in _answers_in(response)}
+    return _with_answers(response, texts, hold_calls(guard, response.result, known))
 
 
-async def acheck_output(guard: Guard, response: Any) -> Any:
+async def acheck_output(guard: Guard, response: Any, known: KnownAnswers) -> Any:
     """Check as `check_output` does."""
-    checked = {each: await guard.aio.protect.output(each) for each in _answers_in(response)}
-    return _with_answers(response, checked, await ahold_calls(guard, response.result))
+    texts = {
+        each: each if each in known.texts else await guard.aio.protect.output(each) for each in _answers_in(response)
+    }
+    return _with_answers(response, texts, await ahold_calls(guard, response.result, known))
 
 
-def hold_calls(guard: Guard, messages: Sequence[Any]) -> dict[int, Any]:
+def check_message(guard: Guard, message: Any, known: KnownAnswers) -> Any:
+    """Return a message of a model as `check_output` does, and note it. Raise `BlockedError`."""
+    checked = {each: guard.protect.output(each) for each in _texts_of(message)}
+    return _note_message(message, checked, hold_calls(guard, [message]), known)
+
+
+async def acheck_message(guard: Guard, message: Any, known: KnownAnswers) -> Any:
+    """Check as `check_message` does."""
+    checked = {each: await guard.aio.protect.output(each) for each in _texts_of(message)}
+    return _note_message(message, checked, await ahold_calls(guard, [message]), known)
+
+
+def _note_message(message: Any, checked: dict[str, str], held: dict[int, Any], known: KnownAnswers) -> Any:
+    changed = with_held_calls(next(iter(_with_texts(message, checked)), message), held)
+    known.texts.update(_texts_of(changed))
+    known.calls.update(map(write_json, _calls_in([changed])))
+    return changed
+
+
+def hold_calls(guard: Guard, messages: Sequence[Any], known: KnownAnswers | None = None) -> dict[int, Any]:
     """Return the arguments that the conversation may hold, by the identities of their calls."""
     # Some models give the same id to several calls.
     held = held_calls(guard)
-    return {id(each): held.hold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+    calls = _unknown_calls(messages, known)
+    return {id(each): held.hold(each["id"], each["name"], each["args"]) for each in calls}
 
 
-async def ahold_calls(guard: Guard, messages: Sequence[Any]) -> dict[int, Any]:
+async def ahold_calls(guard: Guard, messages: Sequence[Any], known: KnownAnswers | None = None) -> dict[int, Any]:
     """Hold as `hold_calls` does."""
     held = held_calls(guard)
-    return {id(each): await held.ahold(each["id"], each["name"], each["args"]) for each in _calls_in(messages)}
+    calls = _unknown_calls(messages, known)
+    return {id(each): await held.ahold(each["id"], each["name"], each["args"]) for each in calls}
+
+
+def _unknown_calls(messages: Sequence[Any], known: KnownAnswers | None) -> list[Any]:
+    return [each for each in _calls_in(messages) if known is None or write_json(each) not in known.calls]
 
 
 def _calls_in(messages: Sequence[Any]) -> list[Any]:

@@ -6,8 +6,9 @@
     agent = create_agent(model, tools, middleware=[GuardMiddleware()])
 
 The model receives a notice that the call was blocked; a blocked prompt or answer raises `BlockedError`. `stream`,
-`astream` and `astream_events` show an answer and its reasoning when they are whole and checked. Messages hold no
-arguments of a refused call that an answer could not show.
+`astream` and `astream_events` show an answer and its reasoning when they are whole and checked: in the events of chains and
+nodes, because the model's own (`on_chat_model_stream`) do not come. Callbacks and tracers, such as LangSmith, receive
+the checked answer. Messages hold no arguments of a refused call that an answer could not show.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware
 
 from .. import Guard, default_guard
+from ._chat_model import guard_chat_model
 from ._messages import (
+    KnownAnswers,
     acheck_input,
     acheck_output,
     acheck_tool_call,
@@ -47,16 +50,20 @@ class GuardMiddleware(AgentMiddleware):
         return {"messages": await acheck_input(self._prompts, state["messages"])}
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Check the answer of the model before any stream shows it."""
+        """Check the answer of the model before any stream, callback or tracer shows it."""
+        known = KnownAnswers()
+        model = guard_chat_model(request.model, self.guard, known)
         with without_tokens({}):
-            response = handler(request)
-        return check_output(self.guard, response)
+            response = handler(request.override(model=model))
+        return check_output(self.guard, response, known)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Check as `wrap_model_call` does."""
+        known = KnownAnswers()
+        model = guard_chat_model(request.model, self.guard, known)
         with without_tokens({}):
-            response = await handler(request)
-        return await acheck_output(self.guard, response)
+            response = await handler(request.override(model=model))
+        return await acheck_output(self.guard, response, known)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Check a call before it runs, and its result."""

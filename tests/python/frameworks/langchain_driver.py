@@ -3,16 +3,18 @@ import json
 import re
 
 from langchain.agents import create_agent
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
-from scenario import ADDRESS, note, play, shows_secret
+from scenario import ADDRESS, KEY, note, play, shows_secret
 from customshouse.adapters.langchain import GuardMiddleware
 
 
 class Scripted(BaseChatModel):
     script: dict
+    streaming: bool = False
 
     @property
     def _llm_type(self):
@@ -48,14 +50,15 @@ class Scripted(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def build(seen, arguments, result, answer, extra=None):
+def build(seen, arguments, result, answer, extra=None, streaming=False):
     @tool
     def look_up(city: str) -> str:
         """Looks something up."""
         seen["ran_with"].append(city)
         return result
 
-    model = Scripted(script={"seen": seen, "arguments": arguments, "answer": answer, "extra": extra or {}})
+    script = {"seen": seen, "arguments": arguments, "answer": answer, "extra": extra or {}}
+    model = Scripted(script=script, streaming=streaming)
     return create_agent(model, [look_up], middleware=[GuardMiddleware()])
 
 
@@ -130,6 +133,36 @@ def check_reasoning():
                 assert is_secret or "I look outside." in str(shown), f"{thought} is lost in {way.__name__}"
 
 
+class Tracer(BaseCallbackHandler):
+    """Keeps what LangChain tells callbacks of models, as tracers such as LangSmith do."""
+
+    def __init__(self):
+        self.shown = []
+
+    def on_llm_new_token(self, token, *, chunk=None, **kwargs):
+        self.shown.append((token, chunk))
+
+    def on_llm_end(self, response, **kwargs):
+        self.shown.append(response)
+
+
+def check_callbacks():
+    """Callbacks receive checked answers, and no arguments of a refused call, whole and streamed."""
+    for arguments, answer in ((None, f"It is {ADDRESS}"), ({"city": KEY}, "I could not."), (None, "It is sunny.")):
+        for is_streaming in (False, True):
+            for is_async in (False, True):
+                tracer = Tracer()
+                seen = {"question": None, "ran_with": [], "result": None, "answer": None, "trace": []}
+                agent = build(seen, arguments, "Sunny.", answer, streaming=is_streaming)
+                config = {"callbacks": [tracer]}
+                if is_async:
+                    asyncio.run(agent.ainvoke(given("What is it?"), config))
+                else:
+                    agent.invoke(given("What is it?"), config)
+                assert tracer.shown and not shows_secret(tracer.shown), f"{is_streaming} {is_async}: {tracer.shown}"
+                assert answer != "It is sunny." or "sunny" in str(tracer.shown), tracer.shown
+
+
 # The forms in which providers send reasoning, each as blocks of the content and as members next to it.
 THOUGHTS = {
     "standard": lambda text: ([{"type": "reasoning", "reasoning": text}], {}),
@@ -163,4 +196,5 @@ WAYS = (invoke, stream, astream)
 
 MODES = ["messages", "updates", "values"]
 check_reasoning()
+check_callbacks()
 play(ask, asynchronous=ask_async, stream=ask_stream, async_stream=ask_astream, events=ask_events)
