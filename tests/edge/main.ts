@@ -1,6 +1,6 @@
 /**
  * `npm run test:edge`: tools from PyPI that attack a running service. agent-security-harness plays a hostile MCP client,
- * Schemathesis sends what the HTTP API description allows and forbids. It takes one core about half an hour.
+ * Schemathesis sends what the HTTP API description allows and forbids. It takes one core about ten minutes.
  */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { tool } from '../mcp/servers/script.ts';
 import { root } from '../support/checkout.ts';
 import { startTestService } from '../support/service.ts';
 import { type HarnessTarget, runHarness } from './harness.ts';
-import { runOpenApiTools } from './openapi.ts';
+import { EDGE_USER, runOpenApiTools } from './openapi.ts';
 
 const KEY = ['svc', 'edge', 'key', '0123456789abcdef'].join('_');
 const SERVICE = `${process.execPath} ${join(root, 'src', 'entry', 'cli', 'main.ts')}`;
@@ -35,7 +35,9 @@ const policies = [
 const mcp = { servers: [{ name: 'web', url: upstream.url }] };
 const api_keys = [{ id: 'edge', sha256: hash('sha256', KEY, 'hex') }];
 const guarded = await startTestService({ config: { policies, mcp, auth: { required: true, api_keys } } });
-const open = await startTestService();
+const open = await startTestService({
+  config: { dashboard: { users: [{ user_id: EDGE_USER, role: 'admin' }] } },
+});
 const dir = mkdtempSync(join(tmpdir(), 'edge-'));
 
 const NOT_STDIO = { 'MCP-017': 'is for standard input and output' };
@@ -71,7 +73,8 @@ const TARGETS: readonly HarnessTarget[] = [
     args: ['--transport', 'stdio', '--command', `${SERVICE} mcp --config ${join(open.dir, 'service.yaml')}`],
     not_executed: { ...ON_STDIO, ...NO_URLS },
     accepted: {
-      'MCP-008': 'two of the seven messages are valid notifications, to which JSON-RPC forbids an answer',
+      'MCP-008':
+        'two of the seven messages are valid notifications with unknown methods, to which JSON-RPC forbids an answer',
     },
   },
 ];
