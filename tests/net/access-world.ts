@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { eventRoutes } from '../../src/entry/http/events/routes.ts';
 import { type Answer, serve } from '../../src/entry/http/testing/serve.ts';
 import { llmRoutes } from '../../src/entry/llm/routes.ts';
+import { MCP_ROUTES } from '../../src/entry/mcp/route.ts';
 import { openTestCosts } from '../../src/features/costs/testing/test-costs.ts';
 import type { AnyOperation } from '../../src/operations/operation.ts';
 import { StoreFailure } from '../../src/platform/store/failure.ts';
@@ -29,8 +30,7 @@ type AccessRoute = Pick<AnyOperation, 'http' | 'example' | 'input'>;
 
 /** The routes without an operation record: streams, formats of model providers, MCP and pages. */
 const OTHER_ROUTES: readonly AccessRoute[] = [
-  ...[...eventRoutes, ...llmRoutes].map(({ http: { method, path } }) => ({ method, path })),
-  { method: 'POST' as const, path: '/mcp' },
+  ...[...eventRoutes, ...llmRoutes, ...MCP_ROUTES].map(({ http: { method, path } }) => ({ method, path })),
   ...['/', '/docs', '/openapi.json', '/redoc'].map((path) => ({ method: 'GET' as const, path })),
 ].map((http) => ({ http, example: {}, input: {} }));
 

@@ -138,3 +138,28 @@ test('both transports answer valid requests, and no notification or answer', asy
   const unread = ['{"jsonrpc":"2.0","result":{}}', '{"jsonrpc":"2.0","id":{},"error":{}}', ''];
   assert.deepEqual(await answerLines([...silent, ...unread]), [{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
+
+test('the log names the kind and place of a fault, and no content', async () => {
+  const broken = await serve({
+    state_dir,
+    instead: {
+      telemetry: {
+        within: () => {
+          throw new TypeError('with content');
+        },
+        recordCheck: () => {},
+        startCall: () => assert.fail('no model is called'),
+        close: async () => {},
+      },
+    },
+  });
+  try {
+    const { status } = await broken.ask({ path: '/mcp', body: PING });
+    assert.equal(status, 500);
+    const [line = ''] = broken.logged;
+    assert.match(line, /an MCP request met a fault.*"fault":"TypeError".*"at":\["at /);
+    assert.ok(!line.includes('with content'));
+  } finally {
+    await broken.close();
+  }
+});

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { attachSource } from '../../gateways/mcp/exact-numbers.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
+import { describeFault } from '../../platform/log.ts';
 import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { refuseEncoded } from '../web/body.ts';
@@ -116,7 +117,8 @@ async function answerError(
   log: McpPorts['log'],
 ): Promise<FastifyReply> {
   const refusal = readRefusal(error);
-  if (refusal === null) log.error('an MCP request met a fault', { request_id: request.id });
+  if (refusal === null)
+    log.error('an MCP request met a fault', { request_id: request.id, ...describeFault(error) });
   const { code, message } = refusal ?? {
     code: 'internal_error' as const,
     message: 'The service has a fault.',

@@ -248,6 +248,22 @@ test('an incident of another tenant is not found', async (t) => {
   assert.equal(own.explanation_status, 'policy_unavailable');
 });
 
+test('the overview runs each count once', async (t) => {
+  const { as, runtime } = await openIndexedRuntime(t, EVENTS);
+  const counts: string[] = [];
+  const countEvents: typeof runtime.countEvents = (request) => {
+    counts.push(JSON.stringify(request));
+    return runtime.countEvents(request);
+  };
+  const context = { ...as('ann'), runtime: { ...runtime, countEvents } };
+  await callOperation(dashboardOverview, { last: '24h' }, context);
+  assert.ok(counts.length >= 12, `${counts.length}`);
+  assert.deepEqual(
+    counts.filter((each, at) => counts.indexOf(each) !== at),
+    [],
+  );
+});
+
 test('the overview counts what the events say', async (t) => {
   const { as } = await openIndexedRuntime(t, EVENTS);
   const overview = (await callOperation(dashboardOverview, { last: '24h' }, as('ann'))) as {

@@ -63,12 +63,9 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
     ...(await readApprovals(scope, context)),
     recent_incidents: [...(await findIncidents({}, scope, window, RECENT_MAX, null, context)).events],
     recent_alerts: await readAlerts(scope, context),
-    tenants:
-      (await count('tenant', window)).length === 0
-        ? []
-        : sumByValue(await count('tenant', window))
-            .map(({ value }) => value)
-            .toSorted(),
+    tenants: sumByValue(tenants)
+      .map(({ value }) => value)
+      .toSorted(),
     health: await readHealth(context),
   };
 }
