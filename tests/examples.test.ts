@@ -168,6 +168,7 @@ const LAST = [
   'audit_task_cancel',
   'audit_hold_add',
   'audit_hold_remove',
+  'audit_actions_erase',
   'keys_create',
   'keys_rotate',
   'keys_revoke',

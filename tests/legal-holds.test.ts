@@ -1,7 +1,7 @@
 /** Legal holds over the API and the command line, on the real service: scope, refusals, events and the copy. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestService, type TestService } from './support/service.ts';
@@ -79,6 +79,57 @@ test('an agent and a name of this machine change nothing, whatever they are gran
     assert.equal((await call(PATH, undefined, headers)).status, 403);
   }
   assert.equal((await call(PATH)).body.holds.length, 0);
+});
+
+const ERASE = '/v1/dashboard/audit/erase-actions';
+
+/** Has a call blocked, and returns its event. */
+async function blockCall(marker: string): Promise<string> {
+  const input = { command: `rm -rf / # ${marker}` };
+  return (await call('/v1/intercept/tool', { tool: 'Bash', input, agent_id: 'eraser' }, {})).body.event_id;
+}
+
+async function readShown(event_id: string): Promise<string | undefined> {
+  return (await call('/v1/audit/query', { event_id })).body.events[0].action_shown;
+}
+
+function findMarker(marker: string): readonly string[] {
+  const files = readdirSync(service.state_dir, { recursive: true, withFileTypes: true });
+  return files
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(marker));
+}
+
+test('erases shown actions from every file, unless a hold covers them', async () => {
+  const [first, second] = [await blockCall('zebra-1'), await blockCall('zebra-2')];
+  assert.match((await readShown(first)) ?? '', /zebra-1/);
+  const { hold_id } = (await call(PATH, { agent_id: 'eraser', reason: 'Case 8' })).body;
+  const held = await call(ERASE, { event_id: first });
+  assert.deepEqual([held.status, held.body.code, held.body.error.includes(hold_id)], [409, 'conflict', true]);
+  assert.notDeepEqual(findMarker('zebra-1'), []);
+  await call(`${PATH}/remove`, { hold_id });
+  assert.deepEqual((await call(ERASE, { event_id: first })).body, { erased: 1, requests_erased: 0 });
+  assert.deepEqual([findMarker('zebra-1'), await readShown(first)], [[], undefined]);
+  assert.match((await readShown(second)) ?? '', /zebra-2/, 'other events keep theirs');
+  const before = new Date(Date.now() + 60_000).toISOString();
+  assert.equal((await call(ERASE, { before })).body.erased, 1);
+  assert.deepEqual(findMarker('zebra-2'), []);
+  const events = await call('/v1/audit/query', { metadata_key: 'erased_event_id', metadata_value: first });
+  assert.equal(events.body.events[0].caller_id, 'operator');
+});
+
+test('refuses to erase for agents, and without one event or time', async () => {
+  const event_id = `evt_${'0'.repeat(24)}`;
+  for (const headers of [{ 'x-service-key': KEY }, { 'x-service-user': 'root' }, {}])
+    assert.equal((await call(ERASE, { event_id }, headers)).status, 403);
+  for (const [body, status] of [
+    [{}, 400],
+    [{ event_id, before: '1d' }, 400],
+    [{ before: 'yesterday' }, 400],
+    [{ event_id }, 404],
+  ] as const)
+    assert.equal((await call(ERASE, body)).status, status, JSON.stringify(body));
 });
 
 const REFUSED: readonly [object, RegExp][] = [

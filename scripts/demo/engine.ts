@@ -118,6 +118,7 @@ function buildDemoCoordinator(plugins: Awaited<ReturnType<Coordinator['plugins']
     activateKeys: async () => {},
     reload: () => Promise.reject(new Error('the demonstration reloads nothing')),
     syncIndex: async () => {},
+    eraseActions: async () => 0,
     events: null,
   };
 }

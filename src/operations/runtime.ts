@@ -2,6 +2,7 @@ import type { Crossing, Policy } from '../core/types/index.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { Caller, User } from '../runtime/access/types.ts';
 import type { Accounts } from '../runtime/accounts/index.ts';
+import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
@@ -90,6 +91,11 @@ export interface Runtime extends AuditQueries {
   /** Activates the API keys of the store. Resolves when no worker accepts a key that was revoked before the call. */
   readonly activateApiKeys: () => Promise<void>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  /**
+   * Erases shown actions from all journals and the index, and returns their number. Rejects with an AuditFailure
+   * `actions_held` under a legal hold.
+   */
+  readonly eraseActions: (erasure: ActionErasure) => Promise<number>;
   /** Clears the taint tags of sessions and returns how many sessions had any. Durable when it resolves. */
   readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;
   /** Returns why the last policy reload failed; `null` if it did not, or if the service does not answer in time. */

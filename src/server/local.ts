@@ -6,6 +6,7 @@ import { StartFailure } from '../platform/failure.ts';
 import { openLog } from '../platform/log.ts';
 import { openLazyStore, parseStoreSettings, type Store } from '../platform/store/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
+import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { AuditPosition } from '../runtime/audit/events/follow-index.ts';
 import { writeSpool } from '../runtime/audit/spool.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
@@ -146,12 +147,26 @@ function buildLocalCoordinator(config: Config, client: LazyClient, plugins: Plug
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
     activateKeys: async () => {},
     syncIndex: () => syncIndex(config, client),
+    eraseActions: (erasure) => eraseAlone(erasure, config),
     events: null,
   };
 }
 
 const RETRY_MS = 100;
 const PATIENCE_MS = 3_000;
+
+/** Erases shown actions. A running service has erased them itself: the command asks it first. */
+async function eraseAlone(erasure: ActionErasure, config: Config): Promise<number> {
+  const lock = takeOwnerLock(config.state_dir);
+  if (lock === null) throw buildBusyFailure(config.state_dir);
+  try {
+    const { eraseActions } = await import('./erase-actions.ts');
+    const { state_dir } = config;
+    return await eraseActions(erasure, { state_dir, sync: () => fillIndex(config), journals: new Map() });
+  } finally {
+    lock.release();
+  }
+}
 
 /** Updates the index through the service that owns it, or directly if no service runs. */
 async function syncIndex(config: Config, client: LazyClient): Promise<void> {

@@ -48,6 +48,7 @@ import { observeMetrics, observeToolContract, observeTools } from '../features/c
 import { actionTry, detectionTry } from '../features/console/try-operation.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
+import { auditActionsErase } from '../features/evidence/erase-operation.ts';
 import { auditHoldAdd, auditHoldRemove, auditHoldsList } from '../features/evidence/hold-operations.ts';
 import {
   auditTaskCancel,
@@ -200,6 +201,7 @@ export const operationCatalogue = {
   approvalsList,
   approvalsOpen,
   approvalsShow,
+  auditActionsErase,
   auditHoldAdd,
   auditHoldRemove,
   auditHoldsList,

@@ -21,6 +21,7 @@ export function buildParentMethods(
     processes: coordinator.processes,
     plugins: coordinator.plugins,
     reload: ({ caller_id }) => reload(caller_id),
+    erase_actions: coordinator.eraseActions,
     sync_index: async () => {
       await coordinator.syncIndex();
       return { synced: true };

@@ -94,12 +94,13 @@ const AGENTS_LISTED_MAX = 1_000;
 interface DeferredParts {
   readonly feed: EventFeed;
   indexing: IndexFiller | null;
+  journal: Journal | null;
   managed: ManagedCopy | null;
   reloading: PolicyReloader | null;
   store: Store | null;
 }
 
-const NOT_OPEN = { indexing: null, managed: null, reloading: null, store: null };
+const NOT_OPEN = { indexing: null, journal: null, managed: null, reloading: null, store: null };
 
 /** Opens the journal, workers, socket and index. The workers listen when all of it is open. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
@@ -124,6 +125,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     orders: (writer) => buildWorkerStart(writer, parts, deferred, keys.current()),
   });
   const journal = await startWorkers(workers, parts, metrics, deferred);
+  deferred.journal = journal;
   const opened: Closeable[] = journal === null ? [] : [journal];
   try {
     return await openServing(
@@ -338,6 +340,12 @@ function buildCoordinator(
     reload: ({ id }) => reload(id),
     activateKeys,
     syncIndex: async () => deferred.indexing?.sync(),
+    eraseActions: async (erasure) =>
+      (await import('./erase-actions.ts')).eraseFromService(erasure, {
+        config,
+        ...deferred,
+        workers: workers(),
+      }),
     events: null,
   };
 }

@@ -1,4 +1,5 @@
 import type { ApiKey } from '../runtime/access/settings.ts';
+import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { StreamBatch } from '../runtime/audit/events/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { MetricsSnapshot } from '../runtime/observability/metrics.ts';
@@ -41,6 +42,8 @@ export type WorkerMethods = {
   readonly api_keys: (keys: readonly ApiKey[]) => { readonly taken: true };
   readonly metrics: (nothing: null) => Promise<MetricsSnapshot | null>;
   readonly agents: (nothing: null) => readonly string[];
+  /** Erases shown actions from this worker's journal, and returns their number. */
+  readonly erase_actions: (erasure: ActionErasure) => Promise<number>;
   /** Returns the generation of the policy that this worker uses. */
   readonly generation: (nothing: null) => number;
   /** Accepts a batch of events for the subscribers of this worker. */
@@ -70,6 +73,8 @@ export type ParentMethods = {
     readonly turn: number;
     readonly wanted: boolean;
   }) => Promise<{ readonly position: number }>;
+  /** Erases shown actions from all journals and the index, and returns their number. */
+  readonly erase_actions: (erasure: ActionErasure) => Promise<number>;
   /** Answers when the index has every event that was durable at the time of the call. */
   readonly sync_index: (nothing: null) => Promise<{ readonly synced: true }>;
 };

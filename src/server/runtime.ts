@@ -56,6 +56,7 @@ export interface Coordinator {
   /** Activates the API keys of the store in all workers. */
   readonly activateKeys: () => Promise<void>;
   readonly syncIndex: () => Promise<void>;
+  readonly eraseActions: Runtime['eraseActions'];
   /**
    * Starts or stops sending events from an index position on to this process. `null` if no client can
    * subscribe.
@@ -136,7 +137,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => listAllAgents(coordinator, agents, log),
-    ...{ metricsText: () => readMetrics(parts), plugins },
+    ...{ metricsText: () => readMetrics(parts), plugins, eraseActions: coordinator.eraseActions },
     ...buildStatusOperations(parts, trusted.offers.secrets, () => runtime.alerts()),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),

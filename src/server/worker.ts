@@ -83,6 +83,7 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
     metrics: async () => (await state?.snapshot()) ?? null,
     agents: () => state?.agents() ?? [],
     generation: () => requireState(state).generation(),
+    erase_actions: (erasure) => requireState(state).eraseActions(erasure),
     events: async (batch) => {
       await (await requireState(state).hub()).receive(batch);
       return { received: true };
@@ -99,8 +100,7 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
   });
   process.once('SIGTERM', () => void leave(0));
   // A terminal sends these signals to parent and workers alike. Only the parent acts on them.
-  process.on('SIGINT', () => {});
-  process.on('SIGHUP', () => {});
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   process.on('uncaughtException', (fault) => {
     const log = state?.context.log ?? openLog({ level: 'error', name: 'worker' });
     log.error('the worker has a fault, and ends', describeFault(fault));
@@ -131,6 +131,7 @@ interface WorkerState {
   readonly snapshot: () => ReturnType<WorkerMethods['metrics']>;
   readonly agents: () => readonly string[];
   readonly generation: () => number;
+  readonly eraseActions: WorkerMethods['erase_actions'];
   readonly hub: OpenRuntime['hub'];
   readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -180,8 +181,8 @@ async function openWorkerState(
     transport: null,
     ...createPolicyExchange(open, paths.policies, orders.generation),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
-    agents: open.agents.list,
-    hub: open.hub,
+    ...{ agents: open.agents.list, hub: open.hub },
+    eraseActions: async (erasure) => (await journal?.eraseActions(erasure)) ?? 0,
     warm: async () => {
       try {
         await open.warm();
@@ -243,6 +244,8 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
+/** Erasing reads the whole journal. A later call completes what took longer. */
+const ERASE_MS = 600_000;
 
 function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: string): Coordinator {
   return {
@@ -254,6 +257,7 @@ function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: str
     plugins: () => channel.call('plugins', null, REQUEST_TIMEOUT_MS),
     reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
     activateKeys: async () => void (await channel.call('activate_keys', null, RELOAD_MS)),
+    eraseActions: (erasure) => channel.call('erase_actions', erasure, ERASE_MS),
     syncIndex: async () => void (await channel.call('sync_index', null, SYNC_MS)),
     events: async (turn, wanted) =>
       (await channel.call('events', { worker, turn, wanted }, REQUEST_TIMEOUT_MS)).position,

@@ -34,6 +34,7 @@ export const operationRoutes = {
   approvalsList: ['GET', '/v1/approvals', 'approvals:read'],
   approvalsOpen: ['GET', '/v1/approvals/{request_id}/open', null],
   approvalsShow: ['GET', '/v1/approvals/{request_id}', 'approvals:own'],
+  auditActionsErase: ['POST', '/v1/dashboard/audit/erase-actions', 'audit:manage'],
   auditHoldAdd: ['POST', '/v1/dashboard/audit/holds', 'audit:manage'],
   auditHoldRemove: ['POST', '/v1/dashboard/audit/holds/remove', 'audit:manage'],
   auditHoldsList: ['GET', '/v1/dashboard/audit/holds', 'audit:export'],

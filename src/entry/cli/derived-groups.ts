@@ -6,7 +6,7 @@ export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary:
   { name: 'alerts', summary: 'list alert rules' },
   { name: 'allow', summary: 'list allowlisted detectors' },
   { name: 'approvals', summary: 'approve a request' },
-  { name: 'audit', summary: 'add a legal hold' },
+  { name: 'audit', summary: 'erase recorded tool calls' },
   { name: 'capabilities', summary: 'revoke a capability token' },
   { name: 'keys', summary: 'create an API key' },
   { name: 'mcp', summary: 'approve a quarantined definition of a tool' },

@@ -149,6 +149,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
       Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
     activateApiKeys: async () => {},
     reloadFailure: async () => null,
+    eraseActions: async () => 0,
     resetSession: async () => 0,
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),

@@ -32,6 +32,8 @@ export async function openIndex(options: { path: string; read_only?: boolean }):
 async function openFile(path: string, read_only: boolean, rebuilt: boolean): Promise<AuditIndex> {
   const db = await sqlite.open<IndexTables>({ path, read_only });
   try {
+    // Erased text must not stay in free pages.
+    if (!read_only) await sql`PRAGMA secure_delete = ON`.execute(db);
     if (read_only) await checkTables(db);
     else await migrateIndex(db);
     return { db, rebuilt, close: () => db.destroy() };

@@ -10,6 +10,8 @@ export type AuditFailureCode =
   | 'signing_key_unusable'
   | 'spool_unusable'
   | 'index_newer'
+  | 'index_busy'
+  | 'actions_held'
   | 'query_too_slow'
   | 'audit_disabled';
 

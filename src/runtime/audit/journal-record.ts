@@ -120,6 +120,8 @@ export function encodeActionBody({ event_id, action_shown, action_marks = [] }: 
 /** The bytes before the body of a line: its header, the hash of the body if there is one, and the name of the body. */
 const HEADER =
   /^(\{"seq":\d{1,16},"writer":"[a-z0-9._-]{1,64}","kind":"(\w{1,10})","prev_hash":"[0-9a-f]{64}"(?:,"body_hash":"([0-9a-f]{64})")?),"\2":/;
+const ERASED =
+  /^\{"seq":\d{1,16},"writer":"[a-z0-9._-]{1,64}","kind":"action","prev_hash":"[0-9a-f]{64}","body_hash":"[0-9a-f]{64}"$/;
 /** The header of a line is shorter than this. */
 const HEADER_BYTES_MAX = 340;
 
@@ -133,12 +135,36 @@ function splitLine(
   return { header: match[1]!, body_hash: match[3] ?? null, body };
 }
 
+/** The place of an action body in a line, with its comma and name; `event_id` is `null` if it cannot be read. */
+interface ActionPlace {
+  readonly start: number;
+  readonly end: number;
+  readonly event_id: string | null;
+}
+
+/** Finds the body of an action line, torn ones too; `null` for other lines and erased actions. */
+export function findActionBody(line: Buffer): ActionPlace | null {
+  const match = HEADER.exec(line.toString('latin1', 0, HEADER_BYTES_MAX));
+  if (match?.[2] !== 'action') return null;
+  const tail = line.length - TAIL_BYTES;
+  const is_whole = line.toString('latin1', tail, tail + TAIL_START.length) === TAIL_START;
+  const end = is_whole ? tail : line.length;
+  const event_id = /^\{"event_id":"([^"\\]{1,64})"/.exec(line.toString('latin1', match[0].length, end))?.[1];
+  return { start: match[1]!.length, end, event_id: event_id ?? null };
+}
+
+/** Returns the header of an action line whose body was erased; spaces are in its place. `null` for other lines. */
+function findErasedHeader(line: Buffer): string | null {
+  const header = line.toString('latin1', 0, line.length - TAIL_BYTES).trimEnd();
+  return ERASED.test(header) ? header : null;
+}
+
 /**
  * Returns a line without its body, which still proves its place in the chain: `seq`, `writer`, `kind`, `prev_hash`,
  * `body_hash` and `record_hash`. A line of an earlier version loses the proof with its body.
  */
 export function omitBody(line: Buffer): string {
-  const header = splitLine(line)?.header;
+  const header = splitLine(line)?.header ?? findErasedHeader(line) ?? undefined;
   if (header === undefined) throw new TypeError('not a line of the journal');
   return header + line.toString('latin1', line.length - TAIL_BYTES);
 }
@@ -158,8 +184,11 @@ export function decodeRecord(line: Buffer): JournalRecord | LineFault {
 }
 
 function isUnchanged(line: Buffer, record: JournalRecord): boolean {
-  const is_erased = record.kind === 'action' && record.action === undefined;
-  if (record.body_hash === undefined || is_erased)
+  if (record.kind === 'action' && record.action === undefined) {
+    const header = findErasedHeader(line);
+    return header !== null && hash('sha256', header, 'hex') === record.record_hash;
+  }
+  if (record.body_hash === undefined)
     return hash('sha256', line.subarray(0, line.length - TAIL_BYTES), 'hex') === record.record_hash;
   const parts = splitLine(line);
   return (

@@ -4,8 +4,9 @@ import type { Lock } from '../../drivers/stores/lock.ts';
 import { findDiskProblem } from '../../platform/disk.ts';
 import { createSegment, openChainEnd, waitForChain } from './chain-end.ts';
 import { publishHead, readPublishedHeads, signCheckpoint } from './chain-heads.ts';
+import { type ActionErasure, eraseFromFiles, hasActions } from './erase-actions.ts';
 import { AuditFailure, getSystemCode } from './failure.ts';
-import { isWriterName } from './files.ts';
+import { isWriterName, listSegments } from './files.ts';
 import {
   type ChainHead,
   type CutBody,
@@ -71,6 +72,8 @@ export interface Journal {
    * space is enough to recover), `journal_busy`, `journal_hangs`, `event_too_large`, `journal_closed`
    */
   readonly append: (event: AuditEvent) => Promise<void>;
+  /** Erases shown actions that were written before the call, and returns their number. The chain still verifies. */
+  readonly eraseActions: (erasure: ActionErasure) => Promise<number>;
   /** Returns the last durable line, and the number of lines after the last checkpoint. */
   readonly head: () => ChainHead & { readonly unsigned_records: number };
   /** Writes pending events, signs the end of the chain, and releases the chain. */
@@ -122,6 +125,8 @@ interface Chain {
   /** The cut that the next write must record. */
   cut: CutBody | null;
   checkpoint_due: boolean;
+  /** The next write continues in a new file. */
+  rotation_due: boolean;
   checkpoint_timer: NodeJS.Timeout | null;
   readonly steady_now_ms: () => number | null;
   maintenance: Promise<void>;
@@ -148,6 +153,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     scheduleMaintenance(chain);
     return {
       append: (event) => appendEvent(chain, event),
+      eraseActions: (erasure) => eraseChainActions(chain, erasure),
       head: () => ({ ...chain.head, unsigned_records: chain.unsigned_records }),
       close: () => closeChain(chain),
     };
@@ -176,6 +182,7 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     hanging: null,
     cut,
     checkpoint_due: false,
+    rotation_due: false,
     checkpoint_timer: null,
     steady_now_ms: openSteadyClock(options),
     maintenance: Promise.resolve(),
@@ -249,7 +256,7 @@ function buildFailure(code: keyof typeof SENTENCES): AuditFailure {
 function startWriting(chain: Chain): void {
   chain.writing ??= new Promise((resolve) => {
     setImmediate(async () => {
-      while (chain.pending.length > 0 || chain.checkpoint_due) await writeBatch(chain);
+      while (chain.pending.length > 0 || chain.checkpoint_due || chain.rotation_due) await writeBatch(chain);
       chain.writing = null;
       resolve();
     });
@@ -262,7 +269,7 @@ async function writeBatch(chain: Chain): Promise<void> {
   const watch = setTimeout(() => reportSlowWrite(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
   try {
     if (chain.loose) await cutLoose(chain);
-    if (chain.segment.bytes >= chain.options.max_size_bytes) await rotateSegment(chain);
+    if (chain.rotation_due || chain.segment.bytes >= chain.options.max_size_bytes) await rotateSegment(chain);
     await commitBatch(chain, batch);
     for (const waiting of batch) waiting.resolve();
   } catch (error) {
@@ -343,6 +350,7 @@ async function refreshHeads(chain: Chain): Promise<void> {
 
 /** Signs the end of the file and continues in a new one. Keeps writing to the old file until the new one exists. */
 async function rotateSegment(chain: Chain): Promise<void> {
+  chain.rotation_due = false;
   chain.checkpoint_due = true;
   await commitBatch(chain, []);
   const old = chain.segment;
@@ -360,6 +368,7 @@ async function giveUp(chain: Chain, batch: readonly PendingWrite[], error: unkno
   chain.pending = [];
   chain.pending_bytes = 0;
   chain.checkpoint_due = false;
+  chain.rotation_due = false;
   const failure = buildWriteFailure(error);
   // Reject first, because a disk that hangs would delay what follows.
   for (const waiting of failed) waiting.reject(failure);
@@ -427,6 +436,30 @@ function scheduleMaintenance(chain: Chain, others = false): void {
     .catch((error) => {
       if (!chain.stopping.signal.aborted) options.on_maintenance_failure?.(getSystemCode(error));
     });
+}
+
+/** Runs between two rounds of maintenance, which replaces the same files. */
+function eraseChainActions(chain: Chain, erasure: ActionErasure): Promise<number> {
+  if (chain.stopping.signal.aborted) return Promise.reject(buildFailure('journal_closed'));
+  const erased = chain.maintenance.then(async () => {
+    const newest = (await listSegments(chain.writer_dir)).at(-1);
+    if (newest !== undefined && (await hasActions(newest, erasure))) await continueInNewFile(chain);
+    const closed = (await listSegments(chain.writer_dir)).slice(0, -1);
+    return eraseFromFiles(chain.writer_dir, closed, erasure);
+  });
+  chain.maintenance = erased.then(
+    () => {},
+    () => {},
+  );
+  return erased;
+}
+
+async function continueInNewFile(chain: Chain): Promise<void> {
+  const { path } = chain.segment;
+  chain.rotation_due = true;
+  startWriting(chain);
+  await chain.writing;
+  if (chain.segment.path === path) throw buildFailure('journal_hangs');
 }
 
 async function closeChain(chain: Chain): Promise<void> {

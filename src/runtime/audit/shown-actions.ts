@@ -1,4 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
+import type { ActionErasure } from './erase-actions.ts';
+import { formatEventIdFloor } from './event-id.ts';
+import { AuditFailure } from './failure.ts';
+import { type LegalHold, matchesHold } from './legal-holds.ts';
 import type { ActionMarks, AuditEvent } from './types.ts';
 
 /** Event IDs in one statement. */
@@ -17,4 +23,58 @@ export async function addActions(
       shown.set(event_id, { action_shown, action_marks: JSON.parse(action_marks) as ActionMarks });
   }
   return events.map((event) => ({ ...event, ...shown.get(event.event_id) }));
+}
+
+/** Rows that are compared with the holds at once. */
+const HOLD_ROWS = 1_000;
+
+/** Returns a hold on an event whose shown action an erasure covers; `null` if there is none. */
+export async function findActionHold(
+  index: AuditIndex,
+  erasure: ActionErasure,
+  holds: readonly LegalHold[],
+): Promise<LegalHold | null> {
+  for (let after = ''; holds.length > 0; ) {
+    const rows = await selectCovered(index, erasure)
+      .innerJoin('audit_events', 'audit_events.event_id', 'shown_actions.event_id')
+      .select(['audit_events.event_id', 'tenant_id', 'agent_id', 'session_id', 'timestamp_ms'])
+      .where('shown_actions.event_id', '>', after)
+      .orderBy('shown_actions.event_id')
+      .limit(HOLD_ROWS)
+      .execute();
+    for (const { timestamp_ms, ...row } of rows) {
+      const event = { ...row, timestamp: new Date(timestamp_ms).toISOString() };
+      const hold = holds.find((each) => matchesHold(each, event));
+      if (hold !== undefined) return hold;
+    }
+    if (rows.length < HOLD_ROWS) break;
+    after = rows.at(-1)!.event_id;
+  }
+  return null;
+}
+
+function selectCovered({ db }: AuditIndex, erasure: ActionErasure) {
+  const all = db.selectFrom('shown_actions');
+  return 'event_id' in erasure
+    ? all.where('shown_actions.event_id', '=', erasure.event_id)
+    : all.where('shown_actions.event_id', '<', formatEventIdFloor(erasure.before_ms));
+}
+
+const CHECKPOINT_TRIES = 50;
+const CHECKPOINT_MS = 100;
+
+/** Erases shown actions from the index, and from its write-ahead log. */
+export async function eraseIndexedActions(index: AuditIndex, erasure: ActionErasure): Promise<void> {
+  const covered = selectCovered(index, erasure).select('shown_actions.event_id');
+  await index.db.deleteFrom('shown_actions').where('event_id', 'in', covered).execute();
+  // A reader may keep the log for a moment.
+  for (let tries = 0; tries < CHECKPOINT_TRIES; tries++) {
+    const { rows } = await sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(index.db);
+    if (rows[0]?.busy === 0) return;
+    await sleep(CHECKPOINT_MS);
+  }
+  throw new AuditFailure(
+    'index_busy',
+    'The audit index is in use, so its write-ahead log still has erased actions. Run the command again.',
+  );
 }

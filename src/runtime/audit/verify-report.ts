@@ -4,6 +4,8 @@ export interface WriterReport {
   readonly segments: number;
   readonly records: number;
   readonly events: number;
+  /** Shown actions that an operator erased. */
+  readonly erased_actions: number;
   /** The number of verified signatures. */
   readonly checkpoints: number;
   /** The first line in the files; above 1 if older files were deleted by age. */

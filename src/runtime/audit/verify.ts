@@ -212,6 +212,7 @@ interface Walk {
   segments: number;
   records: number;
   events: number;
+  erased_actions: number;
   checkpoints: number;
   first_seq: number;
   unsigned_tail: number;
@@ -282,6 +283,7 @@ async function startWalk(
     segments: 0,
     records: 0,
     events: 0,
+    erased_actions: 0,
     checkpoints: 0,
     first_seq: first_seq ?? 0,
     unsigned_tail: 0,
@@ -411,6 +413,7 @@ function countRecord(walk: Walk, record: JournalRecord): void {
   walk.records += 1;
   walk.unsigned_tail += 1;
   if (record.kind === 'event') countEvent(walk, record.event);
+  if (record.kind === 'action' && record.action === undefined) walk.erased_actions += 1;
   if (record.kind === 'cut') countCut(walk, record);
   if (record.kind !== 'checkpoint') return;
   if (isMissingKey(record.checkpoint.key_id, walk.trusted)) {
@@ -470,6 +473,7 @@ function getReport(walk: Walk): WriterReport {
     segments,
     records,
     events,
+    erased_actions,
     checkpoints,
     first_seq,
     unsigned_tail,
@@ -483,6 +487,7 @@ function getReport(walk: Walk): WriterReport {
     segments,
     records,
     events,
+    erased_actions,
     checkpoints,
     first_seq,
     last_seq,

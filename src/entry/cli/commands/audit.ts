@@ -260,7 +260,7 @@ function printReport(report: VerifyReport, terminal: Terminal): void {
   const total = report.writers.reduce((sum, { events }) => sum + events, 0);
   printLine(terminal, `${paintText(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
   for (const writer of report.writers) {
-    const { records, segments, checkpoints, unsigned_tail, cuts } = writer;
+    const { records, segments, checkpoints, unsigned_tail, cuts, erased_actions } = writer;
     const { retired } = writer;
     const parts = [
       formatCount(records, 'record'),
@@ -268,6 +268,7 @@ function printReport(report: VerifyReport, terminal: Terminal): void {
       formatCount(checkpoints, 'signed checkpoint'),
       `${unsigned_tail} since the last`,
     ];
+    if (erased_actions > 0) parts.push(`${formatCount(erased_actions, 'shown action')} erased`);
     if (cuts > 0) parts.push(`${formatCount(cuts, 'torn line')} cut`);
     printLine(terminal, `  ${escapeControls(writer.writer)}: ${parts.join(', ')}`);
     if (retired !== null) printLine(terminal, `    ${escapeControls(describeRetired(retired))}`);

@@ -1,0 +1,122 @@
+import { findEvents } from '../../operations/audit.ts';
+import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { dropBlankName } from '../../operations/subject.ts';
+import type { ActionErasure } from '../../runtime/audit/erase-actions.ts';
+import type { AuditFailure } from '../../runtime/audit/failure.ts';
+import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import { eraseRequestActions, findOpenRequest } from '../../runtime/enforcement/approvals/erase-actions.ts';
+import { copyLegalHolds } from './hold-store.ts';
+
+const EXAMPLE_ID = 'evt_0123456789abcdef01234567';
+
+export const auditActionsErase = defineOperation({
+  name: 'audit_actions_erase',
+  summary: 'Erase recorded tool calls',
+  description:
+    'Erases the shown actions of one event, or of all events before a time, from the journal, the index and approval requests. The events stay and the chain still verifies. Does nothing under a legal hold, or while a covered approval request is open. Requires an operator; a time needs access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/audit/erase-actions' },
+  cli: {
+    verb: 'audit erase-actions',
+    options: ['before', 'event_id'],
+    line: ({ erased }: { readonly erased: number }) =>
+      `${erased} shown ${erased === 1 ? 'action' : 'actions'} erased.`,
+    examples: [
+      ['customshouse audit erase-actions --before 30d', 'older than 30 days'],
+      [`customshouse audit erase-actions --event ${EXAMPLE_ID}`, 'of one event'],
+    ],
+  },
+  permission: 'audit:manage',
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      before: {
+        type: ['string', 'null'],
+        maxLength: 40,
+        description: 'The time after the newest event: ISO 8601, or a duration before now (`30d`).',
+      },
+      event_id: { type: ['string', 'null'], maxLength: 64, description: 'The event, instead of a time.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['erased', 'requests_erased'],
+    properties: {
+      erased: { type: 'integer', description: 'Actions erased from the journal.' },
+      requests_erased: { type: 'integer', description: 'Approval requests whose call was erased.' },
+    },
+  },
+  example: { before: '365d' },
+  answer: { erased: 0, requests_erased: 0 },
+  refusals: ['not_found', 'conflict'],
+  async run(input, context) {
+    requireOperator(context);
+    const { runtime } = context;
+    const { erasure, requests } = await parseErasure(input, context);
+    const store = await runtime.store();
+    const open = await findOpenRequest(store, requests, runtime.now_ms());
+    if (open !== null)
+      throw new Refusal(
+        'conflict',
+        `The approval request \`${open}\` is still open, so nothing was erased. Decide it first, or erase other events.`,
+      );
+    await copyLegalHolds(runtime.limits.state_dir, store, Date.now());
+    await recordErasure(erasure, context);
+    const erased = await runtime.eraseActions(erasure).catch((fault: unknown) => {
+      const is_held =
+        (fault as { code?: unknown } | null)?.code === ('actions_held' satisfies AuditFailure['code']);
+      throw is_held ? new Refusal('conflict', (fault as Error).message) : fault;
+    });
+    return { erased, requests_erased: await eraseRequestActions(store, requests) };
+  },
+});
+
+interface ErasureInput {
+  readonly before?: string | null;
+  readonly event_id?: string | null;
+}
+
+async function parseErasure(input: ErasureInput, context: Context) {
+  const before = dropBlankName(input.before);
+  const event_id = dropBlankName(input.event_id);
+  if ((before === null) === (event_id === null))
+    throw new Refusal('invalid_request', 'Name either `before` or `event_id`.');
+  if (event_id === null) {
+    requireAllTenants(context);
+    const before_ms = parseTime(before!, context);
+    return { erasure: { before_ms }, requests: { before_ms } };
+  }
+  const { tenants } = context.caller;
+  const scope = tenants === '*' ? {} : { any_of: { tenant_id: tenants } };
+  const [event] = (await findEvents({ event_id, limit: 1, ...scope }, context)).events;
+  if (event === undefined) throw new Refusal('not_found', 'There is no event with this ID.');
+  const { approval_request_id: request_id } = event.metadata;
+  return {
+    erasure: { event_id },
+    requests: { request_id: typeof request_id === 'string' ? request_id : null },
+  };
+}
+
+function parseTime(before: string, { runtime }: Context): number {
+  const now_ms = runtime.now_ms();
+  try {
+    return Math.min(now_ms, parseFilter({ until: before }, now_ms).until_ms ?? now_ms);
+  } catch (error) {
+    if (error instanceof AuditFilterError)
+      throw new Refusal(
+        'invalid_request',
+        '`before` is not valid. Use ISO 8601, or a duration such as `30d`.',
+      );
+    throw error;
+  }
+}
+
+/** Written first: an erasure that is not recorded does not happen. */
+function recordErasure(erasure: ActionErasure, context: Context): Promise<void> {
+  const metadata =
+    'event_id' in erasure ? { erased_event_id: erasure.event_id } : { before: formatTime(erasure.before_ms) };
+  const change = { phase: 'audit_actions_erase', reason: 'An operator erases shown actions.', metadata };
+  return recordOperatorChange(change, context);
+}
