@@ -17,6 +17,7 @@ import { renderDerivedGroupsModule } from './derived-groups.ts';
 import { renderDetectorPages } from './detectors-page.ts';
 import { renderFrameworkGuidePages } from './guide-pages.ts';
 import { renderPythonReferencePage } from './python-reference.ts';
+import { renderRoutesPage } from './routes-page.ts';
 import { renderSdkReferencePage } from './sdk-reference.ts';
 import { renderSdkServiceApiModule } from './sdk-service-api.ts';
 import { renderSdkSettingsModule } from './sdk-settings.ts';
@@ -34,6 +35,7 @@ const files = [
   { path: 'src/entry/cli/derived-groups.ts', text: renderDerivedGroupsModule() },
   { path: 'src/core/detect/agent-traces.ts', text: renderAgentTracesModule() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: renderAnchorTreeModule() },
+  { path: 'docs/reference/routes.md', text: renderRoutesPage() },
   { path: 'docs/reference/type-names.md', text: renderTypeNamesPage() },
   { path: 'console/src/api/routes.ts', text: renderConsoleRoutes() },
   { path: 'docs/reference/sdk-python.md', text: await renderPythonReferencePage() },

@@ -34,7 +34,7 @@ export const agentsBlock = defineOperation({
   name: 'agents_block',
   summary: 'Block an agent',
   description:
-    'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Requires an operator, and is recorded in the audit log.',
+    'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Is recorded in the audit log.',
   http: { method: 'POST', path: '/v1/agents/block' },
   cli: {
     verb: 'agents block',
@@ -81,7 +81,7 @@ export const agentsBlocked = defineOperation({
     examples: [['customshouse agents list', 'blocked agents, since when and by whom']],
   },
   permission: 'audit:read',
-  whole_service: true,
+  tenants: 'all',
   needs: 'store',
   input: { type: 'object', properties: {} },
   output: {
@@ -116,7 +116,7 @@ export const agentsUnblock = defineOperation({
   name: 'agents_unblock',
   summary: 'Unblock an agent',
   description:
-    'Takes an agent from the list of those that the kill switch stops. Requires an operator, and is recorded in the audit log.',
+    'Takes an agent from the list of those that the kill switch stops. Is recorded in the audit log.',
   http: { method: 'POST', path: '/v1/agents/unblock' },
   cli: {
     verb: 'agents unblock',

@@ -243,6 +243,7 @@ export const approvalsApprove = defineOperation({
     examples: [['customshouse approvals approve apr_0123456789abcdef01234567 --note "asked her"', '']],
   },
   permission: 'approvals:decide',
+  caller: 'person',
   needs: 'store',
   input: decisionInput,
   output: approvalRecordSchema,
@@ -271,6 +272,7 @@ export const approvalsDeny = defineOperation({
     examples: [['customshouse approvals deny apr_0123456789abcdef01234567 --note "asked her"', '']],
   },
   permission: 'approvals:decide',
+  caller: 'person',
   needs: 'store',
   input: decisionInput,
   output: approvalRecordSchema,
@@ -329,8 +331,6 @@ interface VoteFields {
 
 async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: Context) {
   const { caller, runtime } = context;
-  // A credential with these permissions that does not belong to a person still cannot decide.
-  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
   const approver = getOne('approver', stated.approver, 'approver_id', stated.approver_id);
   const comment = getOne('comment', stated.comment, 'note', stated.note);
   const { request_id } = stated;

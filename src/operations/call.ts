@@ -11,7 +11,7 @@ import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permiss
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
-import { dropBlankName } from './subject.ts';
+import { dropBlankName, requireAllTenants } from './subject.ts';
 
 /** The part of a validator's error that is used here. */
 interface SchemaError {
@@ -108,12 +108,20 @@ function asUser(context: Context): Context {
 
 function requirePermission(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
-  if (operation.whole_service === true && isSignedIn(context.caller) && context.caller.tenants !== '*')
-    throw new Refusal('forbidden', 'This concerns all tenants: it needs a user with access to all of them.');
-  if (needed === null || context.caller.permissions.includes(needed)) return;
+  if (needed === null || context.caller.permissions.includes(needed)) {
+    requireScope(operation, context);
+    return;
+  }
   if (needed === 'account:own' && context.caller.kind === 'anonymous')
     throw new Refusal('unauthenticated', 'This is for users who signed in: sign in first.');
   throw new Refusal('forbidden', formatMissingPermission(needed, context.caller));
+}
+
+/** Checks the kind of caller and the tenants that the record names. */
+function requireScope(operation: AnyOperation, context: Context): void {
+  if (operation.caller === 'person' && context.caller.kind !== 'person')
+    throw new Refusal('forbidden', 'This requires an operator, and the credential is that of a program.');
+  if (operation.tenants === 'all') requireAllTenants(context);
 }
 
 function formatMissingPermission(needed: Permission, caller: Caller): string {

@@ -97,7 +97,7 @@ export const capabilitiesIssue = defineOperation({
   name: 'capabilities_issue',
   summary: 'Issue a capability token',
   description:
-    'Makes a token that lets one agent use one tool, and have secrets resolved for it, for a while. The token is shown in this answer and never again. Requires an operator.',
+    'Makes a token that lets one agent use one tool, and have secrets resolved for it, for a while. The token is shown in this answer and never again.',
   http: { method: 'POST', path: '/v1/capabilities' },
   permission: 'capabilities:issue',
   needs: 'store',

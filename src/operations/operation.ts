@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../runtime/access/types.ts';
 import type { SignInOrigin } from '../runtime/accounts/types.ts';
-import type { Permission } from '../runtime/config/permissions.ts';
+import { OPERATOR_PERMISSIONS, type Permission, SERVICE_PERMISSIONS } from '../runtime/config/permissions.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Aliases of members: `{ input: ['arguments', 'args'] }`. */
@@ -111,8 +111,10 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly permission: Permission | null;
   /** For an operation that is open to all: it shows more to a caller who is known. No other caller is refused. */
   readonly identifies_caller?: true;
-  /** Concerns all tenants at once, so that a user of particular tenants may not call it. */
-  readonly whole_service?: true;
+  /** `person`: refused to every credential of a program, whatever its permissions. */
+  readonly caller?: 'person';
+  /** `all`: concerns all tenants at once, so that a caller with access to particular ones is refused. */
+  readonly tenants?: 'all';
   /**
    * An operation for users: the permissions of the user whom the caller names apply. `if_named`: a caller who names none
    * is judged by the credential.
@@ -160,6 +162,21 @@ export function defineOperation<const Input extends TSchema, const Output extend
   record: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return record;
+}
+
+/** Returns who may call an operation besides having its permission, as one sentence; empty if nothing more is needed. */
+export function describeCaller({ permission, caller, tenants }: AnyOperation): string {
+  const is_operators =
+    caller === 'person' ||
+    (permission !== null && permission !== 'account:own' && OPERATOR_PERMISSIONS.includes(permission));
+  const is_for_all = tenants === 'all' || (permission !== null && SERVICE_PERMISSIONS.includes(permission));
+  if (is_operators) return `Requires an operator${is_for_all ? ' with access to all tenants' : ''}.`;
+  return is_for_all ? 'Requires access to all tenants.' : '';
+}
+
+/** Returns the description of an operation with the sentence on its callers. */
+export function getFullDescription(operation: AnyOperation): string {
+  return `${operation.description} ${describeCaller(operation)}`.trim();
 }
 
 /**

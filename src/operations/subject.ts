@@ -87,6 +87,26 @@ export function resolveTenant(input: SubjectFields, context: Context): string {
   return resolveScopedName(context.caller.tenants, request, 'tenant_id', 'default');
 }
 
+/**
+ * Returns the tenant that an input names; empty if it names none, which stands for all tenants.
+ *
+ * @throws Refusal unless the caller has access to that tenant, or to all
+ */
+export function resolveTenantOrAll(
+  { tenant_id }: { readonly tenant_id?: string | null | undefined },
+  context: Context,
+): string {
+  if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
+  requireAllTenants(context);
+  return '';
+}
+
+/** @throws Refusal unless the caller has access to all tenants */
+export function requireAllTenants({ caller }: Context): void {
+  if (caller.tenants !== '*')
+    throw new Refusal('forbidden', 'This applies to all tenants, and you have access to particular ones.');
+}
+
 /** Returns the session that an input names. */
 export function readSessionId(input: SubjectFields): string | null {
   return readName(input, 'session_id');

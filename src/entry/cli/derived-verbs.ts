@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import type { AnyOperation, CliVerb } from '../../operations/operation.ts';
+import { type AnyOperation, type CliVerb, getFullDescription } from '../../operations/operation.ts';
 import { formatTable } from './format-table.ts';
 import {
   addExamples,
@@ -68,13 +68,13 @@ function getSubcommand(parent: Command, name: string): Command {
 }
 
 function addVerb(command: Command, operation: DerivedOperation, terminal: Terminal): void {
-  const { cli, summary, description, input } = operation;
+  const { cli, summary, input } = operation;
   const { properties = {}, required = [] } = input as {
     readonly properties?: Readonly<Record<string, MemberSchema>>;
     readonly required?: readonly string[];
   };
   const names = cli.arguments ?? [];
-  command.summary(lowercaseFirst(summary)).description(`${summary}. ${description}`);
+  command.summary(lowercaseFirst(summary)).description(`${summary}. ${getFullDescription(operation)}`);
   for (const name of names) {
     const written = required.includes(name) ? `<${name}>` : `[${name}]`;
     command.addArgument(new Argument(written, formatOptionText(properties[name])));

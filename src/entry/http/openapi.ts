@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { PRODUCT_NAME } from '../../core/names.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { addAliases } from '../../operations/check-body.ts';
-import { type AnyOperation, isDecisionOperation } from '../../operations/operation.ts';
+import { type AnyOperation, getFullDescription, isDecisionOperation } from '../../operations/operation.ts';
 import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
 import { type ErrorCode, FAULT, STATUS } from '../web/errors.ts';
@@ -213,7 +213,7 @@ function describeOperation(operation: AnyOperation): object {
     operationId: operation.name,
     tags: [getTag(operation)],
     summary: operation.summary,
-    description: operation.description,
+    description: getFullDescription(operation),
     ...(operation.permission === null
       ? { security: [] }
       : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),

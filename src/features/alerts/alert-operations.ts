@@ -1,5 +1,4 @@
 import { SEVERITIES } from '../../core/types/index.ts';
-import { requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
@@ -115,7 +114,7 @@ const resolved = { resolved_by: 'operator', resolved_at: '2026-01-31T12:30:00.00
 export const alertsAcknowledge = defineOperation({
   name: 'alerts_acknowledge',
   summary: 'Acknowledge an alert',
-  description: 'Records that an operator is working on it. Its channels are notified. Requires an operator.',
+  description: 'Records that an operator is working on it. Its channels are notified.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/history/{alert_id}/acknowledge' },
   cli: {
     verb: 'alerts ack',
@@ -124,6 +123,7 @@ export const alertsAcknowledge = defineOperation({
     examples: [['customshouse alerts ack alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: alertPath,
   output: alertShape,
@@ -152,8 +152,7 @@ export const alertsAcknowledge = defineOperation({
 export const alertsResolve = defineOperation({
   name: 'alerts_resolve',
   summary: 'Resolve an alert',
-  description:
-    'Ends an alert; its group counts from the beginning. Its channels are notified. Requires an operator.',
+  description: 'Ends an alert; its group counts from the beginning. Its channels are notified.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/history/{alert_id}/resolve' },
   cli: {
     verb: 'alerts resolve',
@@ -162,6 +161,7 @@ export const alertsResolve = defineOperation({
     examples: [['customshouse alerts resolve alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: alertPath,
   output: alertShape,
@@ -196,7 +196,6 @@ async function changeAlert(
   context: Context,
   change: (trx: Transaction, alert: AlertRow) => Promise<void>,
 ): Promise<void> {
-  requireOperator(context);
   const tenants = resolveAlertTenants({}, context);
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {

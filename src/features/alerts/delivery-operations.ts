@@ -1,6 +1,6 @@
-import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
+import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { reviveMessage } from '../../platform/outbox/messages.ts';
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
 import {
@@ -35,9 +35,10 @@ export const alertsTest = defineOperation({
   name: 'alerts_test',
   summary: 'Send a test message of an alert rule',
   description:
-    'Queues a test message for the channels of a rule. `alerts_deliveries` shows the outcome. No alert is recorded. Requires an operator.',
+    'Queues a test message for the channels of a rule. `alerts_deliveries` shows the outcome. No alert is recorded.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/test' },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: {
     type: 'object',
@@ -72,7 +73,6 @@ export const alertsTest = defineOperation({
   answer: null,
   refusals: ['not_found'],
   async run({ rule_id, channels }, context) {
-    requireOperator(context);
     const { rule } = await findOwnRule(rule_id, context);
     const service = await context.runtime.alerts();
     const names = channels ?? rule.channels;
@@ -263,7 +263,7 @@ export const alertsResend = defineOperation({
   name: 'alerts_resend',
   summary: 'Send a dead letter again',
   description:
-    'Queues a message that was given up again, with the same delivery ID. It is sent within seconds. Requires an operator.',
+    'Queues a message that was given up again, with the same delivery ID. It is sent within seconds.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/deliveries/resend' },
   cli: {
     verb: 'alerts resend',
@@ -272,6 +272,7 @@ export const alertsResend = defineOperation({
     examples: [['customshouse alerts resend dlv_019c13b72800000000010123456789', '']],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: { type: 'object', required: ['delivery_id'], properties: { delivery_id: deliveryIdSchema } },
   output: deliveryShape,
@@ -279,7 +280,6 @@ export const alertsResend = defineOperation({
   answer: deliveryExample,
   refusals: ['not_found', 'conflict'],
   async run({ delivery_id }, context) {
-    requireOperator(context);
     const find = async () =>
       (await listVisibleDeliveries({ delivery_id, after: null, limit: 1 }, context))[0];
     const row = await find();
@@ -288,7 +288,7 @@ export const alertsResend = defineOperation({
         'not_found',
         'There is no delivery with this ID. `customshouse alerts deliveries` shows all.',
       );
-    if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) requireAllTenants(context);
+    if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) resolveTenantOrAll({}, context);
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
       if (!(await reviveMessage(trx, delivery_id, context.runtime.now_ms())))

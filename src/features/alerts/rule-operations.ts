@@ -1,13 +1,14 @@
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
+import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import { ALERT_RULES_MAX, findAlertRuleProblems } from '../../runtime/config/alert-rules.ts';
 import { alertRuleSchema } from '../../runtime/config/schema-alert-rules.ts';
 import { countOpenAlerts } from './alert-store.ts';
 import { type AlertRuleInput, completeAlertRule } from './rule.ts';
 import { deleteAlertRule, listAlertRules, type StoredAlertRule, saveAlertRule } from './rule-store.ts';
-import { mayUseTenant, resolveAlertTenants, resolveOwnTenant } from './scope.ts';
+import { mayUseTenant, resolveAlertTenants } from './scope.ts';
 import { ruleIdSchema, ruleShape } from './shapes.ts';
 
 const ruleExample = {
@@ -89,9 +90,10 @@ export const alertRulesSave = defineOperation({
   name: 'alert_rules_save',
   summary: 'Save an alert rule',
   description:
-    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second. Requires an operator; a rule for all tenants needs access to all tenants.',
+    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second. A rule for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/rules' },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: alertRuleSchema,
   output: ruleShape,
@@ -99,7 +101,7 @@ export const alertRulesSave = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    const tenant_id = resolveOwnTenant(input.tenant_id, context);
+    const tenant_id = resolveTenantOrAll(input, context);
     const { tenant_id: _written, ...own } = input as AlertRuleInput;
     const rule = completeAlertRule({ ...own, ...(tenant_id !== '' && { tenant_id }) });
     const service = await context.runtime.alerts();
@@ -137,7 +139,7 @@ export const alertRulesRemove = defineOperation({
   name: 'alert_rules_remove',
   summary: 'Remove an alert rule',
   description:
-    'The open alerts of the rule remain until they are resolved. Rules of the configuration are removed there. Requires an operator.',
+    'The open alerts of the rule remain until they are resolved. Rules of the configuration are removed there.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/rules/remove' },
   cli: {
     verb: 'alerts remove',
@@ -146,6 +148,7 @@ export const alertRulesRemove = defineOperation({
     examples: [['customshouse alerts remove secrets-blocked', '']],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: { type: 'object', required: ['rule_id'], properties: { rule_id: ruleIdSchema } },
   output: { type: 'object', required: ['rule_id'], properties: { rule_id: { type: 'string' } } },

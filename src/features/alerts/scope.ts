@@ -1,6 +1,5 @@
-import { requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, resolveTenant, resolveTenants } from '../../operations/subject.ts';
+import { resolveTenants } from '../../operations/subject.ts';
 
 /** Returns the tenants whose alerts the caller reads. An alert may name any agent, so a key for one reads none. */
 export function resolveAlertTenants(
@@ -10,18 +9,6 @@ export function resolveAlertTenants(
   if (context.caller.agents !== '*')
     throw new Refusal('forbidden', 'Alerts name agents, and the credential is for particular ones.');
   return resolveTenants(input, context);
-}
-
-/**
- * Returns the tenant of a new rule or silence; empty for all tenants.
- *
- * @throws Refusal unless the caller is a person with access to that tenant
- */
-export function resolveOwnTenant(tenant_id: string | null | undefined, context: Context): string {
-  requireOperator(context);
-  if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
-  requireAllTenants(context);
-  return '';
 }
 
 /** Returns whether the caller may see or change something of this tenant; empty for all tenants. */

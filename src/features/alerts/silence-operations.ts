@@ -4,12 +4,13 @@ import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
+import { resolveTenantOrAll } from '../../operations/subject.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import { ALERT_GROUP_FIELDS } from '../../runtime/config/schema-alert-rules.ts';
 import { recordRuleChange } from './rule-operations.ts';
-import { mayUseTenant, resolveAlertTenants, resolveOwnTenant } from './scope.ts';
+import { mayUseTenant, resolveAlertTenants } from './scope.ts';
 import { ruleIdSchema, silenceIdSchema, silenceShape } from './shapes.ts';
 import type { SilenceMatcher } from './silences.ts';
 
@@ -64,7 +65,7 @@ export const alertSilencesAdd = defineOperation({
   name: 'alert_silences_add',
   summary: 'Silence alerts',
   description:
-    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. Requires an operator; a silence for all tenants needs access to all tenants.',
+    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. A silence for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/silences' },
   cli: {
     verb: 'alerts silence',
@@ -76,6 +77,7 @@ export const alertSilencesAdd = defineOperation({
     ],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: {
     type: 'object',
@@ -107,7 +109,7 @@ export const alertSilencesAdd = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    const tenant_id = resolveOwnTenant(input.tenant_id, context);
+    const tenant_id = resolveTenantOrAll(input, context);
     const lasts_ms = parseDuration(input.expires_in);
     if (lasts_ms === null || lasts_ms === 0 || lasts_ms > EXPIRES_MS_MAX)
       throw new Refusal('invalid_request', '`expires_in` is a duration of at most 90 days, such as `2h`.');
@@ -153,7 +155,7 @@ export const alertSilencesAdd = defineOperation({
 export const alertSilencesRemove = defineOperation({
   name: 'alert_silences_remove',
   summary: 'End a silence',
-  description: 'Alerts that it matched are sent again with their next event. Requires an operator.',
+  description: 'Alerts that it matched are sent again with their next event.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/silences/remove' },
   cli: {
     verb: 'alerts unsilence',
@@ -162,6 +164,7 @@ export const alertSilencesRemove = defineOperation({
     examples: [['customshouse alerts unsilence sil_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
+  caller: 'person',
   needs: 'store',
   input: { type: 'object', required: ['silence_id'], properties: { silence_id: silenceIdSchema } },
   output: { type: 'object', required: ['silence_id'], properties: { silence_id: { type: 'string' } } },
@@ -177,7 +180,7 @@ export const alertSilencesRemove = defineOperation({
           'not_found',
           'There is no silence with this ID. `customshouse alerts silences` shows all.',
         );
-      resolveOwnTenant(row.tenant_id, context);
+      resolveTenantOrAll(row, context);
       await trx.deleteFrom('alert_silences').where('silence_id', '=', silence_id).execute();
       const reason = 'An operator ended a silence.';
       await recordRuleChange('alert_silence_remove', reason, { silence_id }, row.tenant_id, context);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { applyManagedChange, confirmInput, requireOperator } from '../../operations/managed-change.ts';
+import { applyManagedChange, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import {
@@ -9,7 +9,7 @@ import {
   textSchema,
 } from '../../operations/schema-parts.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
-import { dropBlankName } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import { buildDetectorEvent } from './detector-event.ts';
@@ -20,7 +20,7 @@ import {
   insertAllowedDetectors,
   listAllowedDetectorRows,
 } from './detector-store.ts';
-import { EXPIRES_MS_MAX, findOwnEvent, resolveEntryTenant } from './operations.ts';
+import { EXPIRES_MS_MAX, findOwnEvent } from './operations.ts';
 import { type DetectorScope, listDecidingDetectors, requireDetector } from './resolve-detectors.ts';
 
 const DEFAULT_LIFE = '30d';
@@ -106,9 +106,10 @@ export const allowlistDetectorAdd = defineOperation({
   name: 'allowlist_detector_add',
   summary: 'Allow the findings of a detector for a time',
   description:
-    'No rule acts on findings of the detector in this scope, in all workers, until the entry expires. Names the detector, or the event that it blocked (`event_id`): its tool, agent and tenant are then the scope. Secrets and the guard of the service cannot be allowed. Contracts, identities, budgets, flow rules and rules of the tenant still decide. Requires an operator, and `confirm_weaker` with the reason in `note`.',
+    'No rule acts on findings of the detector in this scope, in all workers, until the entry expires. Names the detector, or the event that it blocked (`event_id`): its tool, agent and tenant are then the scope. Secrets and the guard of the service cannot be allowed. Contracts, identities, budgets, flow rules and rules of the tenant still decide. Requires `confirm_weaker` with the reason in `note`.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist/detectors' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'owner',
   input: {
     type: 'object',
@@ -155,7 +156,6 @@ export const allowlistDetectorAdd = defineOperation({
   answer: null,
   refusals: ['conflict', 'policy_invalid', 'weaker_policy', 'not_found'],
   async run(input, context) {
-    requireOperator(context);
     const { maskComment } = await import('../../runtime/enforcement/approvals/mask.ts');
     const reason = maskComment(input.note, context.runtime.policy());
     if (reason === null) throw new Refusal('invalid_request', '`note` must give the reason.');
@@ -191,7 +191,7 @@ export const allowlistDetectorAdd = defineOperation({
 export const allowlistDetectorRevoke = defineOperation({
   name: 'allowlist_detector_revoke',
   summary: 'Revoke an allowlisted detector',
-  description: 'Rules act on findings of the detector again, in all workers. Requires an operator.',
+  description: 'Rules act on findings of the detector again, in all workers.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist/detectors/revoke' },
   cli: {
     verb: 'allow revoke',
@@ -201,6 +201,7 @@ export const allowlistDetectorRevoke = defineOperation({
     examples: [[`customshouse allow revoke ${EXAMPLE_ID}`, '']],
   },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'owner',
   input: { type: 'object', required: ['id'], properties: { id: idSchema } },
   output: entry,
@@ -208,11 +209,10 @@ export const allowlistDetectorRevoke = defineOperation({
   answer: null,
   refusals: ['not_found', 'policy_invalid'],
   async run({ id }, context) {
-    requireOperator(context);
     const rows = await listAllowedDetectorRows((await context.runtime.store()).db);
     const row = rows.find((each) => each.id === id);
     if (row === undefined) throw new Refusal('not_found', 'There is no entry with this ID.');
-    resolveEntryTenant(row.tenant_id, context);
+    resolveTenantOrAll(row, context);
     await applyManagedChange(
       {
         next: (now) => ({
@@ -254,7 +254,10 @@ async function resolveTarget({ rule_id, event_id, ...named }: TargetInput, conte
   const scope = {
     tool: readScope(named.tool_name, is_action ? event.tool_name : null),
     agent_id: readScope(named.agent_id, event?.agent_id ?? null),
-    tenant_id: resolveEntryTenant(readScope(named.tenant_id, event?.tenant_id ?? null), context),
+    tenant_id: resolveTenantOrAll(
+      { tenant_id: readScope(named.tenant_id, event?.tenant_id ?? null) },
+      context,
+    ),
   };
   const rule_ids =
     event === null ? ([rule_id as string] as const) : await listDecidingDetectors(event, context);

@@ -1,9 +1,9 @@
 import { findEvents } from '../../operations/audit.ts';
-import { applyManagedChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { applyManagedChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
-import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -81,9 +81,10 @@ export const allowlistAdd = defineOperation({
   name: 'allowlist_add',
   summary: 'Allowlist a value by its fingerprint',
   description:
-    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and the index of the finding (`finding_index`, 0 for the first). Requires an operator; an entry for all tenants needs access to all tenants.',
+    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and the index of the finding (`finding_index`, 0 for the first). An entry for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'live',
   input: {
     type: 'object',
@@ -111,8 +112,7 @@ export const allowlistAdd = defineOperation({
   answer: null,
   refusals: ['conflict', 'policy_invalid', 'not_found'],
   async run(input, context) {
-    requireOperator(context);
-    const tenant_id = resolveEntryTenant(input.tenant_id, context);
+    const tenant_id = resolveTenantOrAll(input, context);
     const lasts_ms = parseDuration(input.expires_in);
     if (lasts_ms === null || lasts_ms > EXPIRES_MS_MAX)
       throw new Refusal('invalid_request', '`expires_in` is a duration of at most a year, such as `30d`.');
@@ -148,9 +148,10 @@ export const allowlistAdd = defineOperation({
 export const allowlistRemove = defineOperation({
   name: 'allowlist_remove',
   summary: 'Remove an allowlist entry',
-  description: 'Findings with the fingerprint are evaluated again, in all workers. Requires an operator.',
+  description: 'Findings with the fingerprint are evaluated again, in all workers.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist/remove' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'live',
   input: {
     type: 'object',
@@ -162,8 +163,7 @@ export const allowlistRemove = defineOperation({
   answer: null,
   refusals: ['not_found', 'policy_invalid'],
   async run(input, context) {
-    requireOperator(context);
-    const tenant_id = resolveEntryTenant(input.tenant_id, context);
+    const tenant_id = resolveTenantOrAll(input, context);
     const rows = await listAllowlistRows((await context.runtime.store()).db);
     const row = rows.find((each) => each.fingerprint === input.fingerprint && each.tenant_id === tenant_id);
     if (row === undefined) throw new Refusal('not_found', 'There is no entry with this fingerprint.');
@@ -217,13 +217,6 @@ export async function findOwnEvent(event_id: string, context: Context): Promise<
   )
     return event;
   throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
-}
-
-/** Returns the tenant of an entry; empty for all tenants. */
-export function resolveEntryTenant(tenant_id: string | null | undefined, context: Context): string {
-  if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
-  requireAllTenants(context);
-  return '';
 }
 
 function createOtherEntryFilter(row: AllowlistRow) {

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { suggestName } from '../../core/policy/compile/problems.ts';
-import {
-  type OperatorChange,
-  recordOperatorChange,
-  requireAllTenants,
-  requireOperator,
-} from '../../operations/managed-change.ts';
+import { type OperatorChange, recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
@@ -109,6 +104,7 @@ export const keysList = defineOperation({
     examples: [['customshouse keys list', '']],
   },
   permission: 'keys:manage',
+  tenants: 'all',
   needs: 'live',
   input: { type: 'object', properties: { ...pageInput } },
   output: {
@@ -119,7 +115,6 @@ export const keysList = defineOperation({
   example: { limit: 10 },
   answer: null,
   async run(input, context) {
-    requireAllTenants(context);
     const { runtime } = context;
     const stored = (await listStoredKeys((await runtime.store()).db)).map((key) => describeKey(key, context));
     const all = [...stored, ...(await listConfiguredKeys(context))];
@@ -132,7 +127,7 @@ export const keysCreate = defineOperation({
   name: 'keys_create',
   summary: 'Create an API key',
   description:
-    'Creates a key for an agent and returns it once. Only its SHA-256 is stored. It works on all workers when the answer arrives. Requires an operator with access to all tenants.',
+    'Creates a key for an agent and returns it once. Only its SHA-256 is stored. It works on all workers when the answer arrives.',
   http: { method: 'POST', path: '/v1/dashboard/keys' },
   cli: {
     verb: 'keys create',
@@ -143,6 +138,8 @@ export const keysCreate = defineOperation({
     examples: [['customshouse keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
   },
   permission: 'keys:manage',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: {
     type: 'object',
@@ -175,8 +172,6 @@ export const keysCreate = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run({ name, tenants, agents, permissions, expires_in }, context) {
-    requireOperator(context);
-    requireAllTenants(context);
     if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw buildNameTakenRefusal();
     const lasts_ms = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
     const { key, row } = buildKey(
@@ -220,7 +215,7 @@ export const keysRotate = defineOperation({
   name: 'keys_rotate',
   summary: 'Rotate an API key',
   description:
-    'Creates a successor with the same name and scope and returns it once. The old key works until the overlap ends. Requires an operator with access to all tenants.',
+    'Creates a successor with the same name and scope and returns it once. The old key works until the overlap ends.',
   http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/rotate' },
   cli: {
     verb: 'keys rotate',
@@ -230,6 +225,8 @@ export const keysRotate = defineOperation({
     examples: [['customshouse keys rotate key_0123456789abcdef01234567 --overlap 1h', '']],
   },
   permission: 'keys:manage',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: {
     type: 'object',
@@ -248,8 +245,6 @@ export const keysRotate = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict'],
   async run({ key_id, overlap = OVERLAP_DEFAULT }, context) {
-    requireOperator(context);
-    requireAllTenants(context);
     const { runtime } = context;
     const old = await requireKey(key_id, context);
     if (!isUsable(old, runtime.now_ms()) || old.replaced_by !== null) throw buildNotRotatableRefusal();
@@ -270,7 +265,7 @@ export const keysRevoke = defineOperation({
   name: 'keys_revoke',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key, and the keys that it replaced by rotation. No worker accepts them when the answer arrives. Requires an operator with access to all tenants.',
+    'Revokes a key, and the keys that it replaced by rotation. No worker accepts them when the answer arrives.',
   http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/revoke' },
   cli: {
     verb: 'keys revoke',
@@ -279,6 +274,8 @@ export const keysRevoke = defineOperation({
     examples: [['customshouse keys revoke key_0123456789abcdef01234567', '']],
   },
   permission: 'keys:manage',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: { type: 'object', required: ['key_id'], properties: { key_id: keyPath } },
   output: keyEntry,
@@ -286,8 +283,6 @@ export const keysRevoke = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict'],
   async run({ key_id }, context) {
-    requireOperator(context);
-    requireAllTenants(context);
     const key = await requireKey(key_id, context);
     const revoked_ms = context.runtime.now_ms();
     await changeKeys(context, buildEvent('api_key_revoke', 'revoked', key), async (trx) => {

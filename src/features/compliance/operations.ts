@@ -80,7 +80,7 @@ export const complianceVerify = defineOperation({
     'Sends synthetic data through the enforcement of this service and reports for each control whether it is effective. The events are marked as a self-test: they count in no report, chart or budget. No approval is requested.',
   http: { method: 'POST', path: '/v1/dashboard/compliance/verify' },
   permission: 'compliance:verify',
-  whole_service: true,
+  tenants: 'all',
   needs: 'policy',
   input: {
     type: 'object',

@@ -1,7 +1,6 @@
 import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { getArguments } from '../../operations/intercept.ts';
-import { requireOperator } from '../../operations/managed-change.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import { readTextCrossing } from '../../operations/scan.ts';
@@ -23,9 +22,10 @@ export const detectionTry = defineOperation({
   name: 'detection_try',
   summary: 'Try a text',
   description:
-    'Scans a text by the `input` rules as `scan_input` does, to see what detectors find. The event has no text, whatever `audit.log_inputs` says, and is marked as a self-test: counts, metrics, alerts and reports leave it out, and no approval is requested. Requires an operator.',
+    'Scans a text by the `input` rules as `scan_input` does, to see what detectors find. The event has no text, whatever `audit.log_inputs` says, and is marked as a self-test: counts, metrics, alerts and reports leave it out, and no approval is requested.',
   http: { method: 'POST', path: '/v1/dashboard/detection/try' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'policy',
   input: {
     type: 'object',
@@ -50,7 +50,6 @@ export const detectionTry = defineOperation({
   answer: null,
   refusals: ['invalid_request'],
   async run({ text, tenant_id }, context) {
-    requireOperator(context);
     const acting = { agent_id: AGENT_ID, ...(tenant_id != null && { tenant_id }) };
     const crossing = readTextCrossing('input', { kind: 'text', text }, acting, context);
     const { reply, changed } = await tryCrossing(crossing, 'scan_input', context);
@@ -62,9 +61,10 @@ export const actionTry = defineOperation({
   name: 'action_try',
   summary: 'Try a tool call',
   description:
-    'Judges a tool call as `intercept_tool` does, without an effect: no approval is requested, no budget or session is charged, and the event, which has no arguments, is marked as a self-test that counts, metrics, alerts and reports leave out. Requires an operator.',
+    'Judges a tool call as `intercept_tool` does, without an effect: no approval is requested, no budget or session is charged, and the event, which has no arguments, is marked as a self-test that counts, metrics, alerts and reports leave out.',
   http: { method: 'POST', path: '/v1/dashboard/action/try' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'policy',
   input: {
     type: 'object',
@@ -88,7 +88,6 @@ export const actionTry = defineOperation({
   answer: null,
   refusals: ['invalid_request'],
   async run(input, context) {
-    requireOperator(context);
     const about = { ...input, agent_id: input.agent_id ?? AGENT_ID };
     const acting = buildActor(about, resolveSubject(about, context), context.runtime);
     const crossing = buildToolCrossing(acting, {

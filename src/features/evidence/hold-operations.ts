@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { nullableTextSchema } from '../../operations/schema-parts.ts';
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
-import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import {
@@ -93,7 +93,7 @@ export const auditHoldAdd = defineOperation({
   name: 'audit_hold_add',
   summary: 'Add a legal hold',
   description:
-    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. Requires an operator; a hold on all tenants needs access to all tenants.',
+    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. A hold on all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/audit/holds' },
   cli: {
     verb: 'audit hold add',
@@ -108,6 +108,7 @@ export const auditHoldAdd = defineOperation({
     ],
   },
   permission: 'audit:manage',
+  caller: 'person',
   needs: 'store',
   input: {
     type: 'object',
@@ -132,7 +133,6 @@ export const auditHoldAdd = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    requireOperator(context);
     const row = parseHold(input, context);
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
@@ -152,7 +152,7 @@ export const auditHoldAdd = defineOperation({
 export const auditHoldRemove = defineOperation({
   name: 'audit_hold_remove',
   summary: 'Remove a legal hold',
-  description: 'Retention may delete the files again that only this hold kept. Requires an operator.',
+  description: 'Retention may delete the files again that only this hold kept.',
   http: { method: 'POST', path: '/v1/dashboard/audit/holds/remove' },
   cli: {
     verb: 'audit hold remove',
@@ -161,6 +161,7 @@ export const auditHoldRemove = defineOperation({
     examples: [[`customshouse audit hold remove ${EXAMPLE_ID}`, '']],
   },
   permission: 'audit:manage',
+  caller: 'person',
   needs: 'store',
   input: {
     type: 'object',
@@ -174,7 +175,6 @@ export const auditHoldRemove = defineOperation({
   answer: null,
   refusals: ['not_found'],
   async run({ hold_id }, context) {
-    requireOperator(context);
     const store = await context.runtime.store();
     const row = await store.transaction(async (trx) => {
       const found = (await listHoldRows(trx)).find((each) => each.hold_id === hold_id);
@@ -203,8 +203,7 @@ interface HoldInput {
 
 function parseHold(input: HoldInput, context: Context): HoldRow {
   const created_ms = context.runtime.now_ms();
-  const tenant_id = dropBlankName(input.tenant_id) === null ? null : resolveTenant(input, context);
-  if (tenant_id === null) requireAllTenants(context);
+  const tenant_id = dropBlankName(resolveTenantOrAll(input, context));
   const names = {
     tenant_id,
     agent_id: dropBlankName(input.agent_id),

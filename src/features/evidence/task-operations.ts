@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireAllTenants } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { nullableTextSchema } from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
@@ -90,7 +89,7 @@ export const auditVerifyStart = defineOperation({
     'Verifies every record of the audit log in a process of its own with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time. Needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/audit/verify' },
   permission: 'audit:export',
-  whole_service: true,
+  tenants: 'all',
   needs: 'live',
   input: { type: 'object', properties: {} },
   output: taskSchema,
@@ -98,7 +97,6 @@ export const auditVerifyStart = defineOperation({
   answer: null,
   refusals: ['conflict', 'not_configured'],
   async run(_input, context) {
-    requireAllTenants(context);
     return beginTask('verify', null, null, context);
   },
 });

@@ -282,7 +282,7 @@ export const memoryPurgeExpired = defineOperation({
   name: 'memory_purge_expired',
   summary: 'Delete expired memory entries',
   description:
-    'Deletes the entries of all agents whose retention is over. They are not given out any more in any case, and the service deletes them by itself every minute. Requires an operator.',
+    'Deletes the entries of all agents whose retention is over. They are not given out any more in any case, and the service deletes them by itself every minute.',
   http: { method: 'POST', path: '/v1/memory/purge-expired' },
   permission: 'memory:purge',
   needs: 'store',

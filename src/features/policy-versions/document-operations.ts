@@ -3,8 +3,6 @@ import {
   applyManagedChange,
   type Confirmation,
   confirmInput,
-  requireAllTenants,
-  requireOperator,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
@@ -37,7 +35,7 @@ export const policyDocumentShow = defineOperation({
     'The document with the global rules that operators save over the API: the current version or an earlier one. Its rules are evaluated after those of the configuration and of the policy files. Needs access to all tenants.',
   http: { method: 'GET', path: '/v1/dashboard/policies/document' },
   permission: 'dashboard:view',
-  whole_service: true,
+  tenants: 'all',
   for_users: true,
   needs: 'store',
   input: {
@@ -65,7 +63,6 @@ export const policyDocumentShow = defineOperation({
   },
   refusals: ['not_found'],
   async run({ version }, context) {
-    requireAllTenants(context);
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version ?? null);
     if (found !== null) return { text: found.text, ...describePolicyVersion(found) };
@@ -86,9 +83,11 @@ export const policyDocumentSave = defineOperation({
   name: 'policy_document_save',
   summary: 'Save the policy document',
   description:
-    'Saves a document as the next version, and activates it in all workers before the answer. A document that does not compile is refused and not saved; so is a rule name that the configuration or a file already has. Requires an operator with access to all tenants.',
+    'Saves a document as the next version, and activates it in all workers before the answer. A document that does not compile is refused and not saved; so is a rule name that the configuration or a file already has.',
   http: { method: 'PUT', path: '/v1/dashboard/policies/document' },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: {
     type: 'object',
@@ -127,7 +126,7 @@ export const policyDocumentRollback = defineOperation({
   name: 'policy_document_rollback',
   summary: 'Restore an earlier version of the policy document',
   description:
-    'Saves the text of an earlier version as the next version, and activates it in all workers. The history stays as it is. Requires an operator with access to all tenants.',
+    'Saves the text of an earlier version as the next version, and activates it in all workers. The history stays as it is.',
   http: { method: 'POST', path: '/v1/dashboard/policies/document/rollback' },
   cli: {
     verb: 'policy rollback',
@@ -138,6 +137,8 @@ export const policyDocumentRollback = defineOperation({
     examples: [['customshouse policy rollback 3 --note "too strict"', '']],
   },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'owner',
   input: {
     type: 'object',
@@ -153,8 +154,6 @@ export const policyDocumentRollback = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ version, note, confirm_weaker }, context) {
-    requireOperator(context);
-    requireAllTenants(context);
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version);
     if (found === null) throw buildNoSuchVersionRefusal();
@@ -181,7 +180,7 @@ export const policyVersionsList = defineOperation({
     examples: [['customshouse policy versions', '']],
   },
   permission: 'dashboard:view',
-  whole_service: true,
+  tenants: 'all',
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: { ...pageInput } },
@@ -192,7 +191,6 @@ export const policyVersionsList = defineOperation({
   example: { limit: 20 },
   answer: null,
   async run(input, context) {
-    requireAllTenants(context);
     const query = ['policy_versions'];
     const { after: before, limit } = readNumberPage(query, input);
     const { db } = await context.runtime.store();
@@ -208,7 +206,7 @@ export const policyVersionDiff = defineOperation({
   description: 'The difference of two versions in the format of `diff -u`.',
   http: { method: 'GET', path: '/v1/dashboard/policies/diff' },
   permission: 'dashboard:view',
-  whole_service: true,
+  tenants: 'all',
   for_users: true,
   needs: 'store',
   input: {
@@ -233,7 +231,6 @@ export const policyVersionDiff = defineOperation({
   answer: { from: 0, to: 0, before: '', after: '', diff: '' },
   refusals: ['not_found'],
   async run(input, context) {
-    requireAllTenants(context);
     const { db } = await context.runtime.store();
     const to = input.to ?? (await findPolicyVersion(db))?.version ?? 0;
     const from = input.from ?? Math.max(0, to - 1);
@@ -257,8 +254,6 @@ export async function saveDocument(
   base: number | null,
   context: Context,
 ) {
-  requireOperator(context);
-  requireAllTenants(context);
   const { runtime, caller } = context;
   const { db } = await runtime.store();
   const current = await findPolicyVersion(db);

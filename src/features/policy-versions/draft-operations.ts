@@ -35,6 +35,7 @@ export const policyLint = defineOperation({
     'Compiles a draft together with the configuration and the policy files, and lists problems and probable mistakes. Nothing changes. Without a draft the active policy is examined.',
   http: { method: 'POST', path: '/v1/dashboard/policies/lint' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'live',
   input: { type: 'object', properties: draftInput },
   output: buildObjectSchema({
@@ -71,6 +72,7 @@ export const policyTest = defineOperation({
     'Runs the cases of `policies/tests/*.yaml` and `policies/*.test.yaml` next to the configuration, or those that are sent, against a draft. Nothing changes and nothing is recorded.',
   http: { method: 'POST', path: '/v1/dashboard/policies/test' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'live',
   input: {
     type: 'object',
@@ -168,6 +170,7 @@ export const policyReplay = defineOperation({
     'Evaluates the recorded decisions of a period under a draft, and counts those that would change, with examples. The policy is evaluated on recorded tags and facts, because no text is stored; decisions that cannot be replayed are counted by reason. Nothing changes.',
   http: { method: 'POST', path: '/v1/dashboard/policies/replay' },
   permission: 'policies:edit',
+  caller: 'person',
   needs: 'live',
   input: {
     type: 'object',

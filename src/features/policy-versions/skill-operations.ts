@@ -1,4 +1,4 @@
-import { buildPolicyRefusal, confirmInput, requireAllTenants } from '../../operations/managed-change.ts';
+import { buildPolicyRefusal, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import {
   buildObjectSchema,
@@ -48,7 +48,7 @@ export const skillsList = defineOperation({
     'The skills that come with the service, and those that are installed: in the policy document, or as files next to the configuration. Needs access to all tenants.',
   http: { method: 'GET', path: '/v1/dashboard/skills' },
   permission: 'dashboard:view',
-  whole_service: true,
+  tenants: 'all',
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: {} },
@@ -60,7 +60,6 @@ export const skillsList = defineOperation({
   answer: null,
   refusals: ['unavailable'],
   async run(_input, context) {
-    requireAllTenants(context);
     const skills = await listAllSkills(context);
     return { skills: skills.map(({ skill: _, ...rest }) => rest), count: skills.length };
   },
@@ -72,7 +71,7 @@ export const skillShow = defineOperation({
   description: 'Returns a skill that comes with the service, with its policy documents and test cases.',
   http: { method: 'GET', path: '/v1/dashboard/skills/{skill_name}' },
   permission: 'dashboard:view',
-  whole_service: true,
+  tenants: 'all',
   for_users: true,
   needs: 'store',
   input: { type: 'object', required: ['skill_name'], properties: { skill_name: skillName } },
@@ -92,7 +91,6 @@ export const skillShow = defineOperation({
   answer: null,
   refusals: ['not_found', 'unavailable'],
   async run({ skill_name }, context) {
-    requireAllTenants(context);
     const wanted = skill_name.trim().toLowerCase();
     const found = (await listAllSkills(context)).find(({ name }) => name === wanted);
     if (found === undefined) throw buildNoSuchSkillRefusal();
@@ -112,9 +110,11 @@ export const skillInstall = defineOperation({
   name: 'skill_install',
   summary: 'Install a skill',
   description:
-    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `customshouse skills add`. Requires an operator with access to all tenants.',
+    'Adds the policies of a skill that comes with the service to the end of the policy document, saves the result as the next version, and activates it in all workers. `warnings` names the test cases of the skill that do not pass under the whole policy. Other skills are installed with `customshouse skills add`.',
   http: { method: 'POST', path: '/v1/dashboard/skills/install' },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: changeInput,
   output: savedDocument,
@@ -122,7 +122,6 @@ export const skillInstall = defineOperation({
   answer: null,
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ name, ...confirmation }, context) {
-    requireAllTenants(context);
     const wanted = name.trim().toLowerCase();
     const found = (await listAllSkills(context)).find((each) => each.name === wanted);
     if (found?.skill == null) throw buildNoSuchSkillRefusal();
@@ -147,9 +146,11 @@ export const skillRemove = defineOperation({
   name: 'skill_remove',
   summary: 'Remove a skill',
   description:
-    'Removes the policies of a skill from the policy document, saves the result as the next version, and activates it in all workers. Policies that were edited since are kept, and the call is refused. Requires an operator with access to all tenants.',
+    'Removes the policies of a skill from the policy document, saves the result as the next version, and activates it in all workers. Policies that were edited since are kept, and the call is refused.',
   http: { method: 'POST', path: '/v1/dashboard/skills/remove' },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: changeInput,
   output: savedDocument,

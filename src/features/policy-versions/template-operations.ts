@@ -9,9 +9,11 @@ export const dashboardTemplateInstall = defineOperation({
   name: 'dashboard_template_install',
   summary: 'Install a policy template',
   description:
-    'Adds the documents of a template to the end of the policy document, saves the result as the next version, and activates it in all workers. Requires an operator with access to all tenants.',
+    'Adds the documents of a template to the end of the policy document, saves the result as the next version, and activates it in all workers.',
   http: { method: 'POST', path: '/v1/dashboard/templates/install' },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: {
     type: 'object',
@@ -40,9 +42,11 @@ export const dashboardTemplateRemove = defineOperation({
   name: 'dashboard_template_remove',
   summary: 'Remove a policy template',
   description:
-    'Removes the documents of an installed template from the policy document, saves the result as the next version, and activates it in all workers. Documents that were edited since are kept, and the call is refused. Requires an operator with access to all tenants.',
+    'Removes the documents of an installed template from the policy document, saves the result as the next version, and activates it in all workers. Documents that were edited since are kept, and the call is refused.',
   http: { method: 'POST', path: '/v1/dashboard/templates/remove' },
   permission: 'policies:edit',
+  caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: dashboardTemplateInstall.input,
   output: savedDocument,

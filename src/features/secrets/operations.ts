@@ -137,7 +137,7 @@ export const secretsCheck = defineOperation({
   name: 'secrets_check',
   summary: 'Check the secret backend',
   description:
-    'Whether the running service reaches its secret backend, and which of the named secrets it can read there; never a value. Requires an operator.',
+    'Whether the running service reaches its secret backend, and which of the named secrets it can read there; never a value.',
   http: { method: 'POST', path: '/v1/secrets/check' },
   permission: 'secrets:check',
   needs: 'live',

@@ -1,4 +1,4 @@
-import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
@@ -73,8 +73,7 @@ export const tenantsList = defineOperation({
 export const tenantsCreate = defineOperation({
   name: 'tenants_create',
   summary: 'Create a tenant',
-  description:
-    'Creates a tenant under an ID that callers then send as `tenant_id`. Requires an operator with access to all tenants.',
+  description: 'Creates a tenant under an ID that callers then send as `tenant_id`.',
   http: { method: 'POST', path: '/v1/dashboard/tenants' },
   cli: {
     verb: 'tenants create',
@@ -84,7 +83,8 @@ export const tenantsCreate = defineOperation({
     examples: [['customshouse tenants create acme --name "Acme Ltd"', '']],
   },
   permission: 'tenants:manage',
-  whole_service: true,
+  caller: 'person',
+  tenants: 'all',
   needs: 'store',
   input: {
     type: 'object',
@@ -106,8 +106,6 @@ export const tenantsCreate = defineOperation({
   },
   refusals: ['conflict'],
   async run({ tenant_id, name }, context) {
-    requireOperator(context);
-    requireAllTenants(context);
     const { runtime, caller } = context;
     const row = {
       tenant_id,

@@ -4,7 +4,6 @@ import {
   applyManagedChange,
   type Confirmation,
   confirmInput,
-  requireOperator,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
@@ -109,9 +108,10 @@ export const tenantPoliciesSave = defineOperation({
   name: 'tenant_policies_save',
   summary: 'Save the policies of a tenant',
   description:
-    'Saves a list of rules as the next version of the tenant’s policy set, and activates it in all workers before the answer. An invalid set is refused and not saved. Rules of the configuration are evaluated first; a rule name that the configuration already has for this tenant is refused. Requires an operator. Creates a tenant that does not exist yet.',
+    'Saves a list of rules as the next version of the tenant’s policy set, and activates it in all workers before the answer. An invalid set is refused and not saved. Rules of the configuration are evaluated first; a rule name that the configuration already has for this tenant is refused. Creates a tenant that does not exist yet.',
   http: { method: 'PUT', path: '/v1/dashboard/tenants/{tenant_id}/policies' },
   permission: 'tenants:manage',
+  caller: 'person',
   needs: 'live',
   input: {
     type: 'object',
@@ -174,7 +174,7 @@ export const tenantPoliciesRollback = defineOperation({
   name: 'tenant_policies_rollback',
   summary: 'Restore an earlier version of a tenant’s policies',
   description:
-    'Saves the rules of an earlier version as the next version, and activates it in all workers. The history stays as it is. Requires an operator.',
+    'Saves the rules of an earlier version as the next version, and activates it in all workers. The history stays as it is.',
   http: { method: 'POST', path: '/v1/dashboard/tenants/{tenant_id}/policies/rollback' },
   cli: {
     verb: 'tenants rollback',
@@ -185,6 +185,7 @@ export const tenantPoliciesRollback = defineOperation({
     examples: [['customshouse tenants rollback acme 3 --note "too strict"', '']],
   },
   permission: 'tenants:manage',
+  caller: 'person',
   needs: 'owner',
   input: {
     type: 'object',
@@ -215,7 +216,6 @@ export const tenantPoliciesRollback = defineOperation({
   },
   refusals: ['not_found', 'conflict', 'policy_invalid', 'weaker_policy'],
   async run({ tenant_id, version, note: why, confirm_weaker }, context) {
-    requireOperator(context);
     resolveTenant({ tenant_id }, context);
     const { db } = await context.runtime.store();
     const found = await findTenantVersion(db, tenant_id, version);
@@ -383,7 +383,6 @@ async function saveVersion(
   { base, confirm_weaker }: { readonly base: number | null } & Confirmation,
   context: Context,
 ) {
-  requireOperator(context);
   resolveTenant({ tenant_id }, context);
   const { runtime, caller } = context;
   const { db } = await runtime.store();

@@ -67,7 +67,7 @@ export const mcpPinsList = defineOperation({
     examples: [['customshouse mcp pins list --json', '']],
   },
   permission: 'approvals:read',
-  whole_service: true,
+  tenants: 'all',
   needs: 'store',
   input: {
     type: 'object',
@@ -96,7 +96,8 @@ export const mcpPinsList = defineOperation({
 /** The parts that approving and rejecting a definition share. */
 const PIN_DECISION = {
   permission: 'approvals:decide',
-  whole_service: true,
+  caller: 'person',
+  tenants: 'all',
   needs: 'store',
   input: {
     type: 'object',
@@ -111,7 +112,7 @@ export const mcpPinsApprove = defineOperation({
   name: 'mcp_pins_approve',
   summary: 'Approve a quarantined definition of a tool',
   description:
-    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Requires an operator.',
+    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved.',
   http: { method: 'POST', path: '/v1/mcp/pins/approve' },
   cli: {
     verb: 'mcp pins approve',
@@ -151,7 +152,7 @@ export const mcpPinsReject = defineOperation({
   name: 'mcp_pins_reject',
   summary: 'Reject a quarantined definition of a tool',
   description:
-    'The definition stays hidden from agents and no longer waits, if it is still the one whose hash is given. Another definition waits again, and a rejected one can still be approved. Requires an operator.',
+    'The definition stays hidden from agents and no longer waits, if it is still the one whose hash is given. Another definition waits again, and a rejected one can still be approved.',
   http: { method: 'POST', path: '/v1/mcp/pins/reject' },
   cli: {
     verb: 'mcp pins reject',
@@ -202,7 +203,6 @@ interface PinDecisionInput {
 /** Records the decision of a person on a quarantined definition, and stores it. */
 async function decideOnPin(input: PinDecisionInput, approves: boolean, context: Context) {
   const { caller, runtime } = context;
-  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
   const { tool, sha256 } = input;
   const scope = {
     tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),

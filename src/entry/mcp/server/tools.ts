@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { addAliases } from '../../../operations/check-body.ts';
-import type { AnyOperation } from '../../../operations/operation.ts';
+import { type AnyOperation, getFullDescription } from '../../../operations/operation.ts';
 import { operations } from '../../../server/operations.ts';
 
 const offered = operations.filter(({ mcp }) => mcp !== undefined);
@@ -29,12 +29,13 @@ function getInputSchema(
   return addAliases(input, Object.fromEntries(optional));
 }
 
-function getTool({ mcp, summary, description, input, output, check_body }: AnyOperation): Tool {
+function getTool(operation: AnyOperation): Tool {
+  const { mcp, summary, input, output, check_body } = operation;
   const { tool, read_only, destructive = false } = mcp!;
   return {
     name: tool,
     title: summary,
-    description,
+    description: getFullDescription(operation),
     inputSchema: getInputSchema(input, check_body),
     outputSchema: output,
     annotations: {
