@@ -1,7 +1,7 @@
 import { findEvents } from '../../operations/audit.ts';
-import { recordOperatorChange, requireAllTenants, requireOperator } from '../../operations/managed-change.ts';
+import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { dropBlankName } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import type { ActionErasure } from '../../runtime/audit/erase-actions.ts';
 import type { AuditFailure } from '../../runtime/audit/failure.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
@@ -15,7 +15,7 @@ export const auditActionsErase = defineOperation({
   name: 'audit_actions_erase',
   summary: 'Erase recorded tool calls',
   description:
-    'Erases the shown actions of one event, or of all events before a time, from the journal, the index and approval requests. The events stay and the chain still verifies. Does nothing under a legal hold, or while a covered approval request is open. Requires an operator; a time needs access to all tenants.',
+    'Erases the shown actions of one event, or of all events before a time, from the journal, the index and approval requests. The events stay and the chain still verifies. Does nothing under a legal hold, or while a covered approval request is open. A time needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/audit/erase-actions' },
   cli: {
     verb: 'audit erase-actions',
@@ -28,6 +28,7 @@ export const auditActionsErase = defineOperation({
     ],
   },
   permission: 'audit:manage',
+  caller: 'person',
   needs: 'store',
   input: {
     type: 'object',
@@ -52,7 +53,6 @@ export const auditActionsErase = defineOperation({
   answer: { erased: 0, requests_erased: 0 },
   refusals: ['not_found', 'conflict'],
   async run(input, context) {
-    requireOperator(context);
     const { runtime } = context;
     const { erasure, requests } = await parseErasure(input, context);
     const store = await runtime.store();
@@ -84,7 +84,7 @@ async function parseErasure(input: ErasureInput, context: Context) {
   if ((before === null) === (event_id === null))
     throw new Refusal('invalid_request', 'Name either `before` or `event_id`.');
   if (event_id === null) {
-    requireAllTenants(context);
+    resolveTenantOrAll({}, context);
     const before_ms = parseTime(before!, context);
     return { erasure: { before_ms }, requests: { before_ms } };
   }
