@@ -60,12 +60,18 @@ function sortPushWords(words: readonly string[]): {
     const word = words[at]!;
     if (PUSH_VALUES.has(word)) at += 1;
     else if (word.startsWith('--no-')) flags.delete(word.slice(5));
-    else if (word.startsWith('--')) flags.add(word === '--branches' ? 'all' : word.slice(2));
+    else if (word.startsWith('--')) flags.add(nameFlag(word));
     else if (!word.startsWith('-')) operands.push(word);
     // The rest of a cluster after `o` is its value.
     else for (const letter of word.slice(1).replace(/o.*$/s, '')) flags.add(SHORT_FLAGS[letter] ?? letter);
   }
   return { flags, operands };
+}
+
+/** Returns the flag of a long option. A value is dropped: programs that call git may write `--force=true`. */
+function nameFlag(word: string): string {
+  const [name = ''] = word.slice(2).split('=');
+  return name === 'branches' ? 'all' : name;
 }
 
 const SHORT_FLAGS: Readonly<Record<string, string>> = { d: 'delete', f: 'force', n: 'dry-run' };

@@ -77,6 +77,7 @@ export const gitRules: readonly CommandRule[] = [
       'git push origin --delete main',
       'git push --mirror',
       'git push --force --force-with-lease',
+      'git push --force=true origin main',
       'git push --force-with-lease origin :topic',
     ],
     misses: [
