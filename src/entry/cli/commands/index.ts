@@ -196,4 +196,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'check the configuration and every document it names',
     load: async () => (await import('./validate.ts')).defineValidate,
   },
+  {
+    name: 'wrong',
+    summary: 'collect a wrong decision as a test case',
+    load: async () => (await import('./wrong.ts')).defineWrong,
+  },
 ];
