@@ -20,18 +20,24 @@ const BUCKETS_MIN = 24;
 const MINUTE_MS = 60_000;
 const BUCKET_STEPS_MS = [5, 15, 30, 60, 180, 360, 720, 1_440, 10_080].map((minutes) => minutes * MINUTE_MS);
 
-/** Returns the overview of a period: counts, their change, and what waits. */
+/** Returns the overview of a period: counts, their change, and what waits. Its parts are read together. */
 export async function readOverview(scope: ReadScope, window: ReadWindow, context: Context) {
-  const { runtime } = context;
-  const tenants = await readCounts(runtime, 'tenant', scope, window);
   const length_ms = Math.ceil((window.until_ms - window.since_ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
   const bucket_ms = chooseBucket(length_ms);
   const before = { since_ms: window.since_ms - length_ms, until_ms: window.since_ms };
   const count = (by: CountField, period: typeof before, split: number | null = null) =>
-    readCounts(runtime, by, scope, period, { bucket_ms: split });
-  const top = async (by: CountField) => listTop(await count(by, window), await count(by, before));
-  const boundaries = await count('boundary', window, bucket_ms);
-  const earlier = await count('boundary', before);
+    readCounts(context.runtime, by, scope, period, { bucket_ms: split });
+  const both = (by: CountField) => Promise.all([count(by, window), count(by, before)]);
+  const [boundaries, earlier, tops, approvals, incidents, recent_alerts, health] = await Promise.all([
+    count('boundary', window, bucket_ms),
+    count('boundary', before),
+    Promise.all([both('rule'), both('tag'), both('agent'), both('tool'), both('tenant'), both('model')]),
+    readApprovals(scope, context),
+    findIncidents({}, scope, window, RECENT_MAX, null, context),
+    readAlerts(scope, context),
+    readHealth(context),
+  ]);
+  const [rules, tags, agents, tools, tenants, models] = tops;
   return {
     window: {
       last: window.last,
@@ -45,12 +51,12 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
     boundary_counts: countBoundaries(boundaries),
     buckets: fillBuckets(boundaries, window, bucket_ms),
     top: {
-      rules: await top('rule'),
-      tags: await top('tag'),
-      agents: await top('agent'),
-      tools: await top('tool'),
-      tenants: listTop(tenants, await count('tenant', before)),
-      models: await top('model'),
+      rules: listTop(...rules),
+      tags: listTop(...tags),
+      agents: listTop(...agents),
+      tools: listTop(...tools),
+      tenants: listTop(...tenants),
+      models: listTop(...models),
     },
     previous: {
       since: formatMs(before.since_ms),
@@ -60,13 +66,13 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
       decision_counts: sumByName(earlier, 'decision'),
       boundary_counts: countBoundaries(earlier),
     },
-    ...(await readApprovals(scope, context)),
-    recent_incidents: [...(await findIncidents({}, scope, window, RECENT_MAX, null, context)).events],
-    recent_alerts: await readAlerts(scope, context),
-    tenants: sumByValue(tenants)
+    ...approvals,
+    recent_incidents: [...incidents.events],
+    recent_alerts,
+    tenants: sumByValue(tenants[0])
       .map(({ value }) => value)
       .toSorted(),
-    health: await readHealth(context),
+    health,
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Log } from '../../platform/log.ts';
+import { shareCalls } from '../../platform/queue/share-calls.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
 import type { AuditIndex } from './audit-index.ts';
-import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } from './count-types.ts';
 import { AuditFailure } from './failure.ts';
-import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
-import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
+import { openLazyIndex } from './lazy-index.ts';
+import type { AuditQueries } from './types.ts';
 import { buildWindowQueries } from './window-queries.ts';
 
 interface AuditLogParts {
@@ -25,81 +25,55 @@ interface AuditLog {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the audit queries of one process. */
-export function openAuditLog(parts: AuditLogParts): AuditLog {
-  const index = openLazyIndex(parts.index_path);
+/** Opens the audit queries of one process. Each query sees every event that was durable before its call. */
+export function openAuditLog({
+  journal,
+  journal_dir,
+  index_path,
+  coordinator,
+  log,
+  now_ms,
+}: AuditLogParts): AuditLog {
+  const index = openLazyIndex(index_path);
+  const sync = shareCalls(() =>
+    requireAnswer(
+      coordinator.syncIndex(),
+      log,
+      'The audit index cannot be brought up to date; the log says why.',
+    ),
+  );
+  const openSynced = async (): Promise<AuditIndex> => {
+    if (journal === null)
+      throw new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
+    await sync();
+    return index.open();
+  };
   return {
     offers: {
-      queryAudit: (filter) => queryAudit(parts, index, filter),
-      findEventCallers: (event_ids) => findCallers(parts, index, event_ids),
-      countEvents: (request) => countEvents(parts, index, request),
-      listAuditSessions: (request) => listAuditedSessions(parts, index, request),
-      auditWindow: buildWindowQueries(parts.journal_dir, async () => {
-        if (parts.journal === null) throw buildDisabledFailure();
-        await updateIndex(parts);
-        return index.open();
-      }),
+      async queryAudit(filter) {
+        const [{ parseFilter }, { queryIndex }] = await Promise.all([
+          import('./filter.ts'),
+          import('./query.ts'),
+        ]);
+        // Reject an invalid filter before the sync, which is the expensive part.
+        if (journal !== null) parseFilter(filter, now_ms());
+        return queryIndex(await openSynced(), filter, { now_ms });
+      },
+      async findEventCallers(event_ids) {
+        const { findEventCallers } = await import('./find-callers.ts');
+        return findEventCallers(await openSynced(), event_ids);
+      },
+      async countEvents(request) {
+        const { countEventsBy } = await import('./event-counts.ts');
+        return countEventsBy(await openSynced(), request);
+      },
+      async listAuditSessions(request) {
+        const { listAuditSessions } = await import('./session-list.ts');
+        return listAuditSessions(await openSynced(), request);
+      },
+      auditWindow: buildWindowQueries(journal_dir, openSynced),
     },
     index: index.open,
     close: index.close,
   };
-}
-
-/** Queries the index after it has every event that was durable before the call. */
-async function queryAudit(parts: AuditLogParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
-  if (parts.journal === null) throw buildDisabledFailure();
-  const { now_ms } = parts;
-  const [{ parseFilter }, { queryIndex }] = await Promise.all([import('./filter.ts'), import('./query.ts')]);
-  // Reject an invalid filter before the sync, which is the expensive part.
-  parseFilter(filter, now_ms());
-  await updateIndex(parts);
-  return queryIndex(await index.open(), filter, { now_ms });
-}
-
-/** Finds the callers of events, after the same sync. */
-async function findCallers(
-  parts: AuditLogParts,
-  index: LazyIndex,
-  event_ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (parts.journal === null) throw buildDisabledFailure();
-  const { findEventCallers } = await import('./find-callers.ts');
-  await updateIndex(parts);
-  return findEventCallers(await index.open(), event_ids);
-}
-
-/** Counts events, after the same sync. */
-async function countEvents(
-  parts: AuditLogParts,
-  index: LazyIndex,
-  request: EventCountQuery,
-): Promise<readonly EventCount[]> {
-  if (parts.journal === null) throw buildDisabledFailure();
-  const { countEventsBy } = await import('./event-counts.ts');
-  await updateIndex(parts);
-  return countEventsBy(await index.open(), request);
-}
-
-/** Lists sessions, after the same sync. */
-async function listAuditedSessions(
-  parts: AuditLogParts,
-  index: LazyIndex,
-  request: SessionListQuery,
-): Promise<readonly SessionSummary[]> {
-  if (parts.journal === null) throw buildDisabledFailure();
-  const { listAuditSessions } = await import('./session-list.ts');
-  await updateIndex(parts);
-  return listAuditSessions(await index.open(), request);
-}
-
-function buildDisabledFailure(): AuditFailure {
-  return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
-}
-
-function updateIndex({ coordinator, log }: AuditLogParts): Promise<void> {
-  return requireAnswer(
-    coordinator.syncIndex(),
-    log,
-    'The audit index cannot be brought up to date; the log says why.',
-  );
 }
