@@ -1,3 +1,4 @@
+import { parseFoundTags } from '../review/found-tags.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES, SEVERITIES } from '../types/index.ts';
 import type { NameAliases } from './aliases.ts';
 import { stripBannedKeys } from './data-filter.ts';
@@ -113,10 +114,9 @@ function computeSecondsFrom(at_ms: unknown, reference_ms: number): number | null
   return Math.abs(seconds) <= DAY_SECONDS ? seconds : null;
 }
 
-function readSeverities(found: unknown): readonly string[] {
-  if (!Array.isArray(found)) return [];
-  const words = found.slice(0, 100).flatMap((each) => (typeof each === 'string' ? each.split(' ') : []));
-  return SEVERITIES.filter((severity) => words.includes(severity));
+function readSeverities(recorded: unknown): readonly string[] {
+  const found = parseFoundTags(recorded).map((kind) => kind?.severity);
+  return SEVERITIES.filter((severity) => found.includes(severity));
 }
 
 const VIOLATION = /^([a-z_]{1,40}):(.{1,200})$/;

@@ -11,7 +11,6 @@ import {
   type Decision,
   type DecisionResult,
   type Finding,
-  type JudgedFinding,
   PHASES,
   type Phase,
   SEVERITIES,
@@ -19,36 +18,7 @@ import {
   type Tag,
   type Verdict,
 } from '../types/index.ts';
-
-/** Maximum number of kinds of findings in one event. */
-const KINDS_MAX = 100;
-
-/**
- * Summarizes findings for an audit event: `personal.pii.card+personal.financial.card high 2`. Each kind has its tags,
- * the severity from the detector and a count. Kinds are in the order of their first finding. Documented examples and
- * the findings of classifiers are marked: `content.toxic high classifier 1`.
- */
-export function summarizeFindings(findings: readonly JudgedFinding[]): string[] {
-  const counts = new Map<string, number>();
-  for (const finding of findings) {
-    const kind = `${finding.tags.join('+')} ${finding.detected_severity}${getMark(finding)}`;
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  return [...counts].slice(0, KINDS_MAX).map(([kind, count]) => `${kind} ${count}`);
-}
-
-function getMark({ example, source, is_whole }: JudgedFinding): string {
-  if (example === true) return ' example';
-  if (source === undefined) return '';
-  return is_whole === true ? ' classifier whole' : ' classifier';
-}
-
-/** Returns the members of a finding that an event records as a mark. */
-function readMark(mark: string | undefined): Pick<Finding, 'example' | 'source' | 'is_whole'> {
-  if (mark === undefined) return {};
-  if (mark === ' example') return { example: true };
-  return { source: 'classifier', ...(mark === ' classifier whole' && { is_whole: true }) };
-}
+import { parseFoundTags } from './found-tags.ts';
 
 /** The severity of an action if nothing else has a higher one. */
 const ACTION_SEVERITIES: Readonly<Record<Action, Severity>> = {
@@ -89,7 +59,7 @@ function findHighestSeverity(isPresent: (severity: Severity) => boolean): Severi
  */
 export function readEventSeverity({ metadata }: Pick<RecordedEvent, 'metadata'>): Severity | null {
   if (isOneOf(SEVERITIES, metadata.severity)) return metadata.severity;
-  const found = readTexts(metadata.found_tags).map((kind) => KIND.exec(kind)?.[2]);
+  const found = parseFoundTags(metadata.found_tags).map((kind) => kind?.severity);
   return findHighestSeverity((each) => found.includes(each));
 }
 
@@ -228,18 +198,13 @@ function isOneOf<Name extends string>(names: readonly Name[], value: unknown): v
   return (names as readonly unknown[]).includes(value);
 }
 
-const KIND = /^(\S+) (\S+)( example| classifier| classifier whole)? ([1-9]\d{0,8})$/;
-
 /** Rebuilds the findings of an event without positions; `null` if the event does not list all of them. */
 function getFindings({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
-  for (const kind of readTexts(found_tags)) {
-    const [, tags = '', severity = '', mark, count = '0'] = KIND.exec(kind) ?? [];
-    if (!(SEVERITIES as readonly string[]).includes(severity)) return null;
-    if (findings.length + Number(count) > Number(total)) return null;
-    const known = buildPlacelessFinding(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
-    const finding: Finding = { ...known, ...readMark(mark) };
-    for (let left = Number(count); left > 0; left -= 1) findings.push(finding);
+  for (const kind of parseFoundTags(found_tags)) {
+    if (kind === null || findings.length + kind.count > Number(total)) return null;
+    const finding: Finding = { ...buildPlacelessFinding(kind.tags, kind.severity), ...kind.marks };
+    for (let left = kind.count; left > 0; left -= 1) findings.push(finding);
   }
   return findings.length === total ? findings : null;
 }

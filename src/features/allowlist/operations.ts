@@ -7,6 +7,7 @@ import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';
 import {
   type AllowlistRow,
   buildManagedEntry,
@@ -196,9 +197,8 @@ async function resolveFingerprint(
     throw new Refusal('invalid_request', 'Name the value by either `fingerprint` or `event_id`.');
   if (written !== undefined) return written;
   const event = await findOwnEvent(event_id as string, context);
-  const places = event.metadata.finding_places;
-  const place = Array.isArray(places) ? String(places[finding_index] ?? '') : '';
-  const found = context.runtime.unsealFingerprint(place.split(' ').at(-1) ?? '', event.event_id);
+  const place = parseFindingPlaces(event.metadata.finding_places)[finding_index];
+  const found = context.runtime.unsealFingerprint(place?.fingerprint ?? '', event.event_id);
   if (found !== null) return found;
   throw new Refusal(
     'not_found',

@@ -1,4 +1,5 @@
 import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
+import { parseFoundTags } from '../../core/review/found-tags.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -11,6 +12,7 @@ import {
   textSchema,
 } from '../../operations/schema-parts.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { NO_FINGERPRINT } from '../../runtime/policies/fingerprints.ts';
 import { findScopedEvents } from './incidents.ts';
@@ -97,7 +99,7 @@ export const dashboardIncident = defineOperation({
     const { action_shown = null, action_marks = [], ...event } = found;
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
-    const finding_places = parsePlaces(metadata.finding_places);
+    const finding_places = describePlaces(metadata.finding_places);
     return {
       event: event as never,
       action_shown,
@@ -107,7 +109,7 @@ export const dashboardIncident = defineOperation({
         is_active: event.policy_hash === context.runtime.policy().hash,
         is_stored: explained.status !== 'policy_unavailable',
       },
-      findings: parseFoundTags(metadata.found_tags),
+      findings: describeKinds(metadata.found_tags),
       finding_places,
       effects: describeEffects(finding_places.map(({ rule_id }) => rule_id)),
       replay: await replayUnderActivePolicy(event, context),
@@ -135,35 +137,20 @@ function withPolicyRead(context: Context): Context {
   return { ...context, caller: { ...context.caller, permissions } };
 }
 
-/** Parses `found_tags`: `<tags joined by +> <severity> [example | classifier [whole]] <count>`. */
-function parseFoundTags(recorded: AuditEvent['metadata'][string] | undefined) {
-  if (!Array.isArray(recorded)) return [];
-  return recorded.flatMap((entry: string) => {
-    const [tags, severity, ...rest] = entry.split(' ');
-    const count = Number(rest.at(-1));
-    if (tags === undefined || severity === undefined || !Number.isInteger(count)) return [];
-    const marks = { example: rest.includes('example'), is_classified: rest.includes('classifier') };
-    return [{ tags: tags.split('+'), severity, count, ...marks }];
+function describeKinds(recorded: unknown) {
+  return parseFoundTags(recorded).flatMap((kind) => {
+    if (kind === null) return [];
+    const { tags, severity, count, marks } = kind;
+    const { example = false, source } = marks;
+    return [{ tags: [...tags], severity, count, example, is_classified: source === 'classifier' }];
   });
 }
 
-/** Parses `finding_places`: `<detector> <text> <start> <end> <sealed fingerprint>`. */
-function parsePlaces(recorded: AuditEvent['metadata'][string] | undefined) {
-  if (!Array.isArray(recorded)) return [];
-  return recorded.flatMap((entry: string, finding_index) => {
-    const [rule_id = '', ...rest] = entry.split(' ');
-    const [at = Number.NaN, start = Number.NaN, end = Number.NaN] = rest.map(Number);
-    if (![at, start, end].every(Number.isInteger)) return [];
-    return [
-      {
-        finding_index,
-        rule_id,
-        text_index: at,
-        start,
-        end,
-        can_allowlist: (rest[3] ?? NO_FINGERPRINT) !== NO_FINGERPRINT,
-      },
-    ];
+function describePlaces(recorded: unknown) {
+  return parseFindingPlaces(recorded).flatMap((place, finding_index) => {
+    if (place === null) return [];
+    const { fingerprint, ...rest } = place;
+    return [{ finding_index, ...rest, can_allowlist: fingerprint !== NO_FINGERPRINT }];
   });
 }
 

@@ -4,7 +4,8 @@ import { redact } from '../../core/decision/redact.ts';
 import { buildShownAction, isMaskable } from '../../core/decision/shown-action.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
-import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
+import { summarizeFindings } from '../../core/review/found-tags.ts';
+import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import { matchesAnyCase, normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
@@ -14,6 +15,7 @@ import type { Endpoint } from '../observability/endpoint.ts';
 import { type FingerprintSealer, NO_FINGERPRINT } from '../policies/fingerprints.ts';
 import type { ApprovalState } from './approvals/types.ts';
 import { formatArgumentShapes } from './argument-shape.ts';
+import { formatFindingPlace } from './finding-places.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 
 /** The facts of one event. `typed_redaction` sets the style of masks in a logged text. */
@@ -212,8 +214,7 @@ function addDecidingDetectors(
 
 /**
  * Adds `findings` (their number), `findings_<type>` (the number of each type) and `found_tags`, from which a
- * policy can be evaluated again: `<tags joined by +> <severity> <count>`, in the order in which they were
- * found.
+ * policy can be evaluated again.
  */
 function addFindings(metadata: Record<string, unknown>, decided: DecisionFacts): void {
   const { verdict, sealFingerprint } = decided;
@@ -229,9 +230,8 @@ function addFindings(metadata: Record<string, unknown>, decided: DecisionFacts):
 const PLACES_MAX = 20;
 
 /**
- * Adds `finding_places`: `<detector> <text> <start> <end> <fingerprint>` for each of the first findings. The text is its
- * number in the payload, the offsets are UTF-16 units, and the fingerprint is `-` if the value cannot be allowlisted.
- * Fingerprints are sealed, because a reader of events could otherwise compare them with those of guessed values.
+ * Adds `finding_places` for each of the first findings. Fingerprints are sealed, because a reader of events could
+ * otherwise compare them with those of guessed values.
  */
 function addPlaces(
   metadata: Record<string, unknown>,
@@ -248,7 +248,7 @@ function addPlaces(
     const fingerprint = is_known
       ? sealFingerprint(rule_id, text.slice(start, end), event_id)
       : NO_FINGERPRINT;
-    return `${rule_id} ${leaf} ${start} ${end} ${fingerprint}`;
+    return formatFindingPlace({ rule_id, text_index: leaf, start, end, fingerprint });
   });
 }
 

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { computeEventSeverity, summarizeFindings } from '../../core/review/recorded-decision.ts';
+import { summarizeFindings } from '../../core/review/found-tags.ts';
+import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import type { CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { GuardOperation } from '../types.ts';
 
