@@ -110,16 +110,18 @@ def _changed(checked: list[tuple[Any, Any]]) -> list[Any]:
 
 @dataclass
 class KnownAnswers:
-    """What a guarded model has returned checked, so that it is checked once."""
+    """The answers that a guarded model has returned, which are not checked again."""
 
     texts: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
+    # True if a structured answer would be made of a changed call or text.
+    changed: bool = False
 
 
 def check_output(guard: Guard, response: Any, known: KnownAnswers) -> Any:
     """Return the answer of a model with checked texts, and without the arguments of refused calls. Raise `BlockedError`."""
     texts = {each: each if each in known.texts else guard.protect.output(each) for each in _answers_in(response)}
-    return _with_answers(response, texts, hold_calls(guard, response.result, known))
+    return _with_answers(response, texts, hold_calls(guard, response.result, known), known)
 
 
 async def acheck_output(guard: Guard, response: Any, known: KnownAnswers) -> Any:
@@ -127,7 +129,7 @@ async def acheck_output(guard: Guard, response: Any, known: KnownAnswers) -> Any
     texts = {
         each: each if each in known.texts else await guard.aio.protect.output(each) for each in _answers_in(response)
     }
-    return _with_answers(response, texts, await ahold_calls(guard, response.result, known))
+    return _with_answers(response, texts, await ahold_calls(guard, response.result, known), known)
 
 
 def check_message(guard: Guard, message: Any, known: KnownAnswers) -> Any:
@@ -144,6 +146,9 @@ async def acheck_message(guard: Guard, message: Any, known: KnownAnswers) -> Any
 
 def _note_message(message: Any, checked: dict[str, str], held: dict[int, Any], known: KnownAnswers) -> Any:
     changed = with_held_calls(next(iter(_with_texts(message, checked)), message), held)
+    # LangChain makes a structured answer of a call, or else of the text.
+    calls = _calls_in([message])
+    known.changed |= _calls_in([changed]) != calls if calls else changed is not message
     known.texts.update(_texts_of(changed))
     known.calls.update(map(write_json, _calls_in([changed])))
     return changed
@@ -198,10 +203,15 @@ def _is_call(block: Any, call_ids: set[Any]) -> bool:
     return isinstance(block, dict) and (block.get("id") in call_ids or block.get("call_id") in call_ids)
 
 
-def _with_answers(response: Any, checked: dict[str, str], held: dict[int, Any]) -> Any:
-    if response.structured_response is not None:
+def _is_structured(response: Any) -> bool:
+    """Return whether an answer is structured, or was to be: LangChain then adds the error of its form as a message."""
+    return response.structured_response is not None or any(isinstance(each, ToolMessage) for each in response.result)
+
+
+def _with_answers(response: Any, checked: dict[str, str], held: dict[int, Any], known: KnownAnswers) -> Any:
+    if _is_structured(response):
         text = write_json(response.structured_response)
-        if checked[text] != text:
+        if known.changed or checked.get(text, text) != text:
             reason = "A structured answer would have to be masked, so it is blocked."
             raise BlockedError(failed_verdict("sdk.structured_output", reason))
     result = [
