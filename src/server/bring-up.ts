@@ -124,8 +124,12 @@ function requireUsable(made: PolicyResult, config: Config): Extract<PolicyResult
   return made;
 }
 
-function describeOwner({ version }: ServiceOptions, started_ms: number): Omit<StateOwner, 'url'> {
-  return { pid: process.pid, version, started_at: new Date(started_ms).toISOString() };
+function describeOwner(
+  { version, is_own_call }: ServiceOptions,
+  started_ms: number,
+): Omit<StateOwner, 'url'> {
+  const started_at = new Date(started_ms).toISOString();
+  return { pid: process.pid, version, started_at, ...(is_own_call && { is_own_call }) };
 }
 
 function buildInvalidConfigFailure(problems: readonly DocumentProblem[]): StartFailure {

@@ -18,6 +18,8 @@ export interface StateOwner {
   readonly version: string;
   /** ISO 8601. */
   readonly started_at: string;
+  /** Set by a command that owns the folder for one call. */
+  readonly is_own_call?: true;
 }
 
 /** A state folder that this process owns until it releases it or exits. */

@@ -24,12 +24,19 @@ export async function callOwner(
   name: string,
   input: unknown,
 ): Promise<unknown> {
-  const { connectService } = await import('../../server/socket-client.ts');
+  const [{ connectService }, { readStateOwner }] = await Promise.all([
+    import('../../server/socket-client.ts'),
+    import('../../server/state-dir.ts'),
+  ]);
   const config = await loadCliConfig(terminal, config_path, 'leave');
   const is_set_up = config.origin.file !== null || existsSync(config.state_dir);
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
     const client = await connectService(config.state_dir);
-    if (client !== null) return client.call(name, input).finally(client.close);
+    // Another command would end before it has read this call.
+    const owner = client === null ? null : readStateOwner(config.state_dir);
+    if (client !== null && owner !== null && owner.is_own_call !== true)
+      return client.call(name, input).finally(client.close);
+    client?.close();
     if (!is_set_up) throw buildNotRunningFailure(config);
     const daemon = await tryStart(terminal, config_path, waited_ms >= PATIENCE_MS);
     if (daemon === null) await sleep(RETRY_MS);
@@ -65,7 +72,13 @@ async function tryStart(
   const overrides = { log_level: 'error' };
   const request = { path: config_path ?? null, env, cwd, secrets: 'decide', overrides } as const;
   try {
-    return await startDaemon({ request, dispatch, version: getPackageVersion(), idle_ms: IDLE_MS });
+    return await startDaemon({
+      request,
+      dispatch,
+      version: getPackageVersion(),
+      idle_ms: IDLE_MS,
+      is_own_call: true,
+    });
   } catch (failure) {
     if (failure instanceof StartFailure && failure.code === 'state_in_use' && !is_last) return null;
     throw failure;
