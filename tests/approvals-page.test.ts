@@ -16,7 +16,7 @@ test('the walk through approvals leads where the page says', { timeout: 120_000 
   const [configured, ...blocks] = getBlocks(walk);
   assert.equal(configured?.language, 'yaml');
   const bin = mkdtempSync(join(tmpdir(), 'service-approvals-'));
-  symlinkSync(join(root, 'service'), join(bin, 'service'));
+  symlinkSync(join(root, 'customshouse'), join(bin, 'customshouse'));
   const service = await startTestService({ config: configured.text });
   try {
     // One shell for all blocks, because one sets a variable that the next uses.
