@@ -32,7 +32,7 @@ export async function callOwner(
   const is_set_up = config.origin.file !== null || existsSync(config.state_dir);
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
     const client = await connectService(config.state_dir);
-    // Another command would end before it has read this call.
+    // Another command may end before this call reaches it.
     const owner = client === null ? null : readStateOwner(config.state_dir);
     if (client !== null && owner !== null && owner.is_own_call !== true)
       return client.call(name, input).finally(client.close);
