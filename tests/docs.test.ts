@@ -104,7 +104,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
   let shown = 0;
   for (const page of pages) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
-      // `customshouse policy test` reads these files, and has tests of its own.
+      // `customshouse policy test` reads these files, and has its tests.
       if (text.includes('/policy-test.schema.json')) continue;
       // A first line with a file below one of these folders marks a separate document.
       const document = /^# ((policies|contracts|agents|schemas)\/[\w-]+\.yaml)$/m.exec(

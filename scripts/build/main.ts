@@ -6,12 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
-import { collectNotations } from '../../src/core/detect/matching/scanner.ts';
-import { isSerializedFrom } from '../../src/core/detect/matching/serialized-tree.ts';
-import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { assets } from '../../src/entry/http/pages.ts';
 import { getPackageVersion } from '../../src/platform/version.ts';
+import { isTreeCurrent } from './current-tree.ts';
 import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
 import { stagePackage } from './stage.ts';
@@ -48,7 +46,7 @@ stagePackage();
  * Checks that the tree of anchors is that of the detectors, because a built program does not check it again.
  */
 function checkTree(): void {
-  if (isSerializedFrom(collectNotations(builtinFiles.flatMap((file) => file())), anchorTree)) return;
+  if (isTreeCurrent()) return;
   console.error('The tree of anchors is not that of the detectors. Run: npm run generate');
   process.exit(1);
 }

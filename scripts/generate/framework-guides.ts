@@ -165,7 +165,7 @@ export const guides: readonly FrameworkGuide[] = [
       limits: [
         'One middleware is one session: create one for each conversation.',
         '`astream_events` has no events of the model itself, such as `on_chat_model_stream`: read the answer in the events of chains.',
-        'Callbacks and tracers receive checked answers. They receive those of a model that later middleware puts in, or that has bound tools or settings of its own, before the check.',
+        'Callbacks and tracers receive checked answers. They receive unchecked answers of a model that later middleware puts in, or that was bound to tools or settings before.',
         REFUSED_ARE_NOT_HELD,
         NO_PROVIDER_TOOLS,
       ],

@@ -3,10 +3,8 @@ import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
-import { collectNotations } from '../../src/core/detect/matching/scanner.ts';
-import { isSerializedFrom } from '../../src/core/detect/matching/serialized-tree.ts';
-import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
+import { isTreeCurrent } from '../build/current-tree.ts';
 
 /** Packages of hundreds of small files. All others are loaded from `node_modules`. */
 const BUNDLED_PACKAGES = ['kysely', 'typebox'];
@@ -46,8 +44,7 @@ export async function bundleProgram(out: string): Promise<readonly string[]> {
  * detector was edited since the tree of anchors was generated: the program then makes the tree again.
  */
 function serializeDetectors(): Record<string, string> {
-  const is_current = isSerializedFrom(collectNotations(builtinFiles.flatMap((file) => file())), anchorTree);
-  if (!is_current) return {};
+  if (!isTreeCurrent()) return {};
   return { DETECTOR_TABLE: JSON.stringify(JSON.stringify(serializeDetectorTable(builtinFiles))) };
 }
 

@@ -1,8 +1,9 @@
 import type { Caller } from '../runtime/access/types.ts';
+import { isEventId } from '../runtime/audit/event-id.ts';
 import type { FollowRequest } from '../runtime/audit/events/follow-index.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
-import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
+import type { AuditEvent, AuditFilter, AuditPage } from '../runtime/audit/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { dropBlankName, resolveTenant } from './subject.ts';
 
@@ -148,7 +149,7 @@ export function parseFollowRequest(input: unknown, context: Context): FollowRequ
     );
   if (!context.caller.permissions.includes('audit:read_own'))
     throw new Refusal('forbidden', 'This needs the permission `audit:read_own`.');
-  if (after !== null && (typeof after !== 'string' || !EVENT_ID.test(after)))
+  if (after !== null && (typeof after !== 'string' || !isEventId(after)))
     throw new Refusal('invalid_request', '`after` is the `event_id` of an event.');
   try {
     const filter = parseFilter({ ...requested, ...getScope(requested, context) }, context.runtime.now_ms());
@@ -158,8 +159,6 @@ export function parseFollowRequest(input: unknown, context: Context): FollowRequ
     throw error;
   }
 }
-
-const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
 
 /** Checks a filter without a query. Throws a `Refusal` if it is not valid. */
 export function checkAuditFilter(filter: AuditFilter, { runtime }: Context): void {
@@ -182,6 +181,19 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
     const slow = error instanceof AuditFailure && error.code === 'query_too_slow';
     throw slow ? new Refusal('unavailable', error.message) : error;
   }
+}
+
+/** Returns an event that the caller may read. @throws Refusal `not_found` */
+export async function findOwnEvent(event_id: string, context: Context): Promise<AuditEvent> {
+  const [event] = (await findEvents({ event_id, limit: 1 }, context)).events;
+  const { tenants, agents } = context.caller;
+  if (
+    event !== undefined &&
+    (tenants === '*' || tenants.includes(event.tenant_id)) &&
+    (agents === '*' || agents.includes(event.agent_id))
+  )
+    return event;
+  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
 }
 
 /** Returns the caller's scope as filters that the caller's own filters cannot widen. */

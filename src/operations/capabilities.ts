@@ -233,7 +233,7 @@ export const capabilitiesRevoke = defineOperation({
   name: 'capabilities_revoke',
   summary: 'Revoke a capability token',
   description:
-    'Revokes a token permanently. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
+    'Revokes a token permanently. After the response, every worker refuses it. A token that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
   cli: {
     verb: 'capabilities revoke',

@@ -9,7 +9,7 @@ export const policiesReload = defineOperation({
   name: 'policies_reload',
   summary: 'Reload the policy',
   description:
-    'Reads the configuration and all documents again and activates them in every worker, or in none. If one is invalid, the previous policy stays active and the response lists the problems. Needs an operator.',
+    'Reads the configuration and all documents again and activates them in every worker, or in none. If one is invalid, the previous policy stays active and the response lists the problems.',
   http: { method: 'POST', path: '/v1/policies/reload' },
   mcp: { tool: 'reload_policies', read_only: false },
   permission: 'policy:reload',

@@ -18,7 +18,7 @@ export const sessionReset = defineOperation({
   name: 'session_reset',
   summary: 'Clear the taint tags of a session',
   description:
-    'Clears the taint tags of a session, of one agent or of all agents, so that they no longer restrict it. Needs an operator, and is recorded.',
+    'Clears the taint tags of a session, of one agent or of all agents, so that they no longer restrict it. Is recorded.',
   http: { method: 'POST', path: '/v1/sessions/{session_id}/reset' },
   permission: 'sessions:reset',
   needs: 'live',
@@ -45,7 +45,7 @@ export const agentSessionReset = defineOperation({
   name: 'agent_session_reset',
   summary: 'Clear the taint tags of an agent outside of sessions',
   description:
-    'Clears the taint tags that an agent got without a `session_id`, which is one session per agent. Needs an operator, and is recorded.',
+    'Clears the taint tags that an agent got without a `session_id`, which is one session per agent. Is recorded.',
   http: { method: 'POST', path: '/v1/agents/{agent_id}/reset-session' },
   permission: 'sessions:reset',
   needs: 'live',

@@ -88,7 +88,7 @@ export function resolveTenant(input: SubjectFields, context: Context): string {
 }
 
 /**
- * Returns the tenant that an input names; empty if it names none, which stands for all tenants.
+ * Returns the tenant that an input names; empty, for all tenants, if it names none.
  *
  * @throws Refusal unless the caller has access to that tenant, or to all
  */

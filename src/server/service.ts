@@ -68,7 +68,7 @@ export interface ServiceOptions {
   readonly is_terminal?: boolean;
   /** The time without a question after which a daemon ends, in milliseconds. */
   readonly idle_ms?: number;
-  /** A command runs the daemon for one call of its own and then ends it, so that others wait instead of calling it. */
+  /** A command runs the daemon for its single call and then ends it, so that others wait instead of calling it. */
   readonly is_own_call?: true;
 }
 

@@ -34,7 +34,7 @@ const OTHER_ROUTES: readonly AccessRoute[] = [
   ...['/', '/docs', '/openapi.json', '/redoc'].map((path) => ({ method: 'GET' as const, path })),
 ].map((http) => ({ http, example: {}, input: {} }));
 
-/** A service with a user of each role, for one tenant and for all, and a key of each kind. */
+/** A service with users in each role, for one tenant and for all, and with each kind of key. */
 export interface AccessWorld {
   readonly callers: readonly AccessCaller[];
   readonly routes: readonly AccessRoute[];

@@ -92,7 +92,7 @@ function readEvents({ state_dir }: TestService): readonly WireRecord[] {
   );
 }
 
-/** Returns the help, type and labels of our own metrics. Those of the library vary with the platform. */
+/** Returns help, type and labels of our own metrics. The library's vary with the platform. */
 async function readMetricNames(service: TestService): Promise<readonly string[]> {
   const text = await (await fetch(`${service.url}/v1/metrics`)).text();
   const own = text.split('\n').filter((line) => /^(?:# \w+ )?service_/.test(line));
@@ -133,7 +133,7 @@ export function describeMetrics({ metrics }: CaseRun): string {
   return `${metrics.join('\n')}\n`;
 }
 
-/** Returns the events of all cases, normalized. Events of no case, such as a change of approvals, follow their file. */
+/** Returns all cases' events, normalized. Events without a case, such as an approval's change, follow their file. */
 export function describeJournals({ answers, journals }: CaseRun): string {
   const named = [...journals].flatMap(([group, events]) => {
     const names = new Map(

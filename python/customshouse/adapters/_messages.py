@@ -146,7 +146,7 @@ async def acheck_message(guard: Guard, message: Any, known: KnownAnswers) -> Any
 
 def _note_message(message: Any, checked: dict[str, str], held: dict[int, Any], known: KnownAnswers) -> Any:
     changed = with_held_calls(next(iter(_with_texts(message, checked)), message), held)
-    # LangChain makes a structured answer of a call, or else of the text.
+    # LangChain makes a structured answer from a call, or else from the text.
     calls = _calls_in([message])
     known.changed |= _calls_in([changed]) != calls if calls else changed is not message
     known.texts.update(_texts_of(changed))

@@ -1,10 +1,10 @@
 import type { Finding, JudgedFinding, Severity, Tag } from '../types/index.ts';
 import { SEVERITIES } from '../types/index.ts';
 
-/** Maximum number of kinds of findings in one event. */
+/** Maximum number of kinds in one event. */
 const KINDS_MAX = 100;
 
-/** Findings of an event that are alike. The order of members is the order in which they are written. */
+/** An event's findings that are alike. Members are in the order in which they are written. */
 export interface FoundKind {
   readonly tags: readonly [Tag, ...Tag[]];
   /** The severity from the detector. */

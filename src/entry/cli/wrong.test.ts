@@ -23,7 +23,7 @@ async function openProject(cwd: string) {
   return { run, push: push.event_id as string, key: key.event_id as string };
 }
 
-test('a wrong decision becomes a case that fails until the policy changes', async () => {
+test('a collected case fails until the policy changes', async () => {
   await withFolder(async (cwd) => {
     const { run, push } = await openProject(cwd);
     const collected = await run(['wrong', push, '--note', 'my own branch']);
@@ -47,7 +47,7 @@ test('a wrong decision becomes a case that fails until the policy changes', asyn
   });
 });
 
-test('a case holds no secret, and says where the masked part decided', async () => {
+test('a case of a masked secret passes at once', async () => {
   await withFolder(async (cwd) => {
     const { run, key } = await openProject(cwd);
     const { code, stdout } = await run(['wrong', '--last', '--note', `it was ${KEY}`, '--json']);
@@ -59,7 +59,7 @@ test('a case holds no secret, and says where the masked part decided', async () 
   });
 });
 
-test('an unknown event and an event without a call are refused', async () => {
+test('events without a call are refused', async () => {
   await withFolder(async (cwd) => {
     const { run } = await openProject(cwd);
     const scanned = JSON.parse((await run(['scan', 'hello', '--json'])).stdout);

@@ -139,7 +139,7 @@ test('both transports answer valid requests, and no notification or answer', asy
   assert.deepEqual(await answerLines([...silent, ...unread]), [{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
 
-test('the log names the kind and place of a fault, and no content', async () => {
+test('a logged fault has its place and no content', async () => {
   const broken = await serve({
     state_dir,
     instead: {

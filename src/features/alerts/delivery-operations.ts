@@ -1,6 +1,6 @@
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
-import { resolveTenantOrAll } from '../../operations/subject.ts';
+import { requireAllTenants } from '../../operations/subject.ts';
 import { reviveMessage } from '../../platform/outbox/messages.ts';
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
 import {
@@ -288,7 +288,7 @@ export const alertsResend = defineOperation({
         'not_found',
         'There is no delivery with this ID. `customshouse alerts deliveries` shows all.',
       );
-    if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) resolveTenantOrAll({}, context);
+    if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) requireAllTenants(context);
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
       if (!(await reviveMessage(trx, delivery_id, context.runtime.now_ms())))

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { findOwnEvent } from '../../operations/audit.ts';
 import { applyManagedChange, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
@@ -20,7 +21,7 @@ import {
   insertAllowedDetectors,
   listAllowedDetectorRows,
 } from './detector-store.ts';
-import { EXPIRES_MS_MAX, findOwnEvent } from './operations.ts';
+import { EXPIRES_MS_MAX } from './operations.ts';
 import { type DetectorScope, listDecidingDetectors, requireDetector } from './resolve-detectors.ts';
 
 const DEFAULT_LIFE = '30d';

@@ -1,4 +1,4 @@
-import { findEvents } from '../../operations/audit.ts';
+import { findOwnEvent } from '../../operations/audit.ts';
 import { applyManagedChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
@@ -6,7 +6,6 @@ import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
-import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';
 import {
   type AllowlistRow,
@@ -204,19 +203,6 @@ async function resolveFingerprint(
     'not_found',
     'The event holds no fingerprint of this finding, so it cannot be allowlisted from there.',
   );
-}
-
-/** Returns an event that the caller may read. @throws Refusal `not_found` */
-export async function findOwnEvent(event_id: string, context: Context): Promise<AuditEvent> {
-  const [event] = (await findEvents({ event_id, limit: 1 }, context)).events;
-  const { tenants, agents } = context.caller;
-  if (
-    event !== undefined &&
-    (tenants === '*' || tenants.includes(event.tenant_id)) &&
-    (agents === '*' || agents.includes(event.agent_id))
-  )
-    return event;
-  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
 }
 
 function createOtherEntryFilter(row: AllowlistRow) {

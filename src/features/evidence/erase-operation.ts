@@ -1,7 +1,7 @@
-import { findEvents } from '../../operations/audit.ts';
+import { findOwnEvent } from '../../operations/audit.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
+import { dropBlankName, requireAllTenants } from '../../operations/subject.ts';
 import type { ActionErasure } from '../../runtime/audit/erase-actions.ts';
 import type { AuditFailure } from '../../runtime/audit/failure.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
@@ -84,15 +84,11 @@ async function parseErasure(input: ErasureInput, context: Context) {
   if ((before === null) === (event_id === null))
     throw new Refusal('invalid_request', 'Name either `before` or `event_id`.');
   if (event_id === null) {
-    resolveTenantOrAll({}, context);
+    requireAllTenants(context);
     const before_ms = parseTime(before!, context);
     return { erasure: { before_ms }, requests: { before_ms } };
   }
-  const { tenants } = context.caller;
-  const scope = tenants === '*' ? {} : { any_of: { tenant_id: tenants } };
-  const [event] = (await findEvents({ event_id, limit: 1, ...scope }, context)).events;
-  if (event === undefined) throw new Refusal('not_found', 'There is no event with this ID.');
-  const { approval_request_id: request_id } = event.metadata;
+  const { approval_request_id: request_id } = (await findOwnEvent(event_id, context)).metadata;
   return {
     erasure: { event_id },
     requests: { request_id: typeof request_id === 'string' ? request_id : null },

@@ -86,7 +86,7 @@ export const auditVerifyStart = defineOperation({
   name: 'audit_verify_start',
   summary: 'Start a verification of the audit log',
   description:
-    'Verifies every record of the audit log in a process of its own with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time. Needs access to all tenants.',
+    'Verifies every record of the audit log in a process of its own with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time.',
   http: { method: 'POST', path: '/v1/dashboard/audit/verify' },
   permission: 'audit:export',
   tenants: 'all',

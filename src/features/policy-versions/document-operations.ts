@@ -32,7 +32,7 @@ export const policyDocumentShow = defineOperation({
   name: 'policy_document_show',
   summary: 'Show the policy document that is edited here',
   description:
-    'The document with the global rules that operators save over the API: the current version or an earlier one. Its rules are evaluated after those of the configuration and of the policy files. Needs access to all tenants.',
+    'The document with the global rules that operators save over the API: the current version or an earlier one. Its rules are evaluated after those of the configuration and of the policy files.',
   http: { method: 'GET', path: '/v1/dashboard/policies/document' },
   permission: 'dashboard:view',
   tenants: 'all',

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/types/index.ts';
 import { readActive } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, resolveTenant, resolveTenantOrAll } from '../../operations/subject.ts';
+import { dropBlankName, requireAllTenants, resolveTenant } from '../../operations/subject.ts';
 import type { ManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
 import type { PolicyResult } from '../../runtime/policies/load-policy.ts';
 import { documentText } from './fields.ts';
@@ -31,7 +31,7 @@ interface Draft {
 
 /** Compiles the policy that would be active with a draft. Nothing changes. */
 export async function compileManagedDraft(draft: Draft, context: Context): Promise<PolicyResult> {
-  if (draft.text !== undefined) resolveTenantOrAll({}, context);
+  if (draft.text !== undefined) requireAllTenants(context);
   const { runtime } = context;
   return runtime.compileDraft({ managed: applyDraft(readActive(context), draft, context) });
 }

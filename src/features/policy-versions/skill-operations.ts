@@ -45,7 +45,7 @@ export const skillsList = defineOperation({
   name: 'skills_list',
   summary: 'List skills',
   description:
-    'The skills that come with the service, and those that are installed: in the policy document, or as files next to the configuration. Needs access to all tenants.',
+    'The skills that come with the service, and those that are installed: in the policy document, or as files next to the configuration.',
   http: { method: 'GET', path: '/v1/dashboard/skills' },
   permission: 'dashboard:view',
   tenants: 'all',

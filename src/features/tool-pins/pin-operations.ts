@@ -83,7 +83,7 @@ export const mcpPinsList = defineOperation({
   async run(input, context) {
     const { db } = await context.runtime.store();
     const one = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
-    const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
+    const tenant_ids = one === null ? ('*' as const) : [resolveTenant(input, context)];
     const rows = await listPins(db, {
       tenant_ids,
       server: dropBlankName(input.server),

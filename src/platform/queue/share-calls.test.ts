@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shareCalls } from './share-calls.ts';
 
-test('calls of one turn share one run, which begins after the last', async () => {
+test('calls of one turn share a later run', async () => {
   let written = 0;
   let runs = 0;
   const read = shareCalls(async () => {
@@ -27,7 +27,7 @@ test('a call during a run begins another one', async () => {
   assert.deepEqual([await inner[0], runs], [2, 2]);
 });
 
-test('a failed run fails its callers, and not those of the next', async () => {
+test('a failed run fails its callers alone', async () => {
   let runs = 0;
   const read = shareCalls(async () => {
     runs += 1;

@@ -1,6 +1,6 @@
 /**
- * Returns a function whose calls of one turn of the event loop share one call of `run`. It begins after the last of
- * them, so that each caller gets a result that is newer than its call.
+ * Returns a function whose calls share one `run` if they come in the same turn of the event loop. It begins after the
+ * last call, so that each caller gets a result that is newer than its call.
  */
 export function shareCalls<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let next: Promise<Result> | null = null;

@@ -17,8 +17,9 @@ import {
 } from './files.ts';
 import { findActionBody } from './journal-record.ts';
 import { readJournalLines } from './lines.ts';
+import { GZIP_LEVEL } from './retention.ts';
 
-/** The shown actions to erase: those of one event, or of all events before a time. */
+/** The shown actions to erase: one event's, or those before a time. */
 export type ActionErasure = { readonly event_id: string } | { readonly before_ms: number };
 
 /** Returns whether an erasure covers an event. An action line that names no event is covered too. */
@@ -78,7 +79,7 @@ export async function eraseFromIdleChains(
   return erased;
 }
 
-/** Lists the copies of unreadable ends, and the half-written files of a process that was killed. */
+/** Lists the copies of unreadable ends, and deletes the half-written files that a killed process left. */
 async function listCopies(writer_dir: string): Promise<SegmentFile[]> {
   const names = await readdir(writer_dir);
   // A half-written file may have a shown action, and no reader needs it.
@@ -99,7 +100,9 @@ async function replaceFile(
   const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });
   const lines = Readable.from(eraseLines(segment, erasure, counted), { objectMode: false });
   try {
-    await (segment.gzip ? pipeline(lines, createGzip({ level: 1 }), output) : pipeline(lines, output));
+    await (segment.gzip
+      ? pipeline(lines, createGzip({ level: GZIP_LEVEL }), output)
+      : pipeline(lines, output));
     await rename(temporary, segment.path);
   } finally {
     await rm(temporary, { force: true });

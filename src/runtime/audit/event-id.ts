@@ -30,6 +30,13 @@ export function formatEventIdFloor(now_ms: number): string {
   return `evt_${formatTimeDigits(now_ms)}`;
 }
 
+const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
+
+/** Returns whether a text has the form of an event ID. Earlier versions and other programs write other lengths. */
+export function isEventId(text: string): boolean {
+  return EVENT_ID.test(text);
+}
+
 function formatTimeDigits(now_ms: number): string {
   if (now_ms !== last_ms) {
     last_time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);

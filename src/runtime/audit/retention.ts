@@ -268,7 +268,7 @@ function formatRetiredMessage(retired: Omit<RetiredSegments, 'signature'>): stri
 }
 
 /** Halves the work of the default level, which competes with requests for the CPU. The file grows by 2 %. */
-const GZIP_LEVEL = 1;
+export const GZIP_LEVEL = 1;
 
 /** Replaces a file with `<name>.gz`. Deletes the plain file only when the compressed one is complete and durable. */
 async function compressSegment(segment: SegmentFile, options: MaintainOptions): Promise<void> {

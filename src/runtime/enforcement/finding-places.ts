@@ -1,4 +1,4 @@
-/** The place of a finding in the member `finding_places` of an audit event. */
+/** A finding's place, as `finding_places` in an audit event has it. */
 export interface FindingPlace {
   /** The detector. */
   readonly rule_id: string;

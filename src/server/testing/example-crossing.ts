@@ -1,6 +1,6 @@
 import type { Crossing } from '../../core/types/index.ts';
 
-/** A crossing of a text at the input. Its module imports no detector, because processes of races import it too. */
+/** A text that crosses at the input. The module imports no detector, because the processes of races import it too. */
 export function buildExampleCrossing(text: string, parts: Partial<Crossing> = {}): Crossing {
   return {
     boundary: 'input',

@@ -49,7 +49,7 @@ export const findLossyPush: (command: Command) => LossyPush | null = memoize((co
   return { branches, is_whole };
 });
 
-/** Sorts the words of a push into flags and operands. The last of `--force` and `--no-force` counts. */
+/** Sorts the words of a push into flags and operands. A later `--no-force` takes `--force` back. */
 function sortPushWords(words: readonly string[]): {
   readonly flags: ReadonlySet<string>;
   readonly operands: readonly string[];

@@ -7,11 +7,11 @@ import { findInput } from '../shell/output.ts';
 import type { Command } from '../shell/syntax.ts';
 
 /**
- * Files of keys, accounts or a whole home folder that a command sends to another machine: by name, from its input, by
+ * Key files, accounts or a whole home folder that a command sends to another machine: by name, from its input, by
  * a substitution or a variable, or in a copy that the script made.
  */
 
-/** Returns how a command sends a secret: as a `header` of a request only, or as its `content`; `null` if it does not. */
+/** Returns how a command sends a secret: only as a request's `header`, or as its `content`; `null` if it does not. */
 export const findSentSecret: (command: Command) => 'header' | 'content' | null = memoize(
   (command: Command) => {
     if (!isRemote(command)) return null;
@@ -39,7 +39,7 @@ export function isRemote(command: Command): boolean {
   return !operands.some(isLocal);
 }
 
-/** Returns whether a path is a file of keys or accounts, or a whole system folder. */
+/** Returns whether a path is a key or account file, or a whole system folder. */
 export function isSecretSource(text: string): boolean {
   return isCredentialPath(text) || text === '/etc/passwd' || isWholeSystemPath(text);
 }
@@ -76,10 +76,10 @@ function listReadFiles({ redirections }: Command): readonly string[] {
 /** Programs that print a file as a whole, plain, packed or encoded. */
 const PRINTS_WHOLE =
   /^(?:|cat|tac|head|tail|nl|sort|rev|tr|strings|bat|read|mapfile|readarray|base64|base32|xxd|od|hexdump|gzip|bzip2|xz|zstd|tar|gpg2?|openssl|age|printenv)$/;
-/** Programs that pick a part of a text, such as the value of one name in a dotenv file. */
+/** Programs that pick a part of a text, such as one value in a dotenv file. */
 const PICKS = /^(?:[ef]?grep|rg|sed|[gm]?awk|cut|jq|yq)$/;
 
-/** Returns whether the text of a substitution or a variable is a secret as a whole. */
+/** Returns whether a substitution or variable has a whole secret as its text. */
 function printsSecret(sources: readonly Command[]): boolean {
   if (sources.length === 0) return false;
   const picked = new Set(sources.filter(({ name }) => PICKS.test(name)).flatMap(listFeedingCommands));
@@ -90,7 +90,7 @@ function printsSecret(sources: readonly Command[]): boolean {
 }
 
 const UNKNOWN_TEXT = /\$\(\)|<\(\)|\$\{?[A-Za-z_]/;
-/** Options whose value is a header of a request, or the account of the sender. */
+/** Options whose value is a request header, or the sender's account. */
 const HEADER_FLAG = /^(?:-H|--header|-u|--user|--oauth2-bearer|-b|--cookie|--proxy-user|-Headers)$/;
 const ATTACHED_HEADER = /^--(?:header|user|oauth2-bearer|cookie|http-password|password)=/;
 
@@ -140,10 +140,10 @@ const ACCOUNT_FLAG =
   /^(?:-i|-c|-F|--(?:config|profile|identity|cert\w*|key\w*|credentials?|service-account)\S*)$/;
 /** Programs whose message is their input. */
 const MAILS = /^(?:mail|mailx|mutt|sendmail)$/;
-/** Options of the programs that copy between machines whose value is no file that they copy. */
+/** Options of remote copy programs whose value is no copied file. */
 const COPY_VALUE =
   /^(?:-[iFPoclSJDXe]|--(?:rsh|exclude|include|filter|exclude-from|include-from|password-file))$/;
-/** Commands of the programs that transfer files by a script: `put a`, `mirror -R a`. */
+/** Commands by which file transfer programs send: `put a`, `mirror -R a`. */
 const PUTS = /(?:^|[\s;"'])(?:m?put|reput|mirror\s{1,4}-R)\s{1,4}(?:-\w{1,8}\s{1,4}){0,4}([^\s;"']{1,400})/g;
 
 function sendsFiles(command: Command, action: RegExp): boolean {

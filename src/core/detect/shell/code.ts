@@ -83,7 +83,7 @@ export function listCodeDeletions(code: string): readonly CodeDeletion[] {
 const STATEMENT_CALL =
   /\b(?:(?:execute|exec|query)\w{0,20}|\w{2,10}_(?:query|exec)|run|all|do|batch|prepare|unsafe|raw|sql)\b[ \t]{0,4}\(?[\w.$ \t,([]{0,60}?('''|"""|["'`])/g;
 const CHANGES_DATA = /\b(?:drop|truncate|delete|update|alter|grant|copy)\b/i;
-/** Calls of the clients of key-value and document stores that empty them. */
+/** Client calls that empty key-value and document stores. */
 const EMPTYING_CALL =
   /\.[ \t]{0,4}(?:(flush_?(?:all|db))(?=[ \t]{0,4}(?:[(;\n]|$))|(drop_?(?:database|collection)|(?:deleteMany|delete_many)(?=[ \t]{0,4}\([ \t]{0,4}(?:\{[ \t]{0,4}\}[ \t]{0,4})?\)))[ \t]{0,4}\()|\b(?:execute_command|send_?command|call|command)\([ \t]{0,4}\[?[ \t]{0,4}["'`](flush(?:all|db))["'`]/gi;
 

@@ -13,7 +13,7 @@ export type VariableSources = Map<string, readonly Command[]>;
 const COMMANDS_MAX = 32;
 const VARIABLE = /\$\{?([A-Za-z_]\w{0,80})/g;
 
-/** Returns the commands in the substitutions of a command, and those of the variables that it names. */
+/** Returns the commands in a command's substitutions, and those behind the variables that it names. */
 export function findTextSources(
   command: Command,
   substituted: readonly Command[],
@@ -49,7 +49,7 @@ export function keepVariableSources(command: Command, known: VariableSources): v
   for (const { text } of words) if (/^[A-Za-z_]\w{0,80}$/.test(text)) known.set(text, [command]);
 }
 
-/** The most files that are kept as the sources of another one, and the most UTF-16 units of their paths. */
+/** The most files that are kept as another one's sources, and the most UTF-16 units in their paths. */
 const PATHS_MAX = 8;
 const PATH_UNITS_MAX = 400;
 const PIPELINE_MAX = 8;

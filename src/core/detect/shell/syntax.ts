@@ -66,7 +66,7 @@ export interface Command {
   readonly dialect: ShellDialect;
   /** True if it stands for a function that the script defines. */
   readonly is_function: boolean;
-  /** Commands that print unknown parts of its texts: those in `$(...)` and `<(...)`, or in the value of a variable. */
+  /** Commands that print unknown parts in its texts: those in `$(...)` and `<(...)`, or in a variable's value. */
   sources: readonly Command[];
   /** Files that the script wrote before; `null` if none. */
   files: KnownFiles | null;

@@ -38,7 +38,7 @@ export function defineToken(command: Command, terminal: Terminal): void {
   defineCreate(command, terminal);
   addExamples(command, [
     ['customshouse token show', 'the agent token'],
-    ['customshouse token create ci --tenant acme --expires-in 90d', 'a key of its own for one program'],
+    ['customshouse token create ci --tenant acme --expires-in 90d', 'a separate key for one program'],
   ]);
 }
 

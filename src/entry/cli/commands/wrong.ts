@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { PolicyTestCase } from '../../../core/review/case.ts';
 import { escapeUnprintable } from '../../../core/text/unprintable.ts';
 import { DECISIONS, PHASES } from '../../../core/types/index.ts';
+import { isEventId } from '../../../runtime/audit/event-id.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { findNewestEvents } from '../find-events.ts';
@@ -86,7 +87,6 @@ async function collectCase(
 
 /** The number of events among which the last call is looked for. An approval writes an event without a call. */
 const EVENTS_SEARCHED = 50;
-const EVENT_ID = /^evt_[0-9a-f]{1,64}$/;
 
 async function findCall(
   event_id: string | undefined,
@@ -101,7 +101,7 @@ async function findCall(
   const event =
     event_id === undefined ? events.find(({ action_shown }) => action_shown !== undefined) : events[0];
   // The ID becomes a part of a file name, and an imported event may have any.
-  if (event !== undefined && EVENT_ID.test(event.event_id)) return event;
+  if (event !== undefined && isEventId(event.event_id)) return event;
   const what =
     event_id === undefined ? 'There is no blocked call in the audit log.' : 'There is no such event.';
   throw new CommandFailure(EXIT.no, 'not_found', what, { hint: 'List the events with `customshouse logs`.' });

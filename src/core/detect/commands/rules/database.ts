@@ -201,7 +201,7 @@ function isFlush(text: string): boolean {
   );
 }
 
-/** Names of script files in the words of a client: `-f a.sql`, `source a.sql`, `.read a.sql`, `\i a.sql`, `a.js`. */
+/** Script files in a client's words: `-f a.sql`, `source a.sql`, `.read a.sql`, `\i a.sql`, `a.js`. */
 const SCRIPT_FILE =
   /^(?:--(?:file|init-file|queries-file)=|(?:source|\\\.|\\ir?|\.read)[ \t]{1,8})?["']?([^\s"';=]{1,400})/;
 

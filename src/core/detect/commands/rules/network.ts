@@ -21,7 +21,7 @@ export const networkRules: readonly CommandRule[] = [
     programs: SENDERS,
     description: 'Sends keys, accounts or a whole home folder to another machine.',
     safer: 'scp report.pdf ada@host:/tmp/',
-    // A file of keys in a header is mostly the credential of the request.
+    // A key file in a header is mostly the request's credential.
     grade: (command) => (findSentSecret(command) === 'header' ? 'high' : 'critical'),
     saw: (command) => findSentSecret(command) !== null,
     hits: [

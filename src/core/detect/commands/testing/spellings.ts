@@ -1,4 +1,4 @@
-/** Spellings of one command, for tests that expect the same severity for all of them. */
+/** Spellings of one command, for tests that expect the same severity for all. */
 import { SEVERITIES } from '../../../types/index.ts';
 import { judgeScript } from '../judge.ts';
 
