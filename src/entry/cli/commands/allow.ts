@@ -82,7 +82,9 @@ async function allowDetector(
   }
   const added = await call(true);
   if (options.json) printJson(terminal, added);
-  else for (const entry of added.entries) printLine(terminal, escapeControls(describeEntry(entry)));
+  else
+    for (const entry of added.entries)
+      printLine(terminal, escapeControls(describeEntry(entry, terminal.name)));
 }
 
 /** Asks for the reason. @throws CommandFailure without a terminal */
@@ -107,11 +109,12 @@ async function readEffects(call: (confirm_weaker: boolean) => Promise<unknown>):
   throw new Error('The service allowed a detector without a confirmation.');
 }
 
-function describeEntry({ id, rule_id, tool_name, agent_id, tenant_id, expires_at }: AllowedEntry): string {
+function describeEntry(entry: AllowedEntry, program: string): string {
+  const { id, rule_id, tool_name, agent_id, tenant_id, expires_at } = entry;
   const scope = [
     tool_name === null ? 'any tool' : `the tool ${tool_name}`,
     agent_id === null ? 'any agent' : `the agent ${agent_id}`,
     tenant_id === null ? 'any tenant' : `the tenant ${tenant_id}`,
   ].join(', ');
-  return `Allowed ${rule_id} for ${scope}, until ${expires_at}. To end it: customshouse allow revoke ${id}`;
+  return `Allowed ${rule_id} for ${scope}, until ${expires_at}. To end it: ${program} allow revoke ${id}`;
 }

@@ -103,7 +103,7 @@ async function printAllowCommand(
     ({ tag, origin }) => origin === 'found' && tag !== null && !isNeverAllowed([tag]),
   );
   if (is_allowable)
-    printLine(terminal, `\nAn operator can allow it: customshouse allow ${event_id} --reason <text>`);
+    printLine(terminal, `\nAn operator can allow it: ${terminal.name} allow ${event_id} --reason <text>`);
 }
 
 function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {
