@@ -71,6 +71,29 @@ test('a draft is linted, tested and replayed before it is saved, and nothing cha
   assert.deepEqual(await decide(), ['modify']);
 });
 
+test('a wrong decision becomes a case with masked content', async () => {
+  const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
+  const { body } = await call('/v1/intercept/tool', {
+    body: { tool: 'Bash', input: { command: `git push --force # ${SECRET}` }, agent_id: 'coder' },
+  });
+  const CASE = '/v1/dashboard/policies/case';
+  const drafted = await call(CASE, { body: { event_id: body.event_id, note: `mine: ${SECRET}` } });
+  assert.equal(drafted.status, 200, JSON.stringify(drafted.body));
+  const { text, file, expect } = drafted.body;
+  assert.deepEqual([file, expect], [`policies/tests/wrong-${body.event_id}.yaml`, 'allow']);
+  assert.match(text, /git push --force/);
+  assert.ok(!text.includes(SECRET), text);
+  const tested = await call('/v1/dashboard/policies/test', { body: { cases: text } });
+  assert.deepEqual([tested.body.problems, tested.body.failed], [[], drafted.body.passes ? 0 : 1]);
+  const scanned = await call('/v1/scan/input', { body: { text: 'hello' } });
+  const without_call = await call(CASE, { body: { event_id: scanned.body.event_id } });
+  assert.deepEqual([without_call.status, /holds no call/.test(without_call.body.error)], [409, true]);
+  const foreign = await call(CASE, { body: { event_id: body.event_id }, as: { user: 'ann' } });
+  assert.equal(foreign.status, 403);
+  const by_key = await call(CASE, { body: { event_id: body.event_id }, as: { token: KEY } });
+  assert.equal(by_key.status, 403);
+});
+
 test('a saved document is active in all workers, is listed, compared and taken back', async () => {
   const saved = await save(ruleText('block'), { base_version: 0, name: 'mail', note: 'leaks' });
   assert.equal(saved.status, 200, JSON.stringify(saved.body));

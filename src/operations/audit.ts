@@ -183,9 +183,9 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
   }
 }
 
-/** Returns an event that the caller may read. @throws Refusal `not_found` */
+/** Returns an event that the caller may read, with its shown action. @throws Refusal `not_found` */
 export async function findOwnEvent(event_id: string, context: Context): Promise<AuditEvent> {
-  const [event] = (await findEvents({ event_id, limit: 1 }, context)).events;
+  const [event] = (await findEvents({ event_id, limit: 1, with_actions: true }, context)).events;
   const { tenants, agents } = context.caller;
   if (
     event !== undefined &&

@@ -64,6 +64,7 @@ import {
   memoryResolveHandle,
   memoryWrite,
 } from '../features/memory/operations.ts';
+import { policyCase } from '../features/policy-versions/case-operation.ts';
 import {
   policyDocumentRollback,
   policyDocumentSave,
@@ -284,6 +285,7 @@ export const operationCatalogue = {
   passkeySignInOptions,
   pluginsList,
   policiesReload,
+  policyCase,
   policyDocumentRollback,
   policyDocumentSave,
   policyDocumentShow,

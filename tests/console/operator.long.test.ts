@@ -11,6 +11,7 @@ import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import {
   consoleSkipReason,
+  findFaultsInBothThemes,
   launchChromium,
   openConsole,
   signInToConsole,
@@ -169,6 +170,31 @@ test('a blocked call is allowed for a time, and revoked', { skip }, async () => 
   await dialog.getByRole('button', { name: 'Revoke entry' }).click();
   await page.getByText('No detector is allowed.').waitFor();
   assert.equal((await runCommand()).decision, 'block');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a wrong decision becomes a test case to save', { skip }, async () => {
+  const { event_id } = await post('/v1/intercept/tool', {
+    tool: 'run_command',
+    input: { command: `git push --force origin main # ${SECRET}` },
+    agent_id: 'coder',
+  });
+  const user = { user_id: 'case-admin', role: 'admin' };
+  const { page, context, faults } = await signInToConsole(browser, service, user);
+  await openPath(page, `/incidents/${event_id}`);
+  await page.getByRole('button', { name: 'This was wrong' }).click();
+  await page.getByLabel('Why').fill('the branch is mine');
+  await page.getByRole('button', { name: 'Draft the case' }).click();
+  await page.getByText('The case fails until the policy is changed.').waitFor();
+  const text = (await page.getByRole('region', { name: 'Test case', exact: true }).textContent()) ?? '';
+  assert.match(text, /decision: allow\n.*x-note: the branch is mine/s);
+  assert.match(text, /git push --force origin main/);
+  assert.ok(!text.includes(SECRET), text);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  assert.equal((await download).suggestedFilename(), `wrong-${event_id}.yaml`);
+  assert.deepEqual(await findFaultsInBothThemes(page), []);
   assert.deepEqual(faults, []);
   await context.close();
 });

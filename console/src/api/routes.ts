@@ -117,6 +117,7 @@ export const operationRoutes = {
   passkeySignInOptions: ['POST', '/v1/session/passkey/options', null],
   pluginsList: ['GET', '/v1/plugins', 'policy:read'],
   policiesReload: ['POST', '/v1/policies/reload', 'policy:reload'],
+  policyCase: ['POST', '/v1/dashboard/policies/case', 'policies:edit'],
   policyDocumentRollback: ['POST', '/v1/dashboard/policies/document/rollback', 'policies:edit'],
   policyDocumentSave: ['PUT', '/v1/dashboard/policies/document', 'policies:edit'],
   policyDocumentShow: ['GET', '/v1/dashboard/policies/document', 'dashboard:view'],

@@ -1,6 +1,7 @@
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import type { DataColumn } from './data-column.ts';
+import { saveFile } from './save-file.ts';
 import { formatNumber } from './stat-tile.tsx';
 
 interface ExportedRows<Row> {
@@ -127,13 +128,4 @@ function formatCsvCell(value: string | number | null | undefined): string {
   const text = value ?? '';
   const safe = /^(?:\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|[\t\r\n])/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function saveFile(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -7,6 +7,7 @@ import { AdvicePanel } from '../components/advice-panel.tsx';
 import { AllowDetectorDialog } from '../components/allow-detector-dialog.tsx';
 import { AllowlistDialog } from '../components/allowlist-dialog.tsx';
 import { Badge, Tags } from '../components/badge.tsx';
+import { CaseDraft } from '../components/case-draft.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { MaskedValue } from '../components/masked-value.tsx';
@@ -52,6 +53,7 @@ export function IncidentPage() {
 function IncidentBody({ incident }: { readonly incident: Incident }) {
   const { event } = incident;
   const [has_draft, setDraft] = useState(false);
+  const [has_case, setCase] = useState(false);
   const [is_allowing, setAllowing] = useState(false);
   const mayCall = useMayCall();
   return (
@@ -61,6 +63,16 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
         {STOPPED.has(event.action) && mayCall('allowlistDetectorAdd') ? (
           <button type="button" className="button" onClick={() => setAllowing(true)}>
             Allow …
+          </button>
+        ) : null}
+        {incident.action_shown !== null && mayCall('policyCase') ? (
+          <button
+            type="button"
+            className="button"
+            aria-expanded={has_case}
+            onClick={() => setCase(!has_case)}
+          >
+            This was wrong
           </button>
         ) : null}
         {mayCall('policiesReload') ? (
@@ -75,6 +87,7 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
         ) : null}
       </PageHeader>
       {has_draft ? <RuleDraft event={event} /> : null}
+      {has_case ? <CaseDraft event={event} /> : null}
       {is_allowing ? <AllowDetectorDialog event={event} onClose={() => setAllowing(false)} /> : null}
       <div className="columns wide-left">
         <div className="stack">

@@ -72,8 +72,8 @@ function listAllowed({ permission, for_users, browser }: AnyOperation): readonly
 const MANAGED =
   /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_(?:install|remove)|skill_(?:install|remove)|keys_|allowlist_|alerts_test|audit_verify_start|evidence_pack_start)/;
 
-/** Operations on a task of the audit log. This service runs none. */
-const NO_TASK = /^(?:audit_task_|evidence_pack_download)/;
+/** Operations on a task of the audit log, or on the event of their example. This service has neither. */
+const ABSENT = /^(?:audit_task_|evidence_pack_download|policy_case$)/;
 
 /** The signature of its example is in the query, which these tests leave out. */
 const LINK = 'approvals_open';
@@ -124,7 +124,7 @@ test('every operation runs its example only for callers with its permission', as
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
         const needs_store = operation.needs === 'store' || MANAGED.test(operation.name);
         const passed = needs_store && !operation.name.startsWith('agents_') ? 503 : 200;
-        const done = operation.name === LINK ? 400 : NO_TASK.test(operation.name) ? 404 : passed;
+        const done = operation.name === LINK ? 400 : ABSENT.test(operation.name) ? 404 : passed;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else if (operation.permission === null) assert.equal(answer.status, 403, note);
         else assertRefused(who as Who, operation.permission, answer, note);

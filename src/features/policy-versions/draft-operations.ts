@@ -8,9 +8,8 @@ import {
 } from '../../operations/schema-parts.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
-import type { Config } from '../../runtime/config/index.ts';
 import type { ReplayFilter } from '../../runtime/policies/replay.ts';
-import { compileManagedDraft, draftInput } from './draft.ts';
+import { compileManagedDraft, draftInput, readConfig } from './draft.ts';
 
 const problem = {
   type: 'object',
@@ -271,12 +270,6 @@ function readFilter(input: ReplayInput, context: Context): ReplayFilter {
   const is_limited = context.caller.tenants !== '*' || dropBlankName(event_tenant_id) !== null;
   const tenant = is_limited ? { tenant_id: resolveTenant({ tenant_id: event_tenant_id }, context) } : {};
   return { since: dropBlankName(input.since) ?? SINCE_DEFAULT, ...names, ...tenant };
-}
-
-async function readConfig({ runtime }: Context): Promise<Config> {
-  const read = await runtime.configuration();
-  if (!read.ok) throw buildPolicyRefusal(read.problems);
-  return read.config;
 }
 
 function copyValue<Value extends object>(value: Value): Value {

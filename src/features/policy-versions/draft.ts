@@ -1,7 +1,8 @@
 import type { Json } from '../../core/types/index.ts';
-import { readActive } from '../../operations/managed-change.ts';
+import { buildPolicyRefusal, readActive } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, requireAllTenants, resolveTenant } from '../../operations/subject.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import type { ManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
 import type { PolicyResult } from '../../runtime/policies/load-policy.ts';
 import { documentText } from './fields.ts';
@@ -27,6 +28,13 @@ interface Draft {
   readonly text?: string;
   readonly tenant_id?: string | null;
   readonly policies?: readonly object[];
+}
+
+/** Reads the present configuration. @throws Refusal if it is not valid */
+export async function readConfig({ runtime }: Context): Promise<Config> {
+  const read = await runtime.configuration();
+  if (!read.ok) throw buildPolicyRefusal(read.problems);
+  return read.config;
 }
 
 /** Compiles the policy that would be active with a draft. Nothing changes. */

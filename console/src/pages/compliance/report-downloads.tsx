@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ApiError, callOperation, type OperationInput } from '../../api/client.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { saveFile } from '../../components/save-file.ts';
 
 const FORMATS = [
   ['json', 'JSON', 'application/json', 'json'],
@@ -17,7 +18,7 @@ export function ReportDownloads({ input }: { readonly input: ReportInput }) {
       const answer = await callOperation('complianceReport', { ...input, format });
       const { content } = answer as { readonly content?: string };
       const text = content ?? `${JSON.stringify(answer, null, 2)}\n`;
-      saveFile(`compliance-${input.framework}.${suffix}`, new Blob([text], { type }));
+      saveFile(`compliance-${input.framework}.${suffix}`, type, text);
     },
   });
   return (
@@ -39,13 +40,4 @@ export function ReportDownloads({ input }: { readonly input: ReportInput }) {
       {download.error === null ? null : <ErrorNote error={download.error} />}
     </div>
   );
-}
-
-/** Saves a file through a link of the page, because a download needs one. */
-function saveFile(name: string, content: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

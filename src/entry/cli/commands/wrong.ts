@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { PolicyTestCase } from '../../../core/review/case.ts';
-import { escapeUnprintable } from '../../../core/text/unprintable.ts';
-import { DECISIONS, PHASES } from '../../../core/types/index.ts';
-import { isEventId } from '../../../runtime/audit/event-id.ts';
-import type { AuditEvent } from '../../../runtime/audit/types.ts';
+import { DECISIONS } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { findNewestEvents } from '../find-events.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, printJson, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
 
 interface WrongOptions {
@@ -41,44 +38,43 @@ export function defineWrong(command: Command, terminal: Terminal): void {
   ]);
 }
 
+interface DraftedCase {
+  readonly event_id: string;
+  readonly expect: string;
+  readonly file: string;
+  readonly text: string;
+  readonly passes: boolean;
+}
+
 async function collectCase(
-  event_id: string | undefined,
+  named: string | undefined,
   options: WrongOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if ((event_id === undefined) === (options.last === undefined))
+  if ((named === undefined) === (options.last === undefined))
     throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name an event, or give --last.');
-  const event = await findCall(event_id, options, terminal);
-  const config = await loadCliConfig(terminal, options.config, 'leave');
-  const [{ join }, { stringify }, { writePrivateFile }, { maskComment }, { loadPolicy }, { testPolicy }] =
-    await Promise.all([
-      import('node:path'),
-      import('yaml'),
-      import('../../../platform/files/private-file.ts'),
-      import('../../../runtime/enforcement/approvals/mask.ts'),
-      import('../../../runtime/policies/index.ts'),
-      import('../../../runtime/policies/test-policy.ts'),
-    ]);
-  const made = await loadPolicy(config);
-  if (!made.ok)
-    throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid.', {
-      hint: 'Show every problem with `customshouse validate`.',
-    });
-  const decision = options.expect ?? (event.decision === 'allow' ? 'block' : 'allow');
-  const note = options.note === undefined ? null : maskComment(options.note, made.policy);
-  const file = join(config.origin.base_dir, 'policies', 'tests', `wrong-${event.event_id}.yaml`);
-  const text = stringify({ version: 'v1alpha1', tests: [buildCase(event, decision, note)] }).trimEnd();
-  if (!writePrivateFile(file, text, 'keep'))
+  const { expect, note } = options;
+  const drafted = (await runSelectedOperation(terminal, options.config, (of) => of.policyCase, {
+    event_id: named ?? (await findLastCall(options, terminal)),
+    ...(expect !== undefined && { expect }),
+    ...(note !== undefined && { note }),
+  })) as DraftedCase;
+  const { origin } = await loadCliConfig(terminal, options.config, 'leave');
+  const [{ join }, { writePrivateFile }] = await Promise.all([
+    import('node:path'),
+    import('../../../platform/files/private-file.ts'),
+  ]);
+  const file = join(origin.base_dir, drafted.file);
+  if (!writePrivateFile(file, drafted.text.trimEnd(), 'keep'))
     throw new CommandFailure(EXIT.no, 'conflict', `The event is already collected, in \`${file}\`.`, {
       hint: 'Remove that file to collect it again.',
     });
-  const { results } = await testPolicy(made.policy, config, [file], config.origin.base_dir);
-  const passes = results.every(({ differences }) => differences.length === 0);
+  const { event_id, passes } = drafted;
   if (options.json) {
-    printJson(terminal, { file, event_id: event.event_id, expect: decision, passes });
+    printJson(terminal, { file, event_id, expect: drafted.expect, passes });
     return;
   }
-  printLine(terminal, `Collected in ${escapeControls(file)}: ${decision} expected.`);
+  printLine(terminal, `Collected in ${escapeControls(file)}: ${drafted.expect} expected.`);
   const today = passes
     ? 'The case passes today: masked content decided, or the policy has changed since.'
     : 'The case fails until the policy is changed. Run it with `customshouse policy test`.';
@@ -88,64 +84,12 @@ async function collectCase(
 /** The number of events among which the last call is looked for. An approval writes an event without a call. */
 const EVENTS_SEARCHED = 50;
 
-async function findCall(
-  event_id: string | undefined,
-  { config }: WrongOptions,
-  terminal: Terminal,
-): Promise<AuditEvent> {
-  const filter =
-    event_id === undefined
-      ? { boundary: 'action', decision: 'block', limit: EVENTS_SEARCHED }
-      : { event_id, limit: 1 };
+async function findLastCall({ config }: WrongOptions, terminal: Terminal): Promise<string> {
+  const filter = { boundary: 'action', decision: 'block', limit: EVENTS_SEARCHED } as const;
   const events = await findNewestEvents(terminal, config, filter);
-  const event =
-    event_id === undefined ? events.find(({ action_shown }) => action_shown !== undefined) : events[0];
-  // The ID becomes a part of a file name, and an imported event may have any.
-  if (event !== undefined && isEventId(event.event_id)) return event;
-  const what =
-    event_id === undefined ? 'There is no blocked call in the audit log.' : 'There is no such event.';
-  throw new CommandFailure(EXIT.no, 'not_found', what, { hint: 'List the events with `customshouse logs`.' });
-}
-
-function buildCase(event: AuditEvent, decision: 'allow' | 'block', note: string | null): PolicyTestCase {
-  const { event_id, tool_name, agent_id, tenant_id, source_agent_id, destination_agent_id, metadata } = event;
-  const phase = PHASES.find((each) => each === metadata.phase);
-  return {
-    name: `${event_id} should ${decision}`,
-    boundary: 'action',
-    ...(phase !== undefined && { phase }),
-    ...(tool_name !== null && { tool: tool_name }),
-    agent_id,
-    ...(source_agent_id !== null && { source_agent_id }),
-    ...(destination_agent_id !== null && { destination_agent_id }),
-    tenant_id,
-    payload: readArguments(event),
-    expect: { decision },
-    ...(note !== null && { 'x-note': note }),
-  };
-}
-
-/** Returns the masked arguments that an event holds. @throws CommandFailure if it holds none, or not all of them */
-function readArguments({ action_shown, tool_name }: AuditEvent): unknown {
-  if (action_shown === undefined || tool_name === null)
-    throw new CommandFailure(
-      EXIT.no,
-      'no_action',
-      'The event holds no call, so there is nothing to collect.',
-      {
-        hint: 'Events hold blocked and held calls; all of them with `audit.log_actions: all`.',
-      },
-    );
-  try {
-    return JSON.parse(action_shown.slice(escapeUnprintable(tool_name).length));
-  } catch {
-    throw new CommandFailure(
-      EXIT.no,
-      'no_action',
-      'The event holds only a part of the call, which is too long.',
-      {
-        hint: 'Write the case by hand, as docs/how-to/test-policies.md shows.',
-      },
-    );
-  }
+  const last = events.find(({ action_shown }) => action_shown !== undefined);
+  if (last !== undefined) return last.event_id;
+  throw new CommandFailure(EXIT.no, 'not_found', 'There is no blocked call in the audit log.', {
+    hint: 'List the events with `customshouse logs`.',
+  });
 }
