@@ -53,7 +53,7 @@ export function loadLazily(dist: string): Plugin {
         const contents =
           found === undefined
             ? withPackagesLazy(readFileSync(path, 'utf8'))
-            : withLookUps(found.text, found.targets);
+            : withLookUpsInFiles(found.text, found.targets);
         return { contents, resolveDir: dirname(path) };
       });
       onResolve({ filter: /^lazy:/ }, ({ path }) => ({
@@ -96,20 +96,32 @@ function getFile(targets: LazyTargets, from: string): string {
   return found[1];
 }
 
-/** Replaces every imported name by a lookup in its module. */
-function withLookUps(text: string, targets: LazyTargets): string {
+function withLookUpsInFiles(text: string, targets: LazyTargets): string {
+  const looked_up = withLookUps(
+    text,
+    (from) => `required('./lazy-${getFile(targets, from)}.js').modules['${from}']()`,
+  );
+  return `import { required } from 'lazy:required';\n${looked_up}`;
+}
+
+/**
+ * Replaces every imported name by a lookup in its module.
+ *
+ * @param text - a module in JavaScript
+ * @param load - returns the expression that runs an imported module and returns its exports
+ */
+export function withLookUps(text: string, load: (from: string) => string): string {
   const modules: string[] = [];
   const names = new Map<string, string>();
   const body = text.replace(IMPORT, (_, whole: string | undefined, list = '', from: string) => {
     const at = modules.length;
-    modules.push(`let module_${at};
-const in_${at} = () => module_${at} ??= required('./lazy-${getFile(targets, from)}.js').modules['${from}']();`);
+    modules.push(`let module_${at};\nconst in_${at} = () => module_${at} ??= ${load(from)};`);
     for (const [exported, name] of getNames(whole, list)) names.set(name, `in_${at}().${exported}`);
     return '';
   });
   if (names.size === 0 || /^import /m.test(body)) throw new Error('a lazy file has imports of another form');
   const looked_up = body.replace(/\b[A-Za-z_]\w*\b/g, (word) => names.get(word) ?? word);
-  return `import { required } from 'lazy:required';\n${modules.join('\n')}\n${looked_up}`;
+  return `${modules.join('\n')}\n${looked_up}`;
 }
 
 /** Replaces imports of packages by constants of the module, because imports would load them before it. */

@@ -1,13 +1,65 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { isTreeCurrent } from '../build/current-tree.ts';
+import { LAZY_FILES, withLookUps } from '../build/lazy-modules.ts';
+import { joinStarts, type Starts } from './groups.ts';
 
-/** Packages of hundreds of small files. All others are loaded from `node_modules`. */
-const BUNDLED_PACKAGES = ['kysely', 'typebox'];
+/** The packages that a start loads, as hundreds of small files. All others are loaded from `node_modules`. */
+const BUNDLED_PACKAGES = [
+  '@cfworker/json-schema',
+  '@noble/hashes',
+  'commander',
+  'fastest-levenshtein',
+  'fastify',
+  'ipaddr.js',
+  'kysely',
+  'pino',
+  're2js',
+  'typebox',
+];
+/** Packages of bundled packages that no start loads. */
+const UNUSED_PACKAGES = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+];
+const STARTS: Starts = {
+  command: ['src/entry/cli/main.ts'],
+  serve: [
+    'src/entry/cli/commands/serve.ts',
+    'src/entry/cli/operator-only.ts',
+    'src/entry/cli/serve-until-stopped.ts',
+  ],
+  parent: [
+    'src/core/policy/compile/index.ts',
+    'src/drivers/stores/sqlite-store.ts',
+    'src/entry/cli/start-report.ts',
+    'src/features/alerts/jobs.ts',
+    'src/features/alerts/service.ts',
+    'src/platform/outbox/sender.ts',
+    'src/platform/store/migrate.ts',
+    'src/platform/store/open.ts',
+    'src/runtime/accounts/user-records.ts',
+    'src/runtime/audit/arrivals.ts',
+    'src/runtime/audit/audit-index.ts',
+    'src/runtime/audit/indexer.ts',
+    'src/runtime/audit/shortened-chains.ts',
+    'src/runtime/audit/spool.ts',
+    'src/runtime/enforcement/agent-blocks/agent-blocks.ts',
+    'src/server/bring-up.ts',
+    'src/server/maintenance-jobs.ts',
+    'src/server/store-migrations.ts',
+  ],
+  worker: ['src/core/decision/judge.ts', 'src/entry/http/worker.ts', 'src/runtime/enforcement/enforce.ts'],
+};
+const ENTRIES = {
+  'entry/cli/main': 'src/entry/cli/main.ts',
+  'entry/http/worker': 'src/entry/http/worker.ts',
+};
 /** The file that names the worker's file relative to its own, which it also does in the bundle. */
 const KEPT_PATHS = ['src/entry/cli/serve-until-stopped.ts'];
 
@@ -18,11 +70,8 @@ const KEPT_PATHS = ['src/entry/cli/serve-until-stopped.ts'];
  * @param out - the folder of the bundle; writes `entry/cli/main.mjs` and `entry/http/worker.mjs` in it
  */
 export async function bundleProgram(out: string): Promise<readonly string[]> {
-  const { metafile } = await build({
-    entryPoints: {
-      'entry/cli/main': 'src/entry/cli/main.ts',
-      'entry/http/worker': 'src/entry/http/worker.ts',
-    },
+  const options = {
+    entryPoints: ENTRIES,
     outdir: out,
     outExtension: { '.js': '.mjs' },
     chunkNames: 'entry/cli/[name]-[hash]',
@@ -33,11 +82,18 @@ export async function bundleProgram(out: string): Promise<readonly string[]> {
     legalComments: 'none',
     metafile: true,
     define: serializeDetectors(),
+    banner: { js: REQUIRE },
     logLevel: 'error',
-    plugins: [createPackagesPlugin(), createPathsPlugin()],
-  });
+  } as const;
+  const plugins = [createPackagesPlugin(), createLazyPlugin(), createPathsPlugin()];
+  const { metafile } = await build({ ...options, plugins, write: false });
+  await build({ ...options, plugins: [joinStarts(metafile, STARTS), ...plugins] });
   return Object.keys(metafile.inputs).filter((path) => path.startsWith('src/'));
 }
+
+/** For packages in CommonJS. */
+const REQUIRE =
+  "import { createRequire as createOwnRequire } from 'node:module'; const require = createOwnRequire(import.meta.url);";
 
 /**
  * Returns the table of the detectors, with which a start reads only the detectors that it needs. It is left out if a
@@ -52,9 +108,29 @@ function createPackagesPlugin(): Plugin {
   return {
     name: 'packages',
     setup: ({ onResolve }) => {
-      onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-        const is_bundled = BUNDLED_PACKAGES.some((name) => path === name || path.startsWith(`${name}/`));
-        return kind === 'entry-point' || is_bundled ? null : { path, external: true };
+      onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+        if (kind === 'entry-point') return null;
+        const isOf = (names: readonly string[]) =>
+          names.some((name) => path === name || path.startsWith(`${name}/`));
+        const is_bundled = importer.startsWith(resolve('node_modules'))
+          ? !isOf(UNUSED_PACKAGES)
+          : isOf(BUNDLED_PACKAGES);
+        return is_bundled ? null : { path, external: true };
+      });
+    },
+  };
+}
+
+/** Runs the modules of detectors at their first use. */
+function createLazyPlugin(): Plugin {
+  const lazy_files = Object.keys(LAZY_FILES).map((name) => resolve('src', name.replace(/js$/, 'ts')));
+  return {
+    name: 'lazy',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[/\\]core[/\\](?:detect|decision)[/\\].*\.ts$/ }, async ({ path }) => {
+        if (!lazy_files.includes(path)) return null;
+        const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'ts' });
+        return { contents: withLookUps(code, (from) => `require(${JSON.stringify(from)})`), loader: 'js' };
       });
     },
   };

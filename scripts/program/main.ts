@@ -20,7 +20,10 @@ import { bundleProgram } from './bundle.ts';
 const CACHE = join('node_modules', '.cache', 'service-program');
 /** A service may run from an old build for long, and loads parts of it on demand. */
 const BUILT_KEPT_MS = 30 * 86_400_000;
-const SCRIPTS = ['package-lock.json', ...globSync('scripts/{program/{main,bundle},build/current-tree}.ts')];
+const SCRIPTS = [
+  'package-lock.json',
+  ...globSync('scripts/{program/{main,bundle,groups},build/{current-tree,lazy-modules}}.ts'),
+];
 
 const started = new Date();
 const began = join(CACHE, `began-${process.pid}`);
