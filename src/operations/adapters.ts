@@ -149,8 +149,8 @@ function getAnswer(
 
 /** Returns the reason with the approval request, the rule and the event ID. */
 function getReason(judged: JudgedCrossing): string {
-  const { rule, reason, event_id, approval } = buildVerdictReply(judged);
+  const { rule, reason, help, event_id, approval } = buildVerdictReply(judged);
   const request =
     approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;
-  return `${reason}${request} (rule ${rule}, event ${event_id})`;
+  return `${[reason, help].filter(Boolean).join(' ')}${request} (rule ${rule}, event ${event_id})`;
 }

@@ -1,4 +1,5 @@
 import { type ContentMark, listContentMarks } from '../core/decision/content-marks.ts';
+import { describePendingApproval } from '../core/decision/deciding-documents.ts';
 import { buildViolationReplies, type ViolationReply } from '../core/decision/violation-reply.ts';
 import type { Content, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
@@ -10,6 +11,7 @@ export interface VerdictReply {
   readonly action: Verdict['action'];
   readonly rule: string;
   readonly reason: string;
+  readonly help?: string;
   readonly event_id: string;
   readonly violations: ViolationReply[];
   readonly scan_duration_ms: number;
@@ -27,13 +29,14 @@ export interface VerdictReply {
  * the crossing only here. Only input scans ask for it, because their sender wrote the text.
  */
 export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches = false): VerdictReply {
-  const { verdict, approval, event_id, scan_duration_ms } = ruling;
+  const { verdict, approval, event_id, help, scan_duration_ms } = ruling;
   const marks = listContentMarks(crossing, verdict);
   return {
     decision: verdict.decision,
     action: verdict.action,
     rule: verdict.rule,
     reason: verdict.reason,
+    ...(help !== null && { help: addPendingApproval(help, approval) }),
     event_id,
     violations: buildViolationReplies(verdict, crossing.content, matches),
     scan_duration_ms,
@@ -43,6 +46,10 @@ export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches 
     ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
   };
+}
+
+function addPendingApproval(help: string, approval: ApprovalState | null): string {
+  return approval?.status === 'pending' ? `${help} ${describePendingApproval(approval.request_id)}` : help;
 }
 
 /** Returns the replacement content, if there is any: the changed content, or a rule's own text on a block. */

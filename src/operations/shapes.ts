@@ -128,6 +128,10 @@ export const verdictProperties = {
   action: { enum: ACTIONS, description: 'The action of the rule that decided.' },
   rule: { type: 'string', description: 'Name of the rule; `default.allow` if no rule matched.' },
   reason: { type: 'string', description: 'One sentence.' },
+  help: {
+    type: 'string',
+    description: 'After a block: what the content does, another way, and how an operator allows it.',
+  },
   event_id: { type: 'string', description: 'The audit event.' },
   violations: { type: 'array', items: violation },
   scan_duration_ms: { type: 'integer' },

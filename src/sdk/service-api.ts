@@ -41,6 +41,7 @@ export interface ServiceApi {
       readonly action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block';
       readonly rule: string;
       readonly reason: string;
+      readonly help?: string;
       readonly event_id: string;
       readonly violations: readonly ServiceViolation[];
       readonly scan_duration_ms: number;
@@ -80,6 +81,7 @@ export interface ServiceApi {
       readonly action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block';
       readonly rule: string;
       readonly reason: string;
+      readonly help?: string;
       readonly event_id: string;
       readonly violations: readonly ServiceViolation[];
       readonly scan_duration_ms: number;
@@ -119,6 +121,7 @@ export interface ServiceApi {
       readonly action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block';
       readonly rule: string;
       readonly reason: string;
+      readonly help?: string;
       readonly event_id: string;
       readonly violations: readonly ServiceViolation[];
       readonly scan_duration_ms: number;
@@ -166,6 +169,7 @@ export interface ServiceApi {
       readonly action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block';
       readonly rule: string;
       readonly reason: string;
+      readonly help?: string;
       readonly event_id: string;
       readonly violations: readonly ServiceViolation[];
       readonly scan_duration_ms: number;
@@ -212,6 +216,7 @@ export interface ServiceApi {
       readonly action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block';
       readonly rule: string;
       readonly reason: string;
+      readonly help?: string;
       readonly event_id: string;
       readonly violations: readonly ServiceViolation[];
       readonly scan_duration_ms: number;

@@ -1,3 +1,4 @@
+import { describePendingApproval } from '../../core/decision/deciding-documents.ts';
 import type { Json } from '../../core/types/index.ts';
 import { readCheckBody } from '../../operations/check-body.ts';
 import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
@@ -165,7 +166,8 @@ function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): Ho
     timestamp: new Date(now_ms).toISOString(),
     action,
     rule,
-    reason,
+    reason:
+      approval?.status === 'pending' ? `${reason} ${describePendingApproval(approval.request_id)}` : reason,
     violations,
     coverage,
     event_id,

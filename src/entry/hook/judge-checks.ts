@@ -1,5 +1,4 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.ts';
-import { explainCommand } from '../../core/detect/commands/explain-rule.ts';
 import { createContent } from '../../core/json/source.ts';
 import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
@@ -85,7 +84,7 @@ function buildContent(value: Json): Content {
 }
 
 function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
-  const { verdict } = judged.ruling;
+  const { verdict, help } = judged.ruling;
   const { decision, action, rule, reason, event_id, violations, coverage, approval, marks } =
     buildVerdictReply(judged);
   const changed = findChangedContent(verdict);
@@ -93,7 +92,7 @@ function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
     decision,
     action,
     rule,
-    reason: [reason, explainCommand(verdict)].filter((part) => part !== null).join(' '),
+    reason: [reason, help].filter((part) => part !== null).join(' '),
     event_id,
     violations,
     coverage,

@@ -72,10 +72,10 @@ export async function recordRefusal(
 interface RefusalLog {
   readonly state_dir: string;
   /** The active policy; an empty hash if it is not known. */
-  readonly policy: Pick<Policy, 'hash' | 'redaction'>;
+  readonly policy: Pick<Policy, 'hash' | 'redaction' | 'rules'>;
 }
 
-const NO_POLICY: RefusalLog['policy'] = { hash: '', redaction: { typed: false } };
+const NO_POLICY: RefusalLog['policy'] = { hash: '', redaction: { typed: false }, rules: [] };
 
 /**
  * Returns the state folder in which refusals are recorded, and the policy; `null` if the audit log is disabled, or its

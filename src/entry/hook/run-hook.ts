@@ -361,7 +361,7 @@ function formatReason({ rule, reason, event_id, approval }: HookAnswer, asks: bo
       ? ''
       : asks
         ? ' Yes lets this call run once.'
-        : ` Approval request ${approval.request_id} is ${approval.status}. An operator decides on it outside of this session; then repeat the call.`;
+        : ` Approval request ${approval.request_id} is ${approval.status}. An operator decides on it outside of this session, with \`customshouse approvals approve ${approval.request_id}\`; then repeat the call.`;
   const event = event_id === null ? '' : ` (rule ${rule}, event ${event_id})`;
   return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
 }

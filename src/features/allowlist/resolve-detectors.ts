@@ -1,4 +1,5 @@
 import { isNeverAllowed } from '../../core/decision/allowlist.ts';
+import { findDecidingDocument } from '../../core/decision/deciding-documents.ts';
 import { isFlowRule } from '../../core/decision/rules.ts';
 import { isCoveredBy, matchesAnyCase } from '../../core/tags.ts';
 import type { AllowedDetector, Policy, Rule, Tag } from '../../core/types/index.ts';
@@ -102,25 +103,13 @@ function requireAllowable({ id, tags }: KnownDetector): void {
   );
 }
 
-/** The documents to change, by the first part in the name with which they decide. */
-const DOCUMENTS: Readonly<Record<string, string>> = {
-  agent: 'Unblock the agent with `customshouse agents unblock`.',
-  budget: 'Change `cost.budgets` in `service.yaml`.',
-  capability: 'Change the capability token with `customshouse capabilities`.',
-  contract: 'Change the contract of the tool, in the files of `paths.contract_files`.',
-  coverage: 'Change the limits under `scan` in `service.yaml`.',
-  default: 'Add a rule for the tag under `policies` in `service.yaml`.',
-  identity: 'Change the identity of the agent, in the files of `paths.identity_files`.',
-  memory: 'Change the memory schema, in the files of `paths.memory_schema_files`.',
-};
-
 /** Builds the refusal for an entry without effect, because a rule or a document decides. */
 async function buildDocumentRefusal(name: string, context: Context): Promise<Refusal> {
   const policy = context.runtime.policy();
   const rule = policy.rules.find((each) => each.name === name);
   const what =
     rule === undefined
-      ? (DOCUMENTS[name.split('.')[0]!] ?? 'Show all causes with `customshouse policy explain`.')
+      ? (findDecidingDocument(name)?.change ?? 'Show all causes with `customshouse policy explain`.')
       : await describeRuleDocument(rule, policy, context);
   return new Refusal('conflict', `\`${name}\` decides, which no allowlisted detector overrides. ${what}`);
 }

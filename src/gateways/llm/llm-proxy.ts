@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { describeDocument, findDecidingDocument } from '../../core/decision/deciding-documents.ts';
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { applySplices } from '../../core/json/splice.ts';
 import type { JsonParseError } from '../../core/types/json.ts';
@@ -203,7 +204,12 @@ async function replyOverBudget(
   const { denied, input } = await guarded.recorded;
   if (denied !== null) return buildDenialReply(call, denied);
   const { request_id } = call;
-  const extra = { decision: 'block', budget, event_id };
+  const extra = {
+    decision: 'block',
+    budget,
+    event_id,
+    help: describeDocument(findDecidingDocument('budget')!),
+  };
   const error = { status: 400, code: 'budget_exceeded', message: reason, request_id, extra };
   const wait_s =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));

@@ -135,14 +135,12 @@ function readReply(reply: Reply, before: Json, after: Json | undefined): GuardRe
   }
 }
 
-function buildBlock({ reason, rule, approval }: Reply): GuardBlock {
-  const stated = `Blocked by the policy (rule ${rule}): ${reason}`;
-  if (approval === undefined) return { blocked: stated };
+function buildBlock({ reason, help, rule, event_id, approval }: Reply): GuardBlock {
+  const why = `Blocked by the policy (rule ${rule}, event ${event_id}): ${reason}`;
+  const blocked = help === undefined ? why : `${why} ${help}`;
+  if (approval === undefined) return { blocked };
   const { request_id, status } = approval;
-  if (status !== 'pending')
-    return { blocked: `${stated} The request for approval ${request_id} is ${status}.` };
-  return {
-    blocked: `${stated} The request ${request_id} needs approval; after it, make the same call again.`,
-    pending: { request_id, why: stated },
-  };
+  // The help names the command that decides on a pending request.
+  if (status === 'pending') return { blocked, pending: { request_id, why } };
+  return { blocked: `${blocked} The request for approval ${request_id} is ${status}.` };
 }

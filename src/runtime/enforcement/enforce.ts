@@ -1,3 +1,4 @@
+import { explainDenial } from '../../core/decision/denial-help.ts';
 import { buildFaultVerdict } from '../../core/decision/judge.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
 import type {
@@ -111,9 +112,9 @@ export function loadConditionsOrNull(policy: Policy): Promise<ConditionEvaluator
   return loadConditions(policy).catch(() => null);
 }
 
-/** The ports that recording needs: of the policy only its hash and the style of masks. */
+/** The ports that recording needs: of the policy its hash, its rules and the style of masks. */
 export type RecordingPorts = Omit<EnforcementPorts, 'policy'> & {
-  readonly policy: Pick<Policy, 'hash' | 'redaction'>;
+  readonly policy: Pick<Policy, 'hash' | 'redaction' | 'rules'>;
 };
 
 /** The context of one decision. */
@@ -193,7 +194,8 @@ export async function recordRuling(
     verdict = buildUnrecordableVerdict(verdict);
     approval = null;
   }
-  const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
+  const help = explainDenial(verdict, ports.policy.rules, event_id);
+  const ruling: Ruling = { verdict, approval, event_id, help, scan_duration_ms: Math.round(scan_ms) };
   if (context.extras.self_test) return ruling;
   ports.onRuling?.(ruling, crossing, endpoint, scan_ms / 1_000);
   ports.telemetry?.recordCheck({ ...ruling, action_shown, crossing, component: endpoint, began_ms });

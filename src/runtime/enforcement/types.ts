@@ -16,6 +16,8 @@ export interface Ruling {
   /** The request for approval that the verdict depends on; `null` if none is needed. */
   readonly approval: ApprovalState | null;
   readonly event_id: string;
+  /** The next steps for the reader of a denial, after the reason; `null` if nothing is denied. */
+  readonly help: string | null;
   /** The time of `judge` in milliseconds, rounded. */
   readonly scan_duration_ms: number;
 }

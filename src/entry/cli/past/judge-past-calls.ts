@@ -3,9 +3,9 @@ import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { type PastCall, readPastCalls } from '../../../coding-agents/transcripts/read-calls.ts';
 import type { SkipCounter } from '../../../coding-agents/transcripts/read-lines.ts';
 import { isNeverAllowed } from '../../../core/decision/allowlist.ts';
+import { explainDenial } from '../../../core/decision/denial-help.ts';
 import { judge } from '../../../core/decision/judge.ts';
 import { buildShownAction } from '../../../core/decision/shown-action.ts';
-import { explainCommand } from '../../../core/detect/commands/explain-rule.ts';
 import type { Action, Crossing, Decision, Policy, Verdict } from '../../../core/types/index.ts';
 import type { ActionMarks } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
@@ -147,7 +147,7 @@ function describeDecision(
     decision,
     action,
     rule,
-    reason: [reason, explainCommand(verdict)].filter((part) => part !== null).join(' '),
+    reason: [reason, explainDenial(verdict, policy.rules, null)].filter((part) => part !== null).join(' '),
     rule_ids,
     action_shown: shown?.text ?? null,
     action_marks: shown?.marks ?? [],
