@@ -110,4 +110,6 @@ test('an answer that differs is seen', () => {
   assert.throws(() => assertShown(actual, { decision: 'block' }, ''));
   assert.throws(() => assertShown(actual, { violations: [{ type: 'secret_detected' }] }, ''));
   assert.throws(() => assertShown(actual, { rule: 'a' }, ''));
+  assertShown({ text: 'a secret (`x.y`).' }, { text: 'a secret ...' }, '');
+  assert.throws(() => assertShown({ text: 'a card (`x.y`).' }, { text: 'a secret ...' }, ''));
 });

@@ -110,7 +110,10 @@ const CHANGING = /^(?:event_id|.*request_id|timestamp|.*_hash|expires_at|created
 
 /** Replaces the values that differ from run to run. Of a match, which is a sample secret, the length remains. */
 function normalizeValue(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll(/[\w-]{60,}$/g, '<fingerprint>');
+  if (typeof value === 'string')
+    return value
+      .replaceAll(/[\w-]{60,}$/g, '<fingerprint>')
+      .replaceAll(/\b(apr|evt)_[0-9a-f]{24}\b/g, '<$1>');
   if (Array.isArray(value)) return value.map(normalizeValue);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -33,11 +33,11 @@ export function explainDenial(
     return `${describeFinding(worst)} ${change}`;
   }
   if (document !== null) return describeDocument(document);
-  const other_way =
-    verdict.action === 'require_approval'
-      ? 'Instead, wait for the approval.'
-      : describeOtherWay(verdict.data_tags, rule);
-  return `${other_way} ${describeChange(rule, verdict.rule)}`;
+  const change = describeChange(rule, verdict.rule);
+  // Who is told of an approval waits for it: there is nothing to do instead.
+  return verdict.action === 'require_approval'
+    ? change
+    : `${describeOtherWay(verdict.data_tags, rule)} ${change}`;
 }
 
 function isDefault({ rule }: Verdict): boolean {
