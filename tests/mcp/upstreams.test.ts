@@ -356,7 +356,10 @@ test('the user of the client is referred to the approval, and their answer appro
     assert.match(String((await callTool(client, 'turning__pay', { path: 'c' })).said.text), /was cancelled/);
     does = async () => 'cancel';
     const { length } = turning.seen.calls;
-    assert.match(String((await callTool(client, 'turning__pay', { path: 'd' })).said.text), /approvals approve apr_\w+`; then repeat it/);
+    assert.match(
+      String((await callTool(client, 'turning__pay', { path: 'd' })).said.text),
+      /approvals approve apr_\w+`; then repeat it/,
+    );
     assert.equal(turning.seen.calls.length, length);
     assert.equal(asked.length, 4);
     assert.match(asked[0]!, /customshouse approvals approve apr_.*accepting here approves nothing/);

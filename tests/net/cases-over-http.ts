@@ -108,7 +108,7 @@ async function readMetricNames(service: TestService): Promise<readonly string[]>
 /** The fields that differ from run to run. */
 const CHANGING = /^(?:event_id|.*request_id|timestamp|.*_hash|expires_at|created_at|.*_ms)$/;
 
-/** Replaces the values that differ from run to run. Of a match, which is a sample secret, the length remains. */
+/** Replaces the values that differ from run to run. A match, which is a sample secret, keeps its length. */
 function normalizeValue(value: unknown): unknown {
   if (typeof value === 'string')
     return value

@@ -1,7 +1,7 @@
 /** Compares output with what pages show. */
 
 /**
- * Whether an output is what a page shows. `...` is any text, and alone in a line any lines. Numbers, IDs, times and folders may
+ * Returns whether an output is what a page shows. `...` is any text, and alone in a line any lines. Numbers, IDs, times and folders may
  * differ.
  */
 export function matchesShown(printed: string, shown: string): boolean {
