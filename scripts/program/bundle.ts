@@ -107,7 +107,11 @@ function serializeDetectors(): Record<string, string> {
 function createPackagesPlugin(): Plugin {
   return {
     name: 'packages',
-    setup: ({ onResolve }) => {
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: UNUSED_MODULES }, ({ path, importer }) =>
+        importer.startsWith(resolve('node_modules/fastify')) ? { path, namespace: 'unused' } : null,
+      );
+      onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: '' }));
       onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
         if (kind === 'entry-point') return null;
         const isOf = (names: readonly string[]) =>
@@ -120,6 +124,9 @@ function createPackagesPlugin(): Plugin {
     },
   };
 }
+
+/** Node's modules that Fastify requires for servers that this program never opens, 30 ms and 8 MB in each worker. */
+const UNUSED_MODULES = /^node:http(?:s|2)$/;
 
 /** Runs the modules of detectors at their first use. */
 function createLazyPlugin(): Plugin {

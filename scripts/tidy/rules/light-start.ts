@@ -8,6 +8,7 @@ const START_MODULES = ['src/entry/http/worker.ts', 'src/server/bring-up.ts', 'sr
  * more. Node's `http` loads `fetch` when a module imports it by name, because one of its exports needs it.
  */
 const HEAVY_MODULES = [
+  'src/core/detect/commands/rules/index.ts',
   'src/core/detect/detectors/index.ts',
   'src/core/advisors/instructions.ts',
   'typebox',

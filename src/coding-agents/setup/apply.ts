@@ -1,6 +1,7 @@
+import { hashText } from '../../platform/hash-text.ts';
 import type { SettingsLocation } from '../record/settings.ts';
 import type { SettingsPart } from './parts.ts';
-import { hashText, type PlannedText, planInstall, planUninstall, type UndoReceipt } from './plan.ts';
+import { type PlannedText, planInstall, planUninstall, type UndoReceipt } from './plan.ts';
 import { deleteReceipt, readReceipt, writeReceipt } from './receipts.ts';
 import { SettingsFailure } from './settings-document.ts';
 import {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashText } from '../../platform/hash-text.ts';
 import type { SettingsFormat } from '../record/settings.ts';
 import { openDraft } from './edit/draft.ts';
 import { applyEdits, type TextEdit } from './edit/edit.ts';
@@ -80,11 +80,6 @@ function isBare(document: unknown): boolean {
     document !== null &&
     Object.keys(document).every((key) => key === 'version')
   );
-}
-
-/** Returns the SHA-256 of a text in hex. */
-export function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Decodes UTF-8. @throws SettingsFailure if the bytes are not valid */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import type { Json } from '../../core/types/index.ts';
 import { writePrivateFile } from '../../platform/files/private-file.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { readText } from '../../runtime/config/read-text.ts';
-import { hashText, type UndoReceipt } from './plan.ts';
+import type { UndoReceipt } from './plan.ts';
 
 const count = { type: 'integer', minimum: 0, maximum: 10_000_000 };
 

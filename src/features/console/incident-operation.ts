@@ -1,4 +1,3 @@
-import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
 import { parseFoundTags } from '../../core/review/found-tags.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
@@ -100,6 +99,7 @@ export const dashboardIncident = defineOperation({
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
     const finding_places = describePlaces(metadata.finding_places);
+    const { describeEffects } = await import('../../core/detect/commands/explain-rule.ts');
     return {
       event: event as never,
       action_shown,

@@ -1,4 +1,3 @@
-import { describeEffects } from '../../core/detect/commands/explain-rule.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { getArguments } from '../../operations/intercept.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
@@ -98,6 +97,7 @@ export const actionTry = defineOperation({
       capability: null,
     });
     const { reply } = await tryCrossing(crossing, 'intercept_tool', context);
+    const { describeEffects } = await import('../../core/detect/commands/explain-rule.ts');
     return { ...reply, effects: describeEffects(reply.violations.map(({ rule_id }) => rule_id ?? '')) };
   },
 });

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { TenantPolicySet } from '../../runtime/managed-policy/managed-policy.ts';
 
@@ -119,7 +120,7 @@ export async function readTenantSets(db: Db): Promise<readonly TenantPolicySet[]
 
 /** Returns the hash that identifies the content of a policy set. */
 export function hashPolicySet(policies: readonly Json[]): string {
-  return hashJson(policies as Json);
+  return hashJson(policies as Json, hashText);
 }
 
 function readRow(row: Selectable<StoreTables['tenant_policy_versions']>): TenantPolicyVersion {

@@ -6,6 +6,7 @@ import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { agentId, name, PRINTABLE_TEXT, sessionId, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
@@ -167,7 +168,7 @@ function buildQuarantine(definition: { readonly [name: string]: Json }, reason: 
   return {
     tool: maskToolName(definition),
     status: 'quarantined' as const,
-    sha256: hashJson(definition),
+    sha256: hashJson(definition, hashText),
     reason,
   };
 }

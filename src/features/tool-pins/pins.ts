@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import { canonicalizeJson, hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 
 export type PinRow = Selectable<StoreTables['mcp_pins']>;
@@ -94,7 +95,7 @@ export async function readPinStatuses(
     const name = readToolName(definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
     const reason = findUnfitReason(name, definition, twins, true);
-    const sha256 = hashJson(definition);
+    const sha256 = hashJson(definition, hashText);
     const row = rows.get(name);
     if (reason !== null)
       known.push({ tool: maskToolName(definition), status: 'quarantined', sha256: '', reason });
@@ -129,7 +130,7 @@ async function updatePin(
   present: ReadonlySet<string>,
   now_ms: number,
 ): Promise<ToolPinStatus> {
-  const sha256 = hashJson(definition);
+  const sha256 = hashJson(definition, hashText);
   const row = rows.get(tool);
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {

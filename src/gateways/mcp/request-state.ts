@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { readLinkKey } from '../../runtime/enforcement/approvals/link.ts';
 
 /** The request that a server's state belongs to. */
@@ -38,7 +39,7 @@ export function openRequestStates(
   let opened: ReturnType<typeof createRequestStateCodec> | null = null;
   const open = () =>
     (opened ??= createRequestStateCodec({ key: getKey(), ttlSeconds: VALID_S, bind: () => client }));
-  const seal = ({ server, name, input }: StatefulRequest) => hashJson([server, name, input]);
+  const seal = ({ server, name, input }: StatefulRequest) => hashJson([server, name, input], hashText);
   return {
     sign: (state, request, context) => open().mint([seal(request), state], context),
     verify: async (signed, request, context) => {

@@ -3,6 +3,7 @@ import { suggestName } from '../../core/policy/compile/problems.ts';
 import type { AllowedFingerprint, DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { GuardedPaths } from '../../core/types/policy.ts';
 import { StartFailure } from '../../platform/failure.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type PathStep, parsePath } from '../config/problem-path.ts';
@@ -88,6 +89,7 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
   const cel = usesConditions(input) ? await import('../../core/policy/conditions/cel.ts') : undefined;
   const compiled = compilePolicy({
     ...input,
+    hashText,
     ...(named && { parseNamed: named.parseNamedDetection }),
     ...(cel && { checkCondition: cel.findConditionProblem }),
   });

@@ -7,6 +7,7 @@ import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import { hashPolicy } from '../../core/policy/compile/policy-hash.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Json, Policy } from '../../core/types/index.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { isSaved, readPolicy, savePolicy } from './saved-policy.ts';
 
 let dir = '';
@@ -18,7 +19,7 @@ after(() => rm(join(dir, '..'), { recursive: true, force: true }));
 /** Returns a policy of which only the hash matters here. Other tests cover its content. */
 function buildNumberedPolicy(n: number): Policy {
   const rest = { default_action: 'block', limits: { findings_max: n }, rules: [{ name: `ü${n}` }] };
-  return { ...rest, hash: hashJson(rest as Json) } as unknown as Policy;
+  return { ...rest, hash: hashJson(rest as Json, hashText) } as unknown as Policy;
 }
 
 test('a saved policy comes back the same, frozen, and only for its owner to read', async () => {
@@ -38,7 +39,7 @@ test('the same policy in a moved folder has the same hash, and is saved again fo
   const at = (base_dir: string): Policy => {
     const guarded_paths = { base_dir, home: '/home/a', files: [`${base_dir}/service.yaml`], state_dirs: [] };
     const moved = { ...whole, detection: { ...whole.detection, guarded_paths } };
-    return { ...moved, hash: hashPolicy(moved) };
+    return { ...moved, hash: hashPolicy(moved, hashText) };
   };
   assert.equal(at('/a').hash, at('/b').hash);
   await savePolicy(dir, at('/a'));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { deepFreeze, hashPolicy } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
+import { hashText } from '../../platform/hash-text.ts';
 import { readText } from '../config/read-text.ts';
 
 /**
@@ -44,7 +45,7 @@ export async function readPolicy(dir: string, hash: string): Promise<Policy> {
   const read = await readText(getFile(dir, hash), POLICY_BYTES_MAX);
   if (!read.ok) throw new Error(`The saved policy ${hash} ${read.message}.`);
   const policy = parsePolicy(read.text);
-  if (policy === null || policy.hash !== hash || hashPolicy(policy) !== hash) {
+  if (policy === null || policy.hash !== hash || hashPolicy(policy, hashText) !== hash) {
     throw new Error(`The saved policy ${hash} is damaged.`);
   }
   return deepFreeze(policy);

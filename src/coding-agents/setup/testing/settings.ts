@@ -1,8 +1,9 @@
+import { hashText } from '../../../platform/hash-text.ts';
 import type { CodingAgent } from '../../record/coding-agent.ts';
 import { formatHookCommand } from '../../record/hook-command.ts';
 import type { SettingsFormat } from '../../record/settings.ts';
 import { planHooksPart, planServerPart, type SettingsPart } from '../parts.ts';
-import { hashText, type planInstall, type UndoReceipt } from '../plan.ts';
+import type { planInstall, UndoReceipt } from '../plan.ts';
 
 /** The words that start the program in these tests. */
 export const PROGRAM = ['/opt/a b/service'];

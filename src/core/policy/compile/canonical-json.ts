@@ -1,5 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Json } from '../../types/index.ts';
 
 /**
@@ -15,26 +13,10 @@ export function canonicalizeJson(value: Json): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalizeJson(object[name] as Json)}`).join(',')}}`;
 }
 
-/** Returns `sha256:` and 64 hex digits over the UTF-8 bytes of a value's canonical text. */
-export function hashJson(value: Json): string {
-  return `sha256:${bytesToHex(sha256(encodeUtf8(canonicalizeJson(value))))}`;
-}
+/** Returns the SHA-256 of a text's UTF-8 bytes as 64 hex digits. */
+export type HashText = (text: string) => string;
 
-/** Encodes a text as UTF-8; `core` has no `TextEncoder`. */
-function encodeUtf8(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length * 3);
-  let length = 0;
-  for (const character of text) {
-    const point = character.codePointAt(0) as number;
-    for (const byte of encodeCodePoint(point)) bytes[length++] = byte;
-  }
-  return bytes.subarray(0, length);
-}
-
-function encodeCodePoint(point: number): readonly number[] {
-  const tail = (shift: number) => 0x80 | ((point >> shift) & 0x3f);
-  if (point < 0x80) return [point];
-  if (point < 0x800) return [0xc0 | (point >> 6), tail(0)];
-  if (point < 0x10000) return [0xe0 | (point >> 12), tail(6), tail(0)];
-  return [0xf0 | (point >> 18), tail(12), tail(6), tail(0)];
+/** Returns `sha256:` and 64 hex digits over a value's canonical text. */
+export function hashJson(value: Json, hashText: HashText): string {
+  return `sha256:${hashText(canonicalizeJson(value))}`;
 }

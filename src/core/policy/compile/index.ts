@@ -1,9 +1,11 @@
 import type { Action, Detection, DocumentProblem, Json, Policy, ScanLimits } from '../../types/index.ts';
 import type { DocumentKind } from '../schemas.ts';
 import { buildBuiltinRules } from './builtin.ts';
+import type { HashText } from './canonical-json.ts';
 import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
 import { listDocumentRecords } from './documents.ts';
 import { deepFreeze, hashPolicy } from './policy-hash.ts';
+import { hashTextPortably } from './portable-hash.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
 import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
@@ -38,6 +40,8 @@ export interface CompileInput {
   readonly parseNamed?: NamedDetectionParser;
   /** Required if a rule has a CEL condition; see `usesConditions`. */
   readonly checkCondition?: ConditionCheck;
+  /** Default: a hash without a platform. */
+  readonly hashText?: HashText;
 }
 
 export interface CompileResult {
@@ -71,7 +75,7 @@ export function compilePolicy(input: CompileInput): CompileResult {
   if (read.problems.some(({ level }) => level === 'error'))
     return { policy: null, problems: read.problems, locations: new Map() };
   return {
-    policy: buildPolicy(read, input.settings, detection),
+    policy: buildPolicy(read, input, detection),
     problems: read.problems,
     locations: collectLocations(read),
   };
@@ -223,7 +227,11 @@ function findDuplicateNames(what: string, records: readonly NamedRecord[]): Docu
   });
 }
 
-function buildPolicy(read: ParsedRecords, settings: PolicySettings, detection: Detection): Policy {
+function buildPolicy(
+  read: ParsedRecords,
+  { settings, hashText = hashTextPortably }: CompileInput,
+  detection: Detection,
+): Policy {
   const identities = read.identities.map(({ record }) => record);
   const unknown_agents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
   const content: Omit<Policy, 'hash'> = {
@@ -240,5 +248,5 @@ function buildPolicy(read: ParsedRecords, settings: PolicySettings, detection: D
     limits: { ...settings.limits },
     redaction: { ...settings.redaction },
   };
-  return deepFreeze({ hash: hashPolicy(content), ...content });
+  return deepFreeze({ hash: hashPolicy(content, hashText), ...content });
 }

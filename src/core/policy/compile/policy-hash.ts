@@ -1,15 +1,15 @@
 import type { Json, Policy } from '../../types/index.ts';
-import { hashJson } from './canonical-json.ts';
+import { type HashText, hashJson } from './canonical-json.ts';
 
 /**
  * Returns `sha256:` and hex over the canonical JSON of a policy. The hash itself and the paths of this installation are
  * left out, so that the same documents give the same hash in every folder and on every node.
  */
-export function hashPolicy(policy: Omit<Policy, 'hash'>): string {
+export function hashPolicy(policy: Omit<Policy, 'hash'>, hashText: HashText): string {
   const { hash: _, ...content } = policy as Policy;
-  if (content.detection?.guarded_paths === undefined) return hashJson(content as unknown as Json);
+  if (content.detection?.guarded_paths === undefined) return hashJson(content as unknown as Json, hashText);
   const { guarded_paths: _paths, ...detection } = content.detection;
-  return hashJson({ ...content, detection } as unknown as Json);
+  return hashJson({ ...content, detection } as unknown as Json, hashText);
 }
 
 /** Freezes a plain value and everything in it, and returns it. */
