@@ -13,6 +13,7 @@ from typing import Any
 from ._engine import Engine, EngineError, shared_engine
 from ._flow import Backend, Body
 from ._journal import Journal
+from ._names import SHOWN
 from ._plain import encode
 from ._report import Reporter
 from ._spool import SpoolFullError
@@ -146,7 +147,8 @@ class LocalBackend:
         if self.reporter is not None:
             self.reporter.write(line)
         if self._record is not None:
-            self._record(json.loads(line))
+            event = json.loads(line)
+            self._record({name: value for name, value in event.items() if name not in SHOWN})
 
 
 class LocalStream:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ._names import PACKAGE_NAME
+from ._names import PACKAGE_NAME, SHOWN
 from ._spool import Spool, SpooledLine, SpoolFullError
 from .errors import CustomshouseError, ServiceRefusedError, ServiceUnavailableError
 
@@ -29,8 +29,8 @@ PAUSE_SECONDS_MAX = 30.0
 # The pause between two searches for decisions that other processes left.
 IDLE_SECONDS = 30.0
 PATH = "/v1/audit/import"
-# Members that the service sets itself.
-DROPPED = ("reason", "caller_id", "context_hash")
+# Members that the service sets itself, and the call, which stays on this machine.
+DROPPED = ("reason", "caller_id", "context_hash", *SHOWN)
 _log = logging.getLogger(PACKAGE_NAME)
 
 

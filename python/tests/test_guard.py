@@ -181,6 +181,20 @@ def test_the_journal_has_every_decision_and_no_text(local):
     assert os.stat(local.journal_path).st_mode & 0o777 == 0o600
 
 
+def test_the_journal_shows_blocked_calls_and_callbacks_do_not(tmp_path):
+    events = []
+    guard = quickstart(record=events.append, audit_path=tmp_path / "j")
+    guard.tool("Bash", {"command": f"git push --force; deploy {KEY}"})
+    guard.tool("Bash", {"command": "ls"})
+    blocked, allowed = (json.loads(each) for each in (tmp_path / "j").read_text().splitlines())
+    start, end = blocked["action_marks"][0]
+    assert blocked["action_shown"][start:end] == "git push --force"
+    assert KEY not in blocked["action_shown"]
+    assert "action_shown" not in allowed
+    assert [each["decision"] for each in events] == ["block", "allow"]
+    assert not any("action_shown" in each for each in events)
+
+
 def test_a_journal_without_a_path_is_in_the_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     folder = tmp_path / "customshouse"

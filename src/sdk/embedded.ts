@@ -53,6 +53,7 @@ function compile(text: string): string {
         close: async () => {},
       },
       fingerprintOf: fingerprint_key === undefined ? null : createFingerprinter(fingerprint_key),
+      log_actions: settings.log_actions,
       now_ms: Date.now,
       createEventId: () => event_id,
     });

@@ -4,7 +4,7 @@ import { collectLeafTexts } from '../json/walk.ts';
 import { isFactTag } from '../tags.ts';
 import { isLow } from '../text/offsets.ts';
 import { escapeUnprintable } from '../text/unprintable.ts';
-import type { Content, Finding, Verdict } from '../types/index.ts';
+import type { Content, Crossing, Finding, Verdict } from '../types/index.ts';
 import { redact, redactPart } from './redact.ts';
 
 /** Masking needs these parts from a verdict. */
@@ -22,6 +22,24 @@ export interface ShownAction {
   readonly text: string;
   /** The dangerous parts, in UTF-16 units: `[start, end]`, end exclusive. */
   readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** A part of a shown call, dangerous or not. */
+export interface ActionPart {
+  readonly text: string;
+  readonly is_dangerous: boolean;
+}
+
+/** Splits a shown call at its marks. No part is empty. */
+export function splitShownAction({ text, marks }: ShownAction): readonly ActionPart[] {
+  let at = 0;
+  const parts: ActionPart[] = [];
+  for (const [start, end] of marks) {
+    parts.push({ text: text.slice(at, start), is_dangerous: false });
+    parts.push({ text: text.slice(start, end), is_dangerous: true });
+    at = end;
+  }
+  return [...parts, { text: text.slice(at), is_dangerous: false }].filter((part) => part.text !== '');
 }
 
 /** In UTF-8 bytes. */
@@ -69,6 +87,22 @@ export function buildShownAction(
   const marks = findMarks(whole, content, found, typed);
   return shorten(whole, marks);
 }
+
+/** Returns the members of a record with the call, if it is one that is recorded. */
+export function recordShownAction(
+  { boundary, phase, tool, content }: Crossing,
+  verdict: JudgedParts & Pick<Verdict, 'decision'>,
+  wanted: RecordedActions,
+  typed: boolean,
+): { readonly action_shown?: string; readonly action_marks?: ShownAction['marks'] } {
+  const is_call = boundary === 'action' && phase === 'request' && tool !== null;
+  const is_wanted = wanted === 'all' || (wanted === 'blocked' && verdict.decision === 'block');
+  const shown = is_call && is_wanted ? buildShownAction(tool, content, verdict, typed) : null;
+  return shown === null ? {} : { action_shown: shown.text, action_marks: shown.marks };
+}
+
+/** The calls that are recorded: `audit.log_actions`. */
+export type RecordedActions = 'blocked' | 'all' | 'none';
 
 /**
  * Finds the dangerous parts by their masked texts, because masks move every offset. A part that the arguments spell with

@@ -1,4 +1,4 @@
-/** The message of a channel about one alert. It never contains text that a detector matched. */
+/** The message of a channel about one alert. Of what detectors match, it contains dangerous commands only. */
 export interface AlertMessage {
   /** Stable for all attempts of one delivery, so that a receiver recognises a duplicate. */
   readonly delivery_id: string;
@@ -22,6 +22,10 @@ export interface AlertMessage {
   readonly first_at: string;
   readonly last_at: string;
   readonly sample_event_ids: readonly string[];
+  /** The newest blocked or held call, with secrets, personal data and injections masked. Only in a `trigger`. */
+  readonly action_shown: string | null;
+  /** Its dangerous parts, in UTF-16 units. */
+  readonly action_marks: readonly (readonly [start: number, end: number])[];
   /** The alert or the approval in the console. */
   readonly url: string | null;
   readonly approval: {

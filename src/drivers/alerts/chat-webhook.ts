@@ -1,5 +1,5 @@
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
-import { describeAlert, escapeWithin } from './parts/describe.ts';
+import { describeAlert, escapeWithin, listCallFacts } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
 import { type ChatSettings, chatProperties } from './parts/settings.ts';
 
@@ -22,6 +22,8 @@ export const chatWebhookChannel = {
 const SECTION_FIELDS_MAX = 10;
 const HEADER_UNITS_MAX = 150;
 const SECTION_UNITS_MAX = 3_000;
+/** Four lines, the address and the ends of lines are at most 4,000. */
+const LINE_UNITS_MAX = 1_200;
 
 function open(settings: ChatSettings, environment: ChannelEnvironment): AlertChannel {
   return openPostChannel(settings, environment, (message) => [
@@ -30,7 +32,9 @@ function open(settings: ChatSettings, environment: ChannelEnvironment): AlertCha
 }
 
 function buildMessage(message: AlertMessage): object {
-  const { title, summary, facts, link } = describeAlert(message);
+  const described = describeAlert(message);
+  const { title, summary, facts, link } = described;
+  const call = listCallFacts(described).map(([label, value]) => `${label}: ${value}`);
   const fields = facts.map(([label, value]) =>
     buildMarkdownText(`*${escapeMarkup(label)}*\n${formatCodeSpan(value)}`),
   );
@@ -43,8 +47,8 @@ function buildMessage(message: AlertMessage): object {
   };
   return {
     // Notifications show this text, and chats without blocks show nothing else.
-    text: [`${title}. ${summary}`, ...(link === null ? [] : [`${link.label}: `])]
-      .map((text) => escapeMentions(escapeMarkup(text)))
+    text: [`${title}. ${summary}`, ...call, ...(link === null ? [] : [`${link.label}: `])]
+      .map((text) => escapeWithin(text, LINE_UNITS_MAX, escapeFormats))
       .join('\n')
       .concat(link === null ? '' : escapeMarkup(link.url)),
     unfurl_links: false,
@@ -52,6 +56,7 @@ function buildMessage(message: AlertMessage): object {
     blocks: [
       { type: 'header', text: buildPlainText(title, HEADER_UNITS_MAX) },
       { type: 'section', text: buildPlainText(summary) },
+      ...call.map((text) => ({ type: 'section', text: buildPlainText(text) })),
       ...sections,
       ...(button === null ? [] : [button]),
     ],
@@ -74,8 +79,8 @@ function escapeMarkup(text: string): string {
 }
 
 /** Chats without blocks also read a bare `@channel`, and format text between signs: a word joiner is put behind them. */
-function escapeMentions(text: string): string {
-  return text.replace(/[@#*_~`[\]!]/g, '$&\u2060');
+function escapeFormats(text: string): string {
+  return escapeMarkup(text).replace(/[@#*_~`[\]!]/g, '$&\u2060');
 }
 
 /** In a code span nothing is formatted. A backtick would end it. */

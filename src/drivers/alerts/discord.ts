@@ -1,5 +1,6 @@
+import type { ActionPart } from '../../core/decision/shown-action.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
-import { describeAlert, showText } from './parts/describe.ts';
+import { describeAlert, escapeWithin, showText } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
 import { type ChatSettings, chatProperties } from './parts/settings.ts';
 
@@ -26,7 +27,7 @@ function open(settings: ChatSettings, environment: ChannelEnvironment): AlertCha
 }
 
 function buildMessage(message: AlertMessage): object {
-  const { title, summary, facts, link } = describeAlert(message);
+  const { title, summary, facts, call, link } = describeAlert(message);
   const fields = facts.map(([label, value]) => ({
     name: escapeMarkdown(label),
     value: escapeMarkdown(value === '' ? '-' : value),
@@ -39,7 +40,7 @@ function buildMessage(message: AlertMessage): object {
     embeds: [
       {
         title: escapeMarkdown(showText(title, 100)),
-        description: escapeMarkdown(summary),
+        description: [escapeMarkdown(summary), ...formatCall(call)].join('\n'),
         color: message.kind === 'resolve' ? ENDED_COLOR : COLORS[message.severity],
         timestamp: message.last_at,
         footer: { text: showText(message.source, 100) },
@@ -47,6 +48,20 @@ function buildMessage(message: AlertMessage): object {
       },
     ],
   };
+}
+
+/** All texts of an embed have at most 6,000 characters. */
+const CALL_UNITS_MAX = 1_000;
+
+/** Returns the call with its dangerous parts in bold; nothing if there is none. */
+function formatCall(call: readonly ActionPart[]): readonly string[] {
+  let room = CALL_UNITS_MAX;
+  const parts = call.map(({ text, is_dangerous }) => {
+    const escaped = escapeWithin(text, Math.max(room, 1), escapeMarkdown);
+    room -= escaped.length;
+    return is_dangerous ? `**${escaped}**` : escaped;
+  });
+  return parts.length === 0 ? [] : [parts.join('')];
 }
 
 /** A backslash before a sign removes its meaning: formatting, mentions, emoji and links. */

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { urlSchema } from '../../platform/schema-parts.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
-import { describeAlert, fitKey, showText } from './parts/describe.ts';
+import { describeAlert, fitKey, listCallFacts, showText } from './parts/describe.ts';
 import { type AlertPost, openPostChannel } from './parts/post.ts';
 import { credentialSchema, timeoutSchema } from './parts/settings.ts';
 
@@ -77,7 +77,8 @@ function listCalls(message: AlertMessage): readonly Call[] {
 }
 
 function buildAlert(message: AlertMessage, alias: string): object {
-  const { title, summary, facts, link } = describeAlert(message);
+  const described = describeAlert(message);
+  const { title, summary, facts, link } = described;
   const tags = [message.severity, message.rule_id, ...message.tenant_ids].slice(0, 10);
   return {
     message: showText(title, MESSAGE_CHARACTERS_MAX),
@@ -85,7 +86,7 @@ function buildAlert(message: AlertMessage, alias: string): object {
     description: link === null ? summary : `${summary}\n\n${link.label}: ${link.url}`,
     tags: tags.map((tag) => showText(tag, TAG_CHARACTERS_MAX).replaceAll(',', ' ')),
     details: {
-      ...Object.fromEntries(facts),
+      ...Object.fromEntries([...facts, ...listCallFacts(described)]),
       rule_id: showText(message.rule_id, 128),
       delivery_id: message.delivery_id,
     },

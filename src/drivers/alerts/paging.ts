@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { urlSchema } from '../../platform/schema-parts.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
-import { describeAlert, fitKey, showText } from './parts/describe.ts';
+import { describeAlert, fitKey, listCallFacts, showText } from './parts/describe.ts';
 import { type AlertPost, openPostChannel } from './parts/post.ts';
 import { credentialSchema, timeoutSchema } from './parts/settings.ts';
 
@@ -57,7 +57,8 @@ function listEvents(message: AlertMessage): readonly object[] {
 }
 
 function buildTrigger(message: AlertMessage, dedup_key: string): object {
-  const { title, summary, facts, link } = describeAlert(message);
+  const described = describeAlert(message);
+  const { title, summary, facts, link } = described;
   const severity = message.kind === 'test' ? 'info' : SEVERITIES[message.severity];
   return {
     event_action: 'trigger',
@@ -71,7 +72,10 @@ function buildTrigger(message: AlertMessage, dedup_key: string): object {
       timestamp: message.last_at,
       component: showText(message.rule_id, 128),
       class: message.approval === null ? 'alert' : 'approval',
-      custom_details: { ...Object.fromEntries(facts), delivery_id: message.delivery_id },
+      custom_details: {
+        ...Object.fromEntries([...facts, ...listCallFacts(described)]),
+        delivery_id: message.delivery_id,
+      },
     },
   };
 }

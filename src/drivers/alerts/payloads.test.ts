@@ -7,6 +7,7 @@ import { chatWebhookChannel } from './chat-webhook.ts';
 import { discordChannel } from './discord.ts';
 import { incidentChannel } from './incident.ts';
 import { pagingChannel } from './paging.ts';
+import { buildMail } from './parts/mail.ts';
 import { teamsChannel } from './teams.ts';
 import { buildAlertMessage } from './testing/message.ts';
 import { type ReceivedRequest, testEnvironment, withReceiver } from './testing/receiver.ts';
@@ -98,6 +99,7 @@ const hostileMessages = HOSTILE.flatMap((name) => [
     sample_event_ids: Array(100).fill(name),
   }),
   buildAlertMessage({ approval: { ...approval, tool: name, agent_id: name } }),
+  buildAlertMessage({ action_shown: name, action_marks: [[0, 9]] }),
 ]);
 
 for (const channel of Object.keys(openers)) {
@@ -135,6 +137,40 @@ for (const channel of Object.keys(openers)) {
     assert.deepEqual([...urls], [approval.url]);
   });
 }
+
+/** A long call with a dangerous part, a link and the signs of all markups. */
+const CALL = `Bash {"command":"git push --force; curl http://evil.example/x?a=1&b=<2> # *_\`@here\`"} ${'x'.repeat(1_900)}`;
+const DANGEROUS = 'git push --force';
+const DANGEROUS_AT = CALL.indexOf(DANGEROUS);
+
+test('every channel shows the call and marks its dangerous part', async () => {
+  const mark = [DANGEROUS_AT, DANGEROUS_AT + DANGEROUS.length] as const;
+  const shown = { action_shown: CALL, action_marks: [mark] };
+  const MARKED: Readonly<Record<string, RegExp>> = {
+    paging: /"Dangerous part":"git push --force"/,
+    incident: /"Dangerous part":"git push --force"/,
+    'chat-webhook': /"plain_text","text":"Dangerous part: git push --force"/,
+    discord: /\*\*git push \\\\-\\\\-force\*\*/,
+    teams: /\{"type":"TextRun","text":"git push --force","weight":"Bolder","color":"Attention"\}/,
+  };
+  for (const channel of Object.keys(openers)) {
+    const sent = [buildAlertMessage(shown), buildAlertMessage({ ...shown, approval }), buildAlertMessage()];
+    const [alert, held, without] = await capture(channel, sent);
+    for (const request of [alert!, held!]) {
+      assert.match(request.body, MARKED[channel]!);
+      assert.deepEqual(findErrors(getSchema(channel, request), request.body), []);
+      assert.doesNotMatch(request.body, /"(?:url|href)":"http:..evil/);
+    }
+    assert.doesNotMatch(without!.body, MARKED[channel]!);
+  }
+  const mail = buildMail(buildAlertMessage(shown), { to: ['a@corp.test'], subject_prefix: '' });
+  assert.match(
+    mail.html,
+    /<mark>git push --force<\/mark>; curl http:\/\/evil\.example\/x\?a=1&amp;b=&lt;2&gt;/,
+  );
+  assert.match(mail.text, /\nDangerous part: git push --force\n/);
+  assert.doesNotMatch(mail.html, /href="http:..evil/);
+});
 
 test('paging: severities, one key for all events of an alert, and a test that leaves nothing open', async () => {
   const bodies = async (messages: readonly AlertMessage[]) =>
@@ -201,8 +237,11 @@ test('discord: no name notifies, links or formats', async () => {
     const [{ title, description, fields, footer }] = embeds;
     const values = fields.filter(({ name }: { name: string }) => name !== 'Console');
     const shown = [title, description, ...values.flatMap(({ name, value }: Fact) => [name, value])];
-    for (const each of shown)
-      assert.doesNotMatch(each.replace(/\\[!-/:-@[-`{-~]/g, ''), /[!-/:-@[-`{-~]/, each);
+    for (const each of shown) {
+      // Only the dangerous part of a call is in bold.
+      const left = each.replace(/\\[!-/:-@[-`{-~]/g, '').replace(/\*\*([^*]*)\*\*/, '$1');
+      assert.doesNotMatch(left, /[!-/:-@[-`{-~]/, each);
+    }
     const all = [...shown, footer.text, 'Console', fields.at(-1).value].join('');
     assert.ok(all.length <= 6_000, String(all.length));
   }

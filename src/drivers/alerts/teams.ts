@@ -1,3 +1,4 @@
+import type { ActionPart } from '../../core/decision/shown-action.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
@@ -25,7 +26,7 @@ function open(settings: ChatSettings, environment: ChannelEnvironment): AlertCha
 }
 
 function buildMessage(message: AlertMessage): object {
-  const { title, summary, facts, link } = describeAlert(message);
+  const { title, summary, facts, call, link } = describeAlert(message);
   const color = message.kind === 'resolve' ? 'Good' : COLORS[message.severity];
   return {
     type: 'message',
@@ -41,6 +42,7 @@ function buildMessage(message: AlertMessage): object {
           body: [
             buildTextBlock([buildTextRun(title, { weight: 'Bolder', size: 'Large', color })]),
             buildTextBlock([buildTextRun(summary)]),
+            ...(call.length === 0 ? [] : [buildTextBlock(call.map(buildCallRun))]),
             ...facts.map(([label, value]) =>
               buildTextBlock(
                 [buildTextRun(`${label}: `, { weight: 'Bolder' }), buildTextRun(value)],
@@ -60,6 +62,10 @@ function buildMessage(message: AlertMessage): object {
 /** A block without Markdown: unlike those of a `TextBlock`, its texts are shown as they are. */
 function buildTextBlock(inlines: readonly object[], spacing?: 'Small'): object {
   return { type: 'RichTextBlock', inlines, ...(spacing !== undefined && { spacing }) };
+}
+
+function buildCallRun({ text, is_dangerous }: ActionPart): object {
+  return buildTextRun(text, is_dangerous ? { weight: 'Bolder', color: 'Attention' } : {});
 }
 
 function buildTextRun(text: string, style: Readonly<Record<string, string>> = {}): object {

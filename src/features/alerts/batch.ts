@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
+import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
 import { type AlertRow, createAlertId, OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
 import {
   type CountedGroup,
@@ -38,6 +39,8 @@ export interface BatchParts {
   /** The agents that the policy or a key names, in lower case. Callers can invent any other name. */
   readonly declared: ReadonlySet<string>;
   readonly now_ms: number;
+  /** Finds the call to show in the first message of an alert. */
+  readonly findAction: (event_ids: readonly string[]) => Promise<ShownActionRow | null>;
 }
 
 /** The author of a change that no person caused. */
@@ -264,10 +267,11 @@ async function notifyChannels(
   trx: Db,
   row: AlertRow,
   rule: Pick<AlertRule, 'schedule'>,
-  { service, now_ms }: BatchParts,
+  { service, now_ms, findAction }: BatchParts,
 ): Promise<void> {
   const not_before_ms = findQuietEnd(rule.schedule, now_ms);
-  await enqueueAlert(trx, row, 'trigger', service, { now_ms, not_before_ms });
+  const shown = await findAction(JSON.parse(row.sample_event_ids) as string[]);
+  await enqueueAlert(trx, row, 'trigger', service, { now_ms, not_before_ms, shown });
 }
 
 /** Sends a silenced alert that counts again after its silence has ended. */

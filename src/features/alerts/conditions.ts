@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
 import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import type { ShortenedChain } from '../../runtime/audit/shortened-chains.ts';
+import { findNewestAction } from '../../runtime/audit/shown-actions.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
 import { type ActiveRule, applySignals, buildGroupKey, buildOtherGroup, SERVICE_ACTOR } from './batch.ts';
@@ -50,8 +51,9 @@ export async function evaluateConditions(
       const added = await markSeen(trx, rule, fresh, parts.now_ms);
       const silences = await listActiveSilences(trx, parts.now_ms);
       const { service, declared, now_ms } = parts;
+      const findAction = (ids: readonly string[]) => findNewestAction(parts.index, ids);
       const matched = added.map((signal) => ({ rule, signal }));
-      const result = await applySignals(trx, matched, { service, silences, declared, now_ms });
+      const result = await applySignals(trx, matched, { service, silences, declared, now_ms, findAction });
       // A list that is full may lack conditions that hold.
       if (is_condition && found.length < READ_MAX) await endOver(trx, rule, signals, parts);
       return result;

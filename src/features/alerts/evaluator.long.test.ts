@@ -53,6 +53,29 @@ withStores('alerts', (law) => {
     assert.equal((await at.alerts()).length, 1);
   });
 
+  law('the first message shows the newest call', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [{ ...SECRETS, threshold: 2 }]);
+    const text = 'Bash {"command":"git push --force # [REDACTED]"}';
+    await at.append([
+      ...blocks([1], 1, { action_shown: 'Bash {}', action_marks: [] }),
+      ...blocks([2], 2, { action_shown: text, action_marks: [[17, 33]] }),
+    ]);
+    at.clock.now_ms = START_MS + 120_000;
+    await at.evaluate();
+    const sent = (await at.deliveries()).map(({ body }) => JSON.parse(body));
+    assert.deepEqual(
+      sent.map(({ kind, action_shown, action_marks }) => [kind, action_shown, action_marks]),
+      [
+        ['trigger', text, [[17, 33]]],
+        ['resolve', null, []],
+      ],
+    );
+    // Negative control: events without a call.
+    await at.append(blocks([300, 301], 3));
+    const [last] = (await at.deliveries()).toReversed();
+    assert.equal(JSON.parse(last!.body).action_shown, null);
+  });
+
   law('a flood of names hides no declared agent and no later alert', async ({ store }, t) => {
     const by_agent = {
       ...SECRETS,

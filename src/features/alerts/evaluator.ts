@@ -3,6 +3,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
 import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import { type IndexPlace, type IndexReader, openIndexReader } from '../../runtime/audit/events/pages.ts';
+import { findNewestAction } from '../../runtime/audit/shown-actions.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
 import { type ActiveRule, applySignals, type MatchedSignal, SERVICE_ACTOR } from './batch.ts';
@@ -154,12 +155,14 @@ async function applyPage(
   state: State,
 ): Promise<void> {
   const position = JSON.stringify(place);
+  const index = await parts.index();
   const now_ms = parts.now_ms();
   const fired = await runLocked(store, async (trx) => {
     await movePosition(trx, parts.stream_id, state.stored, position, now_ms);
     const silences = await listActiveSilences(trx, now_ms);
     const declared = parts.listDeclaredAgents();
-    return applySignals(trx, matched, { service: parts.service, silences, declared, now_ms });
+    const findAction = (ids: readonly string[]) => findNewestAction(index, ids);
+    return applySignals(trx, matched, { service: parts.service, silences, declared, now_ms, findAction });
   });
   state.stored = position;
   state.saved_ms = now_ms;

@@ -1,10 +1,12 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { SEVERITIES } from '../../core/types/enums.ts';
 import type { AlertMessage } from '../../drivers/alerts/channel.ts';
 import { createDeliveryId, enqueueMessages } from '../../platform/outbox/messages.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
+import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
+import { describeShownAction } from '../../runtime/enforcement/approvals/rows.ts';
 import { ALERT_QUEUE_PREFIX, type AlertRow, formatWindow } from './alert-store.ts';
 import type { AlertService } from './types.ts';
 
@@ -30,10 +32,17 @@ export async function enqueueAlert(
   alert: AlertRow,
   kind: MessageKind,
   origin: Origin,
-  when: { readonly now_ms: number; readonly not_before_ms?: number; readonly channels?: readonly string[] },
+  when: {
+    readonly now_ms: number;
+    readonly not_before_ms?: number;
+    readonly channels?: readonly string[];
+    readonly shown?: ShownActionRow | null;
+  },
 ): Promise<readonly string[]> {
   const { now_ms, not_before_ms = now_ms, channels = JSON.parse(alert.channels) as string[] } = when;
-  const approval = await findApproval(trx, alert, origin);
+  const request = await findRequest(trx, alert);
+  const approval = request === null ? null : describeApproval(request, origin);
+  const shown = describeShownAction((kind === 'trigger' ? (when.shown ?? request) : null) ?? NO_ROW);
   const messages = channels.map((channel) => {
     const delivery_id = createDeliveryId(now_ms);
     return {
@@ -43,7 +52,7 @@ export async function enqueueAlert(
       kind,
       order_key: alert.alert_id,
       urgency: SEVERITIES.indexOf(alert.severity),
-      body: JSON.stringify(buildAlertMessage(alert, kind, delivery_id, origin, approval)),
+      body: JSON.stringify({ ...buildAlertMessage(alert, kind, delivery_id, origin, approval), ...shown }),
       not_before_ms,
     };
   });
@@ -57,7 +66,7 @@ function buildAlertMessage(
   delivery_id: string,
   { source, console_url }: Origin,
   approval: AlertMessage['approval'],
-): AlertMessage {
+): Omit<AlertMessage, keyof typeof NO_ROW> {
   return {
     delivery_id,
     alert_id: alert.alert_id,
@@ -100,16 +109,24 @@ function summarizeAlert(alert: AlertRow, kind: MessageKind): string {
   return kind === 'acknowledge' ? `Acknowledged. ${text}` : text;
 }
 
+const NO_ROW = { action_shown: null, action_marks: null };
+
+type RequestRow = Pick<
+  Selectable<StoreTables['approval_requests']>,
+  'request_id' | 'tool_name' | 'agent_id' | 'expires_ms' | 'action_shown' | 'action_marks'
+>;
+
 /** Returns the approval request of an alert that concerns exactly one. */
-async function findApproval(trx: Db, alert: AlertRow, { links }: Origin) {
+async function findRequest(trx: Db, alert: AlertRow): Promise<RequestRow | null> {
   const { request } = JSON.parse(alert.group_values) as { readonly request?: string };
   if (request === undefined) return null;
-  const row = await trx
+  const rows = trx
     .selectFrom('approval_requests')
-    .select(['request_id', 'tool_name', 'agent_id', 'expires_ms'])
-    .where('request_id', '=', request)
-    .executeTakeFirst();
-  if (row === undefined) return null;
+    .select(['request_id', 'tool_name', 'agent_id', 'expires_ms', 'action_shown', 'action_marks']);
+  return (await rows.where('request_id', '=', request).executeTakeFirst()) ?? null;
+}
+
+function describeApproval(row: RequestRow, { links }: Origin): AlertMessage['approval'] {
   const { request_id, agent_id } = row;
   const expires_ms = Number(row.expires_ms);
   return {

@@ -4,6 +4,7 @@ import type { AuditIndex } from './audit-index.ts';
 import type { ActionErasure } from './erase-actions.ts';
 import { formatEventIdFloor } from './event-id.ts';
 import { AuditFailure } from './failure.ts';
+import type { IndexTables } from './index-tables.ts';
 import { type LegalHold, matchesHold } from './legal-holds.ts';
 import type { ActionMarks, AuditEvent } from './types.ts';
 
@@ -24,6 +25,19 @@ export async function addActions(
   }
   return events.map((event) => ({ ...event, ...shown.get(event.event_id) }));
 }
+
+/** Returns the newest shown action of events; `null` if none of them has one. */
+export async function findNewestAction(
+  { db }: AuditIndex,
+  event_ids: readonly string[],
+): Promise<ShownActionRow | null> {
+  const rows = db.selectFrom('shown_actions').select(['action_shown', 'action_marks']);
+  const found = rows.where('event_id', 'in', event_ids).orderBy('event_id', 'desc').limit(1);
+  return event_ids.length === 0 ? null : ((await found.executeTakeFirst()) ?? null);
+}
+
+/** A shown action as the index has it. `action_marks` is JSON. */
+export type ShownActionRow = Omit<IndexTables['shown_actions'], 'event_id'>;
 
 /** Rows that are compared with the holds at once. */
 const HOLD_ROWS = 1_000;

@@ -1,7 +1,7 @@
 import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
-import { buildShownAction, isMaskable } from '../../core/decision/shown-action.ts';
+import { isMaskable, recordShownAction } from '../../core/decision/shown-action.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
@@ -86,19 +86,13 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
     policy_hash: verdict.policy_hash,
     coverage: verdict.coverage.status,
     metadata: unhashed.metadata,
-    ...describeAction(decided),
+    ...recordShownAction(
+      decided.crossing,
+      verdict,
+      decided.logged.actions ?? 'none',
+      decided.typed_redaction,
+    ),
   };
-}
-
-/** Returns the call as people see it, if it is recorded. */
-function describeAction(decided: DecisionFacts): Pick<AuditEvent, 'action_shown' | 'action_marks'> {
-  const { crossing, verdict, logged, typed_redaction } = decided;
-  const { boundary, phase, tool, content } = crossing;
-  const is_call = boundary === 'action' && phase === 'request' && tool !== null;
-  const is_wanted =
-    logged.actions === 'all' || (logged.actions === 'blocked' && verdict.decision === 'block');
-  const shown = is_call && is_wanted ? buildShownAction(tool, content, verdict, typed_redaction) : null;
-  return shown === null ? {} : { action_shown: shown.text, action_marks: shown.marks };
 }
 
 type Metadata = AuditEvent['metadata'];

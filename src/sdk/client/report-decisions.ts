@@ -1,5 +1,5 @@
 import { ServiceRefusedError, ServiceUnavailableError } from '../errors.ts';
-import type { DecisionRecord } from '../local/audit-record.ts';
+import { type DecisionRecord, dropShownAction } from '../local/audit-record.ts';
 import { type ServiceApi, serviceRoutes } from '../service-api.ts';
 import { callService, type ServiceAddress } from './http-request.ts';
 
@@ -53,7 +53,7 @@ export function isRefusedContent(error: unknown): boolean {
  * the tenant is that of the credential if the guard names none.
  */
 function toReportedEvent(record: DecisionRecord): ReportedEvent {
-  const { reason: _, caller_id: __, context_hash: ___, tenant_id, ...rest } = record;
+  const { reason: _, caller_id: __, context_hash: ___, tenant_id, ...rest } = dropShownAction(record);
   // A sentence. The service takes no text.
   const { coverage_reason: ____, ...metadata } = record.metadata;
   const event = { ...rest, metadata, ...(tenant_id !== 'default' && { tenant_id }) };

@@ -5,7 +5,7 @@ import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import type { CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { GuardOperation } from '../types.ts';
 
-/** One decision of a local guard, in the shape of an audit event of the service. It never holds text. */
+/** One decision of a local guard, in the shape of an audit event of the service. Its only text is the call. */
 export interface DecisionRecord {
   readonly event_id: string;
   /** ISO 8601, UTC. */
@@ -28,6 +28,22 @@ export interface DecisionRecord {
   readonly policy_hash: string;
   readonly coverage: 'full' | 'partial';
   readonly metadata: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /**
+   * A blocked call as people see it, at most 2 KB, with secrets, personal data and injections masked. Only the journal
+   * of the guard has it; it is never reported.
+   */
+  readonly action_shown?: string;
+  /** Its dangerous parts, in UTF-16 units: `[start, end]`, end exclusive. */
+  readonly action_marks?: readonly (readonly [start: number, end: number])[];
+}
+
+/** Returns a record without the call. */
+export function dropShownAction({
+  action_shown: _,
+  action_marks: __,
+  ...record
+}: DecisionRecord): DecisionRecord {
+  return record;
 }
 
 const CALLER = 'sdk:local';

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { RecordedActions } from '../../core/decision/shown-action.ts';
 import { type CompileInput, compilePolicy } from '../../core/policy/compile/index.ts';
 import { parseNamedDetection } from '../../core/policy/compile/named-detection.ts';
 import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
@@ -33,6 +34,8 @@ export interface LocalSettings {
   readonly state_dir: string;
   /** The default of `policy.undeclared_tools`, which is that of the mode of the service. */
   readonly undeclared_tools: 'allow' | 'block';
+  /** `audit.log_actions`; its other values are those of the service. */
+  readonly log_actions: RecordedActions;
 }
 
 /**
@@ -48,6 +51,7 @@ export function parseLocalSettings({ config, file = 'service.yaml' }: PolicySour
   const settings = {
     ...(fillDefaults(used, localSettingsSchema as unknown as DefaultSchema) as unknown as LocalSettings),
     undeclared_tools: isGateway(given) ? ('block' as const) : ('allow' as const),
+    log_actions: readLogActions(given),
   };
   const refused = [...findLocalRefusals(settings, used), ...findClassifiers(given)];
   if (refused.length > 0) throw new PolicyLoadError(refused.map((message) => `${file}: ${message}`));
@@ -57,6 +61,12 @@ export function parseLocalSettings({ config, file = 'service.yaml' }: PolicySour
 function isGateway(given: unknown): boolean {
   const server = isRecord(given) ? given.server : undefined;
   return isRecord(server) && server.mode === 'gateway';
+}
+
+function readLogActions(given: unknown): RecordedActions {
+  const audit = isRecord(given) ? given.audit : undefined;
+  const written = isRecord(audit) ? audit.log_actions : undefined;
+  return written === 'all' || written === 'none' ? written : 'blocked';
 }
 
 /** Drops the sections of the service alone, which it checks itself, and empty keys, which count as absent. */

@@ -6,7 +6,7 @@ import type { Fingerprinter } from '../../core/types/index.ts';
 import { CustomshouseError } from '../errors.ts';
 import { createGuard, type Guard } from '../guard.ts';
 import type { GuardOptions } from '../types.ts';
-import type { DecisionRecord } from './audit-record.ts';
+import { type DecisionRecord, dropShownAction } from './audit-record.ts';
 import { compilePolicySource, type PolicySource } from './compile-source.ts';
 import type { RandomSource } from './event-ids.ts';
 import { type DecisionSink, openLocalBackend } from './local-backend.ts';
@@ -46,7 +46,7 @@ export interface EmbeddedOptions extends GuardOptions {
  */
 export function createEmbeddedGuard(options: EmbeddedOptions = {}): Guard {
   const { record } = options;
-  const sink: DecisionSink = { write: (event) => record?.(event), close: async () => {} };
+  const sink: DecisionSink = { write: (event) => record?.(dropShownAction(event)), close: async () => {} };
   return createGuard(openEmbeddedBackend(options, sink), options);
 }
 
@@ -65,6 +65,7 @@ export function openEmbeddedBackend(options: EmbeddedOptions, sink: DecisionSink
   const { policy, settings } = compilePolicySource(options.policy);
   const { fingerprint_key } = settings.detection;
   return openLocalBackend({
+    log_actions: settings.log_actions,
     policy,
     sink,
     fingerprintOf: fingerprint_key === undefined ? null : createFingerprinter(fingerprint_key),

@@ -1,4 +1,5 @@
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
+import { type RecordedActions, recordShownAction } from '../../core/decision/shown-action.ts';
 import { celEvaluator } from '../../core/policy/conditions/cel.ts';
 import { hasConditions } from '../../core/policy/conditions/facts.ts';
 import { openStream, type StreamRelease } from '../../core/stream/stream.ts';
@@ -32,6 +33,8 @@ export interface LocalParts {
   /** Milliseconds since 1970. */
   readonly now_ms: () => number;
   readonly fillRandom: RandomSource;
+  /** The calls that the records hold (default: `blocked`). */
+  readonly log_actions?: RecordedActions;
 }
 
 /** State of a policy that decides in this process. */
@@ -118,7 +121,9 @@ function recordVerdict(
 ): GuardVerdict {
   const event_id = state.createEventId(crossing.now_ms);
   try {
-    state.sink.write(buildDecisionRecord(event_id, operation, crossing, verdict));
+    const { policy, log_actions = 'blocked' } = state;
+    const shown = recordShownAction(crossing, verdict, log_actions, policy.redaction.typed);
+    state.sink.write({ ...buildDecisionRecord(event_id, operation, crossing, verdict), ...shown });
   } catch (error) {
     const why = error instanceof CustomshouseError ? ` ${error.message}` : '';
     const reason = `The decision could not be recorded, so it is not given.${why}`;

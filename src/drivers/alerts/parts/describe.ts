@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type ActionPart, splitShownAction } from '../../../core/decision/shown-action.ts';
 import { replaceUnprintable } from '../../../core/text/unprintable.ts';
 import type { AlertMessage } from '../channel.ts';
 
@@ -8,6 +9,8 @@ export interface AlertText {
   readonly summary: string;
   /** Labels and values. */
   readonly facts: readonly (readonly [label: string, value: string])[];
+  /** The call, in parts; empty if the alert has none. */
+  readonly call: readonly ActionPart[];
   readonly link: { readonly label: string; readonly url: string } | null;
 }
 
@@ -18,6 +21,7 @@ export function describeAlert(message: AlertMessage): AlertText {
     title: showText(writeTitle(message), TITLE_UNITS_MAX),
     summary: showText(message.summary, SUMMARY_UNITS_MAX),
     facts: listFacts(message).map(([label, value]) => [showText(label, 60), showText(value, 160)]),
+    call: describeCall(message),
     link:
       approval === null
         ? url === null
@@ -25,6 +29,26 @@ export function describeAlert(message: AlertMessage): AlertText {
           : { label: 'Open the alert', url }
         : { label: 'Review in the console', url: approval.url },
   };
+}
+
+/** A shown call has at most 2 KB. */
+const CALL_UNITS_MAX = 2_048;
+
+function describeCall({ action_shown, action_marks }: AlertMessage): readonly ActionPart[] {
+  const text = action_shown?.slice(0, CALL_UNITS_MAX) ?? '';
+  return splitShownAction({ text, marks: action_marks }).map((part) => ({
+    ...part,
+    text: showText(part.text, CALL_UNITS_MAX),
+  }));
+}
+
+/** Lists the call and its dangerous parts as facts, for channels whose text has no style. */
+export function listCallFacts({ call }: Pick<AlertText, 'call'>): AlertText['facts'] {
+  const dangerous = call.filter(({ is_dangerous }) => is_dangerous).map(({ text }) => text);
+  return [
+    ...(call.length === 0 ? [] : [['Call', call.map(({ text }) => text).join('')] as const]),
+    ...(dangerous.length === 0 ? [] : [['Dangerous part', dangerous.join(' ')] as const]),
+  ];
 }
 
 const TITLE_UNITS_MAX = 140;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AlertMessage } from '../channel.ts';
-import { type AlertText, describeAlert, showText } from './describe.ts';
+import { type AlertText, describeAlert, listCallFacts, showText } from './describe.ts';
 
 interface MailSettings {
   readonly to: readonly string[];
@@ -49,13 +49,14 @@ export function buildMail(message: AlertMessage, { to, from, username, subject_p
   };
 }
 
-function writePlainText({ title, summary, facts, link }: AlertText, message: AlertMessage): string {
+function writePlainText(described: AlertText, message: AlertMessage): string {
+  const { title, summary, facts, link } = described;
   return [
     title,
     '',
     summary,
     '',
-    ...facts.map(([label, value]) => `${label}: ${value}`),
+    ...[...listCallFacts(described), ...facts].map(([label, value]) => `${label}: ${value}`),
     ...(link === null ? [] : ['', `${link.label}: ${link.url}`]),
     '',
     `Sent by ${showText(message.source, 100)}.${message.approval === null ? '' : APPROVAL_NOTE}`,
@@ -67,7 +68,7 @@ function writePlainText({ title, summary, facts, link }: AlertText, message: Ale
 const APPROVAL_NOTE =
   ' The link opens the console, where you sign in and decide. This mail approves nothing.';
 
-function writeHtml({ title, summary, facts, link }: AlertText, message: AlertMessage): string {
+function writeHtml({ title, summary, facts, call, link }: AlertText, message: AlertMessage): string {
   const rows = facts.map(
     ([label, value]) =>
       `<tr><th style="${HEAD_STYLE}">${escapeHtml(label)}</th><td style="${CELL_STYLE}">${escapeHtml(value)}</td></tr>`,
@@ -76,8 +77,12 @@ function writeHtml({ title, summary, facts, link }: AlertText, message: AlertMes
     link === null
       ? ''
       : `<p><a href="${escapeHtml(link.url)}" style="${LINK_STYLE}">${escapeHtml(link.label)}</a></p>`;
+  const parts = call.map(({ text, is_dangerous }) =>
+    is_dangerous ? `<mark>${escapeHtml(text)}</mark>` : escapeHtml(text),
+  );
+  const shown = parts.length === 0 ? '' : `<p style="${CELL_STYLE}">${parts.join('')}</p>`;
   const note = message.approval === null ? '' : APPROVAL_NOTE;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body style="${BODY_STYLE}"><h1 style="font-size:18px">${escapeHtml(title)}</h1><p>${escapeHtml(summary)}</p><table role="presentation" style="border-collapse:collapse">${rows.join('')}</table>${button}<p style="color:#5a6472;font-size:12px">Sent by ${escapeHtml(showText(message.source, 100))}.${note}</p></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body style="${BODY_STYLE}"><h1 style="font-size:18px">${escapeHtml(title)}</h1><p>${escapeHtml(summary)}</p>${shown}<table role="presentation" style="border-collapse:collapse">${rows.join('')}</table>${button}<p style="color:#5a6472;font-size:12px">Sent by ${escapeHtml(showText(message.source, 100))}.${note}</p></body></html>`;
 }
 
 const BODY_STYLE = 'font-family:system-ui,sans-serif;font-size:14px;color:#1b1f24;background:#ffffff';

@@ -20,6 +20,8 @@ export function buildAlertMessage(more: Partial<AlertMessage> = {}): AlertMessag
     first_at: '2026-11-23T03:00:00.000Z',
     last_at: '2026-11-23T03:08:30.000Z',
     sample_event_ids: ['evt_1', 'evt_2'],
+    action_shown: null,
+    action_marks: [],
     url: 'https://safety.example.com/dashboard/alerts?alert=alr_01J9ZX5F2M',
     approval: null,
     ...more,

@@ -67,6 +67,20 @@ export function summarizeRequest(row: ApprovalRequestRow) {
   };
 }
 
+/** Returns the call as people see it, with its dangerous parts. */
+export function describeShownAction({
+  action_shown,
+  action_marks,
+}: Pick<ApprovalRequestRow, 'action_shown' | 'action_marks'>): Pick<
+  ApprovalRecord,
+  'action_shown' | 'action_marks'
+> {
+  return {
+    action_shown,
+    action_marks: action_marks === null ? [] : (JSON.parse(action_marks) as ActionMarks),
+  };
+}
+
 /** Formats a time as ISO 8601, UTC, with milliseconds. */
 export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
@@ -76,8 +90,7 @@ function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: n
   return {
     ...summarizeRequest(row),
     status: hasExpired(row, now_ms) ? 'expired' : row.status,
-    action_shown: row.action_shown,
-    action_marks: row.action_marks === null ? [] : (JSON.parse(row.action_marks) as ActionMarks),
+    ...describeShownAction(row),
     arguments: row.arguments_masked,
     arguments_bytes: row.arguments_bytes,
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,

@@ -4,7 +4,13 @@ import { type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
 import { APPROVAL_QUEUE } from './outbox.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { RecordingFailure } from './recording-failure.ts';
-import { type ApprovalRequestRow, formatIsoTime, type StoreTransaction, summarizeRequest } from './rows.ts';
+import {
+  type ApprovalRequestRow,
+  describeShownAction,
+  formatIsoTime,
+  type StoreTransaction,
+  summarizeRequest,
+} from './rows.ts';
 
 /** The actor of events that expiry causes. */
 export const CLOCK_ACTOR: ApprovalActor = { caller_id: 'service:clock', approver: null, comment: null };
@@ -84,7 +90,7 @@ async function enqueueNotice(
     );
 }
 
-/** Builds the webhook message: who requests what, and by which rule, without the arguments. */
+/** Builds the webhook message: who requests what, and by which rule. The first one shows the call, with masks. */
 function getMessage(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
@@ -92,6 +98,7 @@ function getMessage(
   links: ApprovalsParts['links'],
 ): object {
   const url = happening === 'pending' ? links?.build(row.request_id, Number(row.expires_ms)) : undefined;
-  const data = { ...summarizeRequest(row), ...(url !== undefined && { url }) };
+  const shown = happening === 'pending' ? describeShownAction(row) : {};
+  const data = { ...summarizeRequest(row), ...shown, ...(url !== undefined && { url }) };
   return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data };
 }
