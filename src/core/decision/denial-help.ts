@@ -34,7 +34,7 @@ export function explainDenial(
   }
   if (document !== null) return describeDocument(document);
   const change = describeChange(rule, verdict.rule);
-  // Who is told of an approval waits for it: there is nothing to do instead.
+  // A call that is held has no other way than to wait.
   return verdict.action === 'require_approval'
     ? change
     : `${describeOtherWay(verdict.data_tags, rule)} ${change}`;
