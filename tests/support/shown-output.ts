@@ -18,7 +18,7 @@ function toPattern(line: string): string {
 
 function normalise(text: string): string {
   return text
-    .replaceAll(/\b([a-z]{3,4}_)[0-9a-f]{20,}/g, '$1ID')
+    .replaceAll(/(?<![a-z\d])([a-z]{3,4}_)[0-9a-f]{20,}/g, '$1ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b[0-9a-f]{12,}\b/g, 'HASH')
     .replaceAll(/(?:\/[\w.-]+)+\/(?=[\w.-]+)/g, '/')

@@ -57,7 +57,7 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
   printLine(terminal);
   printLine(
     terminal,
-    `${counts.effective} controls are effective, ${counts.ineffective} are ineffective, ${counts.not_configured} are not configured, ${counts.not_tested} cannot be tested.`,
+    `Controls: ${counts.effective} effective, ${counts.ineffective} ineffective, ${counts.not_configured} not configured, ${counts.not_tested} not tested.`,
   );
 }
 
