@@ -29,7 +29,11 @@ let service: TestService;
 let call: ApiClient;
 
 before(async () => {
-  service = await startTestService({ config: CONFIG, files: { 'contracts.yaml': CONTRACTS } });
+  service = await startTestService({
+    config: CONFIG,
+    files: { 'contracts.yaml': CONTRACTS },
+    workers: 2,
+  });
   call = openApiClient(service);
 });
 after(() => service.stop());

@@ -12,7 +12,7 @@ import { journalTexts, killAll } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-const ROUNDS = process.env.NIGHTLY === undefined ? 2 : 4;
+const ROUNDS = process.env.NIGHTLY === undefined ? 1 : 4;
 const CLIENTS = 8;
 const config = {
   policies: [{ name: 'pays', boundary: 'action', condition: { tools: ['pay'] }, action: 'require_approval' }],

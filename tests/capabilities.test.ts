@@ -33,6 +33,7 @@ before(async () => {
   wire.put('service', { mail_password: VALUE, other: 'other-value-51b2' });
   const everything = ['check', 'secrets:resolve', 'capabilities:issue', 'capabilities:read', 'secrets:check'];
   service = await startTestService({
+    workers: 2,
     config: {
       auth: {
         api_keys: [

@@ -26,7 +26,7 @@ let service: TestService;
 let operator: string;
 
 before(async () => {
-  service = await startTestService({ config });
+  service = await startTestService({ config, workers: 2 });
   operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
 });
 after(async () => service.stop());

@@ -20,7 +20,7 @@ const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 50, completion_tokens: 1_000, total_tokens: 1_050 },
 });
-const ROUNDS = process.env.NIGHTLY === undefined ? 2 : 4;
+const ROUNDS = process.env.NIGHTLY === undefined ? 1 : 4;
 const CALLERS = 6;
 
 test('every call that reached the provider is charged, however the service ends', {

@@ -34,6 +34,7 @@ test('calls at the same time spend what there is, the others are refused, and al
   t.after(() => provider.close());
   const { port } = provider.address() as AddressInfo;
   const service = await startTestService({
+    workers: 2,
     config: {
       proxy: { target: `http://127.0.0.1:${port}` },
       cost: { budgets: [{ name: 'each-user', limit_usd: 0.005, scope: { user_id: 'each' } }] },

@@ -23,7 +23,7 @@ const STAFF = { name: 'staff', boundary: 'input', data_tags: ['internal.staff'],
 let service: TestService;
 let base: Record<string, unknown> = {};
 before(async () => {
-  service = await startTestService({ keep: true });
+  service = await startTestService({ keep: true, workers: 2 });
   base = { server: { port: service.port, workers: 2 } };
 });
 after(async () => {

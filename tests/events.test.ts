@@ -30,7 +30,7 @@ function decidedBy(service: TestService, writer: string, event_ids: readonly str
 describe('the event stream of a service with two workers', () => {
   let service: TestService;
   before(async () => {
-    service = await startTestService();
+    service = await startTestService({ workers: 2 });
   });
   after(() => service.stop());
 
@@ -90,7 +90,7 @@ describe('the event stream of a service with two workers', () => {
 });
 
 test('a reader that comes back misses nothing and gets nothing twice: a worker, the service, the index gone', async () => {
-  let service = await startTestService({ keep: true });
+  let service = await startTestService({ keep: true, workers: 2 });
   const decided: string[] = [];
   const seen: string[] = [];
   /** Makes decisions while the reader is connected, and while it is not; the latter must not be missed. */

@@ -9,7 +9,7 @@ const LIST = '/v1/dashboard/allowlist';
 const MAIL = ['jane.doe', 'corp-mail.io'].join('@');
 
 test('an entry acts on all workers for its tenant until it is removed, and holds no text', async () => {
-  const service = await startTestService();
+  const service = await startTestService({ workers: 2 });
   try {
     const call = openApiClient(service);
     const place = {

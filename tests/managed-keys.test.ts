@@ -16,6 +16,7 @@ before(async () => {
   const sha256 = createHash('sha256').update(AGENT).digest('hex');
   const permissions = ['check', 'keys:manage'];
   service = await startTestService({
+    workers: 2,
     config: { auth: { required: true, api_keys: [{ id: 'configured', sha256, permissions }] } },
   });
   call = openApiClient(service);

@@ -5,7 +5,7 @@ import { startTestService, type TestService } from './support/service.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ workers: 2 });
 });
 after(() => service.stop());
 

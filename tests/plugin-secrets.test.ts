@@ -28,6 +28,7 @@ let service: TestService;
 let token = '';
 before(async () => {
   service = await startTestService({
+    workers: 2,
     config: {
       plugins: { files: ['plugins/*.mjs'] },
       secrets: {

@@ -33,6 +33,7 @@ const POLICIES = [
 let service: TestService;
 before(async () => {
   service = await startTestService({
+    workers: 2,
     config: { policies: POLICIES, plugins: { files: ['plugins/*.mjs'] } },
     files: { 'plugins/dialect.mjs': example('dialect'), 'plugins/adapter.mjs': example('adapter') },
   });

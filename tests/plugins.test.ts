@@ -38,6 +38,7 @@ let base: Record<string, unknown> = {};
 before(async () => {
   service = await startTestService({
     keep: true,
+    workers: 2,
     config: { policies: POLICIES, plugins: PLUGINS },
     files: {
       'plugins/orders.mjs': exporting(ORDER),

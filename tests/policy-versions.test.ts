@@ -13,6 +13,7 @@ let service: TestService;
 let call: ApiClient;
 before(async () => {
   service = await startTestService({
+    workers: 2,
     config: {
       auth: { api_keys: [{ id: 'grabbing', sha256: sha256(KEY), permissions: ['check', 'policies:edit'] }] },
       dashboard: {

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, runProgram, userEnvironment } from './support/checkout.ts';
+import { is_nightly, testNightly } from './support/nightly.ts';
 import { freePort } from './support/service.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'service-setup-')));
@@ -107,7 +108,7 @@ test('the lock of a set-up that was killed does not stop the next one', async ()
   assert.ok(!existsSync(join(clone, '.setup-lock')));
 });
 
-test('a package that went missing is installed again', async () => {
+testNightly('a package that went missing is installed again', {}, async () => {
   rmSync(stamp);
   rmSync(join(clone, 'node_modules', 'fastify'), { recursive: true });
   const ran = await runProgram([service, '--version'], { cwd: dir, env });
@@ -143,11 +144,11 @@ test('without Node there is a sentence', async () => {
   assert.match(ran.stderr, /^error: there is no Node on this machine/);
 });
 
-test('npm start serves, from nothing', async () => {
+testNightly('npm start serves, from nothing', {}, async () => {
   await serves('npm', ['start', '--', '--port'], env);
 });
 
-if (process.getuid?.() === 0) {
+if (is_nightly && process.getuid?.() === 0) {
   test('another user than root starts from nothing, and without a home', async () => {
     rmSync(join(clone, 'node_modules'), { recursive: true, force: true, maxRetries: 5 });
     rmSync(join(clone, 'scripts', 'node', 'node_modules'), { recursive: true, force: true });

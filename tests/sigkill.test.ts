@@ -11,7 +11,7 @@ import { journalTexts, killAll } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-const ROUNDS = process.env.NIGHTLY === undefined ? 3 : 8;
+const ROUNDS = process.env.NIGHTLY === undefined ? 2 : 8;
 const CLIENTS = 24;
 const program = resolve(import.meta.dirname, '..', 'service');
 

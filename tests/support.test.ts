@@ -15,7 +15,7 @@ function isAlive(pid: number): boolean {
 }
 
 test('a service with two workers, which end with it', async () => {
-  const service = await startTestService();
+  const service = await startTestService({ workers: 2 });
   const workers = service.worker_pids();
   assert.equal(workers.length, 2);
   const ending = await service.stop();
@@ -25,7 +25,7 @@ test('a service with two workers, which end with it', async () => {
 });
 
 test('workers do not outlive a parent that was killed', async () => {
-  const service = await startTestService();
+  const service = await startTestService({ workers: 2 });
   const workers = service.worker_pids();
   assert.equal(workers.length, 2);
   const ending = await service.kill('SIGKILL');

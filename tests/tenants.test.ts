@@ -35,7 +35,7 @@ const CONFIG = {
 let service: TestService;
 let operator: string;
 before(async () => {
-  service = await startTestService({ config: CONFIG });
+  service = await startTestService({ config: CONFIG, workers: 2 });
   operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
 });
 after(() => service.stop());

@@ -1,10 +1,13 @@
-/** `npm test`: runs everything that CI runs. With `--quick`, leaves out slow checks and installs nothing. */
+/**
+ * `npm test`: runs everything that CI runs. With `--quick`, leaves out slow checks and installs nothing. With `NIGHTLY` in the
+ * environment, runs the nightly tests too.
+ */
 import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { locateComponent } from '../components/components.ts';
 import { checkByCommand, reportSkippedCheck } from './command.ts';
-import { sortHeaviestFirst } from './order.ts';
+import { isInRound, type Round, sortHeaviestFirst } from './order.ts';
 import { getSummary, judgeOutcomes, type Outcome } from './outcome.ts';
 import { readProcessorSeconds } from './processor-time.ts';
 import { retryFailedFiles } from './retry.ts';
@@ -20,6 +23,7 @@ const REPEATED_CHARACTERS_MAX = 6_000;
 const MEMORY_BYTES_MIN = 8 * 2 ** 30;
 
 const quick = process.argv.includes('--quick');
+const round: Round = quick ? 'quick' : process.env.NIGHTLY === undefined ? 'full' : 'nightly';
 const began_ms = performance.now();
 const bin = (name: string) => [process.execPath, `node_modules/${getBinary(name)}`];
 
@@ -110,19 +114,15 @@ async function bundleProgram(): Promise<Outcome> {
 
 /** Runs all test files in one queue, so that both cores have work until its end. */
 function runTests(): Promise<Outcome> {
-  const adjacent = listFiles('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
+  const adjacent = listFiles('{cases,src,scripts}/**/*.test.ts');
   const whole = listFiles(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
-  const files = sortHeaviestFirst([...adjacent, ...whole]).map((file) => resolve(file));
+  const wanted = [...adjacent, ...whole].filter((file) => isInRound(file, round));
+  const files = sortHeaviestFirst(wanted).map((file) => resolve(file));
   return checkByTests('tests', files, console.log, flags);
 }
 
 function listFiles(pattern: string): string[] {
   return globSync(pattern, { exclude: ['**/node_modules/**'] }).sort();
-}
-
-/** Tests next to the source that take more than a few seconds are named `*.long.test.ts`. */
-function isWanted(file: string): boolean {
-  return !quick || !file.endsWith('.long.test.ts');
 }
 
 async function checkShell(): Promise<Outcome> {

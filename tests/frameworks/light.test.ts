@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { locateComponent } from '../../scripts/components/components.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+import { sampleRows } from '../support/nightly.ts';
 import { runExample } from './examples.ts';
 import { type Driver, playDriver } from './play.ts';
 
@@ -57,9 +58,9 @@ for (const [name, file, count] of WAYS)
     assert.equal(ran.stdout, `${count} ways\n`);
   });
 
-const EXAMPLES = ['langchain', 'langgraph', 'mcp', 'openai-agents', 'quickstart', 'vercel-ai'];
+const EXAMPLES = ['quickstart', 'langgraph', 'mcp', 'openai-agents', 'langchain', 'vercel-ai'];
 
-for (const name of EXAMPLES)
+for (const name of sampleRows(EXAMPLES, 4))
   test(`the example typescript-${name} blocks a secret`, { skip: missing }, () =>
     runExample(name, join(root, 'tests/frameworks/light/node_modules')),
   );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missingFor } from './clients.ts';
-import { errorName, LANES, type Lane, nameOf } from './lanes.ts';
+import { errorName, type Lane, nameOf, SAMPLE_LANES } from './lanes.ts';
 import { run } from './runs.ts';
 import { type ExpectedReading, type Scenario, step, TEXT } from './scenarios.ts';
 import { askOperator, openStage, runTable } from './stage.ts';
@@ -23,7 +23,7 @@ const stage = await openStage(() => ({
   },
 }));
 
-const runnable = LANES.filter(({ client }) => missingFor(client) === null);
+const runnable = SAMPLE_LANES.filter(({ client }) => missingFor(client) === null);
 
 /** Returns the error of a call over budget, which no SDK retries. */
 function overBudget(lane: Lane): ExpectedReading {
@@ -48,7 +48,7 @@ test('over budget is an error that no SDK retries', {
   concurrency: true,
 }, async (t) => {
   const base_url = stage.service().url;
-  await runTable(t, { ...stage, base_url, lanes: LANES, scenariosOf: overBudgetOn });
+  await runTable(t, { ...stage, base_url, lanes: SAMPLE_LANES, scenariosOf: overBudgetOn });
 });
 
 test('each call over budget was refused once', async () => {
@@ -75,7 +75,7 @@ test('the usage of every call equals the provider’s count, streamed or not', {
   concurrency: true,
 }, async (t) => {
   const service = stage.service();
-  await runTable(t, { ...stage, base_url: service.url, lanes: LANES, scenariosOf: () => METERED });
+  await runTable(t, { ...stage, base_url: service.url, lanes: SAMPLE_LANES, scenariosOf: () => METERED });
   if (runnable.length === 0) return;
   const input = runnable.reduce((sum, { family }) => sum + 2 * (family === 'gemini' ? 9 : 38), 0);
   const output = 14 * 2 * runnable.length;
@@ -109,7 +109,7 @@ test('a tool call that needs approval: denied, then allowed once, then denied', 
   const service = stage.service();
   let asked = 0;
   await Promise.all(
-    LANES.map((lane) =>
+    SAMPLE_LANES.map((lane) =>
       t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, async () => {
         const world = { ...stage, base_url: service.url };
         const agent_id = nameOf(lane).replace(' ', '-');

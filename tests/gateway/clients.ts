@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { locateComponent } from '../../scripts/components/components.ts';
+import { PYTHON_CACHE } from '../python/run-python.ts';
 import type { Ask, ClientReading } from './clients/ask.ts';
 
 export type ClientName = 'openai' | 'anthropic' | 'vercel' | 'google' | 'python_openai' | 'python_anthropic';
@@ -47,10 +48,10 @@ interface Program {
 function startProgram(client: ClientName): Program {
   const folder = join(import.meta.dirname, 'clients');
   const words = isPython(client)
-    ? [locateComponent('clients-python') ?? 'python3', '-B', join(folder, `${client}.py`)]
+    ? [locateComponent('clients-python') ?? 'python3', join(folder, `${client}.py`)]
     : [process.execPath, join(folder, `${client}.ts`)];
   // No variable of this machine, such as a key or a proxy, reaches an SDK.
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...PYTHON_CACHE };
   const child = spawn(words[0]!, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env });
   const waiting = new Map<
     number,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSseReader, writeSseEvent } from '../../src/core/wire/sse.ts';
+import { sampleRows } from '../support/nightly.ts';
 import { type Exchange, type Step, startProvider } from '../support/provider/provider.ts';
 import { readRecordings } from '../support/provider/recording.ts';
 import type { TestService } from '../support/service.ts';
@@ -123,8 +124,9 @@ function assertSameFrames(direct: readonly string[], through: readonly string[],
 
 test('streams of every recording: the same events, the same texts', async () => {
   const names = [...readRecordings().keys()].filter((name) => name.endsWith('.stream'));
+  const sample = sampleRows(names, 4);
   for (const name of names) {
-    for (const more of [{}, { cut_bytes: 1 }, { cut_bytes: 17 }]) {
+    for (const more of [{ cut_bytes: 17 }, ...(sample.includes(name) ? [{}, { cut_bytes: 1 }] : [])]) {
       const { direct, through } = await askBoth(rawAskFor(name, 'Hello.'), { recording: name, ...more });
       assertSameHead(direct, through, name);
       assertSameFrames(getFrames(direct), getFrames(through), name);

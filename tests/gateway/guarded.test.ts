@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { is_nightly } from '../support/nightly.ts';
 import type { Step } from '../support/provider/provider.ts';
 import { DANGEROUS, EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
 import { LANES } from './lanes.ts';
@@ -34,6 +35,9 @@ const MASKED = `The key is ${REDACTED}, keep it safe.`;
 /** Length in UTF-16 units of a part of a secret that must not be visible anywhere. */
 const FRAGMENT_UNITS = 8;
 
+/** One in so many places is cut. `npm run test:cuts` cuts the same readers of streams everywhere. */
+const CUT_STEP = is_nightly ? 1 : 4;
+
 async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {
   provider.plan(mark, [{ recording, ...step }]);
   const ask = rawAskFor(recording, 'Tell me the key.');
@@ -51,26 +55,26 @@ function assertMasked(answer: RawAnswer, place: string): void {
 test('a secret in a stream never leaves, at whichever place the provider cuts its text', async () => {
   let cuts = 0;
   for (const recording of STREAMS) {
-    for (let at = 1; at < LEAKING.length; at += 1) {
+    for (let at = 1; at < LEAKING.length; at += CUT_STEP) {
       const pieces = { text: [LEAKING.slice(0, at), LEAKING.slice(at)] };
       assertMasked(await askStream(recording, `cut ${recording} ${at}`, { pieces }), `${recording} at ${at}`);
       cuts += 1;
     }
   }
-  assert.equal(cuts, STREAMS.length * (LEAKING.length - 1));
+  assert.equal(cuts, STREAMS.length * Math.ceil((LEAKING.length - 1) / CUT_STEP));
 });
 
 test('nor at whichever place the network cuts its bytes', async () => {
   let cuts = 0;
   for (const recording of STREAMS) {
-    for (let cut_bytes = 1; cut_bytes <= 40; cut_bytes += 3) {
+    for (let cut_bytes = 1; cut_bytes <= 40; cut_bytes += 3 * CUT_STEP) {
       const pieces = { text: [LEAKING] };
       const mark = `bytes ${recording} ${cut_bytes}`;
       assertMasked(await askStream(recording, mark, { pieces, cut_bytes }), mark);
       cuts += 1;
     }
   }
-  assert.equal(cuts, 14 * STREAMS.length);
+  assert.equal(cuts, Math.ceil(14 / CUT_STEP) * STREAMS.length);
 });
 
 test('nothing that was planted is in a file, in the log or in the metrics of the service', async () => {

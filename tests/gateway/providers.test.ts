@@ -6,7 +6,7 @@ import { startProvider } from '../support/provider/provider.ts';
 import { freePort, type TestService } from '../support/service.ts';
 import { missingFor, openClients } from './clients.ts';
 import { startGateway } from './gateway.ts';
-import { LANES } from './lanes.ts';
+import { SAMPLE_LANES } from './lanes.ts';
 import { KEY } from './runs.ts';
 import { type Scenario, step, TEXT } from './scenarios.ts';
 import { runTable } from './stage.ts';
@@ -83,7 +83,7 @@ test('whichever provider fails, the SDK sees an answer', { concurrency: true }, 
     provider: first,
     clients,
     base_url: service!.url,
-    lanes: LANES,
+    lanes: SAMPLE_LANES,
     scenariosOf: () => SCENARIOS,
   });
 });

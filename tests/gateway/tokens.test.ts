@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EMAIL } from './guarded-scenarios.ts';
-import { LANES } from './lanes.ts';
+import { SAMPLE_LANES } from './lanes.ts';
 import { askRaw, rawAskFor, STREAMS, streamedText } from './raw.ts';
 import { type Scenario, step } from './scenarios.ts';
 import { openStage, runTable } from './stage.ts';
@@ -58,7 +58,12 @@ const SCENARIOS: readonly Scenario[] = [
 
 test('values come back in answers and in tool calls, on every lane', { concurrency: true }, async (t) => {
   assert.equal(SCENARIOS.length, 5);
-  await runTable(t, { ...stage, base_url: stage.service().url, lanes: LANES, scenariosOf: () => SCENARIOS });
+  await runTable(t, {
+    ...stage,
+    base_url: stage.service().url,
+    lanes: SAMPLE_LANES,
+    scenariosOf: () => SCENARIOS,
+  });
 });
 
 test('at whichever place a stream cuts a token', async () => {

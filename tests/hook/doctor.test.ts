@@ -16,6 +16,7 @@ import {
   runService,
   writeTestFile,
 } from '../support/doctor.ts';
+import { sampleRows, testNightly } from '../support/nightly.ts';
 
 const service = resolve(import.meta.dirname, '../../service');
 
@@ -301,7 +302,7 @@ const BROKEN: readonly Broken[] = [
   },
 ];
 
-for (const { name, coding_agent, config, entry, document, before, found, says } of BROKEN)
+for (const { name, coding_agent, config, entry, document, before, found, says } of sampleRows(BROKEN, 4))
   test(`it reports ${name}`, async () => {
     const machine = createMachine(config);
     const file = installHooks(machine, {
@@ -422,23 +423,27 @@ test('a command that setup did not write is reported and never run', async () =>
   for (const { next } of refused) assert.match(next ?? '', /customshouse setup/);
 });
 
-test('hooks of setup block for every agent, and are not run after setup removed them', async () => {
-  const machine = createMachine();
-  for (const { name } of codingAgents) {
-    const set_up = await runService(machine, ['setup', name, '--yes']);
-    assert.equal(set_up.code, 0, set_up.stderr);
-  }
-  const { checks, tried_count, blocking_count } = await diagnose(machine);
-  assert.deepEqual(
-    checks.filter(({ name, status }) => status === 'fail' && name.startsWith('hook.')),
-    [],
-  );
-  // Copilot ignores decisions on prompts, and Codex skips hooks until a person trusts them.
-  assert.deepEqual([tried_count, blocking_count], [23, 18]);
-  for (const { name } of codingAgents)
-    assert.equal((await runService(machine, ['setup', name, '--uninstall', '--yes'])).code, 0);
-  assert.deepEqual(listComplaints(await diagnose(machine)), ['fail coding_agent.installed']);
-});
+testNightly(
+  'hooks of setup block for every agent, and are not run after setup removed them',
+  {},
+  async () => {
+    const machine = createMachine();
+    for (const { name } of codingAgents) {
+      const set_up = await runService(machine, ['setup', name, '--yes']);
+      assert.equal(set_up.code, 0, set_up.stderr);
+    }
+    const { checks, tried_count, blocking_count } = await diagnose(machine);
+    assert.deepEqual(
+      checks.filter(({ name, status }) => status === 'fail' && name.startsWith('hook.')),
+      [],
+    );
+    // Copilot ignores decisions on prompts, and Codex skips hooks until a person trusts them.
+    assert.deepEqual([tried_count, blocking_count], [23, 18]);
+    for (const { name } of codingAgents)
+      assert.equal((await runService(machine, ['setup', name, '--uninstall', '--yes'])).code, 0);
+    assert.deepEqual(listComplaints(await diagnose(machine)), ['fail coding_agent.installed']);
+  },
+);
 
 test('an owner of the state folder that does not answer is reported without a wait', async () => {
   const machine = createMachine();

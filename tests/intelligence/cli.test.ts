@@ -31,6 +31,7 @@ import {
   TRAVERSALS,
 } from '../support/model-server/answers.ts';
 import { MODEL, type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
+import { sampleRows } from '../support/nightly.ts';
 
 /** Concatenated, so that no secret scanner of repositories reports it. */
 const SECRET = ['sk-', 'ABCDEF1234567890abcd'].join('');
@@ -221,7 +222,8 @@ test('hostile answers change nothing on the disk', () =>
   withProject(async ({ run, model, cwd }) => {
     const before = snapshot(cwd);
     let refused = 0;
-    for (const path of TRAVERSALS.slice(0, 8)) {
+    const paths = sampleRows(TRAVERSALS.slice(0, 8), 3);
+    for (const path of paths) {
       model.answerWith(buildTraversal(path));
       const { code, stderr } = await run('intelligence', 'recommend', '--apply', '--yes');
       assert.equal(code, 1, path);
@@ -230,7 +232,7 @@ test('hostile answers change nothing on the disk', () =>
     }
     model.answerWith(RECOMMEND_MALFORMED);
     assert.equal((await run('intelligence', 'recommend', '--apply', '--yes')).code, 1);
-    assert.equal(refused, 8);
+    assert.equal(refused, paths.length);
     assert.deepEqual(snapshot(cwd), before);
     assert.ok(!existsSync(join(cwd, STAGED)), 'nothing is staged');
     model.answerWith(`${RECOMMEND_GOOD}\n\u001b[2J\u202egnihtemos\nEffect on the policy\n  none`);

@@ -1,4 +1,4 @@
-/** The advisory layer over HTTP: a real service with two workers, and a model server on loopback. */
+/** The advisory layer over HTTP: a real service, and a model server on loopback. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '../support/model-server/model-server.ts';
+import { is_nightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** Concatenated, so that no secret scanner of repositories reports it. */
@@ -33,6 +34,10 @@ for (const provider of PROVIDERS) {
     let service: TestService;
     let ask: ApiClient;
     let event_id = '';
+    /** Declares a test for one back end, because it depends on none; the nightly round runs it for each. */
+    const testOnce = (name: string, work: () => Promise<void>): void => {
+      if (is_nightly || provider === PROVIDERS[0]) void test(name, work);
+    };
     before(async () => {
       model = await startModelServer(null, [INCIDENT_GOOD], provider === 'local' ? {} : { key: MODEL_KEY });
       service = await startTestService({
@@ -129,7 +134,7 @@ for (const provider of PROVIDERS) {
       assert.ok(!body.summary.includes('The user wants me to classify'));
     });
 
-    test('recommendations are compiled, linted and replayed', async () => {
+    testOnce('recommendations are compiled, linted and replayed', async () => {
       model.answerWith(RECOMMEND_GOOD);
       const { status, body } = await ask('/v1/intelligence/recommend', { body: { since: '7d' } });
       assert.equal(status, 200, JSON.stringify(body));
@@ -141,7 +146,7 @@ for (const provider of PROVIDERS) {
       assert.ok(body.metadata.total_events >= 1);
     });
 
-    test('a proposal that weakens the policy says what it would allow', async () => {
+    testOnce('a proposal that weakens the policy says what it would allow', async () => {
       model.answerWith(RECOMMEND_WEAKENING);
       const { status, body } = await ask('/v1/intelligence/recommend', { body: {} });
       assert.equal(status, 200, JSON.stringify(body));
@@ -151,7 +156,7 @@ for (const provider of PROVIDERS) {
       assert.ok(together.replay.less_strict >= 1, 'the recorded block would be allowed');
     });
 
-    test('an answer that does not compile is sent back once, and is an error after that', async () => {
+    testOnce('an answer that does not compile is sent back once, and is an error after that', async () => {
       const before = model.questions.length;
       model.answerWith(RECOMMEND_MALFORMED, RECOMMEND_GOOD);
       const mended = await ask('/v1/intelligence/recommend', { body: {} });
@@ -169,7 +174,7 @@ for (const provider of PROVIDERS) {
       assert.equal(model.questions.length - before, 4);
     });
 
-    test('the other advisors answer', async () => {
+    testOnce('the other advisors answer', async () => {
       model.answerWith(COMPLIANCE_GOOD);
       const compliance = await ask('/v1/intelligence/compliance', { body: { framework: 'HiPaA' } });
       assert.equal(compliance.status, 200, JSON.stringify(compliance.body));
@@ -204,7 +209,7 @@ for (const provider of PROVIDERS) {
       assert.match(model.questions.at(-1)!.prompt, /service_langchain\.py/);
     });
 
-    test('wrong input is refused, and an unknown event is 404', async () => {
+    testOnce('wrong input is refused, and an unknown event is 404', async () => {
       const rows: readonly [string, object, number, string][] = [
         ['explain', { event_id: 'evt_000000000000000000000000' }, 404, 'not_found'],
         ['explain', {}, 400, 'invalid_request'],

@@ -11,7 +11,10 @@ let former: SessionServer;
 let service: TestService;
 before(async () => {
   former = await startSessionServer({ tools: [tool('do')] });
-  service = await startTestService({ config: { mcp: { servers: [{ name: 'former', url: former.url }] } } });
+  service = await startTestService({
+    workers: 2,
+    config: { mcp: { servers: [{ name: 'former', url: former.url }] } },
+  });
 });
 after(async () => {
   await service?.stop();

@@ -86,6 +86,7 @@ before(async () => {
     ...[...rude].map(([name, { url }]) => ({ name, url, timeout_ms: 1_500, response_bytes_max: 100_000 })),
   ];
   service = await startTestService({
+    workers: WORKERS,
     config: {
       mcp: { servers },
       policies: [

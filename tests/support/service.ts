@@ -12,6 +12,8 @@ import { TRUSTS_TEST_PLUGINS } from './checkout.ts';
 
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
+/** Each further worker takes a second of processor time at a start, so that only tests of several workers name two. */
+const WORKERS = process.env.NIGHTLY === undefined ? 1 : 2;
 
 export interface TestServiceOptions {
   /**
@@ -23,7 +25,7 @@ export interface TestServiceOptions {
   readonly files?: Readonly<Record<string, string>> | undefined;
   /** Variables in addition to a small environment; no variables of the test are passed on. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Default 2. */
+  /** Default 1, and 2 in the nightly round. */
   readonly workers?: number | undefined;
   /** The folder of an earlier service, to start with its state. Files that are given here are overwritten. */
   readonly dir?: string | undefined;
@@ -116,7 +118,7 @@ function writeFiles(dir: string, port: number, options: TestServiceOptions): voi
     writeFileSync(file, given as string);
     return;
   }
-  const server = { port, workers: options.workers ?? 2, ...(record.server as object | undefined) };
+  const server = { port, workers: options.workers ?? WORKERS, ...(record.server as object | undefined) };
   // Another process may have taken the port of an earlier start.
   if (options.config === undefined)
     Object.assign(server, { port, workers: options.workers ?? server.workers });

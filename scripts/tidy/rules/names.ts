@@ -1,7 +1,7 @@
 import type { Remark, TidyRule } from '../rule.ts';
 
 const BANNED = /^(utils?|helpers?|manager|handlers?|common|misc|data|info|process|shared|lib)$/;
-const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|fresh|long|bench|config|d))*\.ts$/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|fresh|long|nightly|bench|config|d))*\.ts$/;
 
 export const names: TidyRule = {
   name: 'names',
@@ -31,6 +31,7 @@ export const names: TidyRule = {
       'src/runtime/policy-store.ts': 'export class PolicyError extends Error {}',
       'tests/a.fresh.test.ts': '',
       'src/runtime/a.long.test.ts': '',
+      'tests/a.nightly.test.ts': '',
     },
   ],
 };

@@ -13,7 +13,7 @@ import { type Baseline, baselines, treeOf } from './baselines.ts';
 import { DANGER, getMutant, getRandom, SECRET } from './mutate.ts';
 import { plainSight } from './plain-client.ts';
 
-const COUNT = Number(process.env.MUTATIONS ?? 400);
+const COUNT = Number(process.env.MUTATIONS ?? 200);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
 const skip = missingFor('openai') ?? false;
 

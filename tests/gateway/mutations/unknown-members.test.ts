@@ -9,7 +9,7 @@ import { openAnswerHarness } from '../../../src/gateways/llm/testing/answer-harn
 import { type Baseline, baselines, type Tree } from './baselines.ts';
 import { getRandom, SECRET, UNKNOWN } from './mutate.ts';
 
-const COUNT = Number(process.env.MUTATIONS ?? 200);
+const COUNT = Number(process.env.MUTATIONS ?? 100);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
 const POLICY = buildTestPolicy();
 const streams = baselines.filter(({ is_stream }) => is_stream);
