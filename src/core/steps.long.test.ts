@@ -20,7 +20,7 @@ const { countSteps, getStepsTaken, STEP_LIMITS } = await import('./steps.ts');
 const UNITS = 8192;
 /** The number of cases of each reader; `READER_CASES=all` tries every construct and every pair. */
 const CASES =
-  process.env.READER_CASES === 'all' ? Number.POSITIVE_INFINITY : Number(process.env.READER_CASES ?? 16);
+  process.env.READER_CASES === 'all' ? Number.POSITIVE_INFINITY : Number(process.env.READER_CASES ?? 8);
 /** Costs below it are those of a first call. */
 const NOISE = 40_000;
 /** The most blocks for each step. V8 takes 1 to 2 ns for a block, and a step is 5 ns. */

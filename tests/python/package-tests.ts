@@ -1,4 +1,4 @@
-/** Runs the tests of the Python package, in front of a service where a person decides on refunds. */
+/** Runs the tests of the Python package, in front of a service where refunds need an approver. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

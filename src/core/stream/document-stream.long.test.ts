@@ -8,7 +8,7 @@ import { openStream } from './stream.ts';
 import { cutText, findRunDifference, judgeWhole, MASKING, runStream, splitUnits } from './testing/pieces.ts';
 
 const SEED = Number(process.env.DOCUMENTS_SEED ?? 11);
-const RUNS = Number(process.env.DOCUMENTS ?? (process.env.NIGHTLY === undefined ? 20 : 60));
+const RUNS = Number(process.env.DOCUMENTS ?? (process.env.NIGHTLY === undefined ? 8 : 60));
 
 /** Secrets and personal data, each without a character that JSON escapes. */
 const SECRETS: readonly string[] = [

@@ -76,7 +76,7 @@ const sentence = fc
 const mixed = fc.array(sentence, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 });
 
-const MIXED_TEXTS = process.env.NIGHTLY === undefined ? 100 : 400;
+const MIXED_TEXTS = process.env.NIGHTLY === undefined ? 40 : 400;
 
 test('mixed texts have the same verdict, however they are cut', () => {
   let found = 0;

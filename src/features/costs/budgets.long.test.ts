@@ -437,7 +437,7 @@ withStores('budgets', (law) => {
   });
 
   law(
-    'eight processes spend what there is between them, and not a millionth more',
+    'several processes spend what there is between them, and not a millionth more',
     async ({ settings, store }) => {
       const work = new URL('testing/spend-racer.ts', import.meta.url);
       const budgets = [

@@ -17,7 +17,7 @@ import {
 import { VERIFIER_FILE } from './verify-pack.ts';
 
 const run = promisify(execFile);
-const COUNT = Number(process.env.MUTATIONS ?? 200);
+const COUNT = Number(process.env.MUTATIONS ?? 100);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
 
 /** Returns whole numbers below a bound (mulberry32). */

@@ -23,7 +23,7 @@ import {
 import type { McpServerSettings } from './transports.ts';
 import { openConfiguredServer } from './upstream-server.ts';
 
-const COUNT = Number(process.env.MUTATIONS ?? 500);
+const COUNT = Number(process.env.MUTATIONS ?? 250);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
 const MARKER = ['AKIA', 'Z7QXR2LMNB4TVWYC'].join('');
 

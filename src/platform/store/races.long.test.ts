@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { migrations, withLawTables } from './testing/law-tables.ts';
-import { runRace } from './testing/races.ts';
+import { RACERS, runRace } from './testing/races.ts';
 import { withStores } from './testing/stores.ts';
 
 const ROWS = process.env.NIGHTLY === undefined ? 300 : 1_000;
 
 withStores(
-  'the store under 8 processes',
+  'the store under several processes',
   (law) => {
     law('rows that all claim at once have one owner each', async ({ store, settings }) => {
       const ids = Array.from({ length: ROWS }, (_, at) => at);
@@ -19,7 +19,7 @@ withStores(
         work: new URL('./testing/claim-rows.ts', import.meta.url),
         input: ids,
       });
-      assert.equal(won.length, 8);
+      assert.equal(won.length, RACERS);
       assert.deepEqual(
         won.flat().sort((a, b) => a - b),
         ids,

@@ -17,7 +17,7 @@ import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
 
-const RUNS = process.env.NIGHTLY === undefined ? 50 : 200;
+const RUNS = process.env.NIGHTLY === undefined ? 25 : 200;
 
 function recordDecision(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
   const verdict = judge(crossing, policy, null, celEvaluator);

@@ -53,7 +53,7 @@ git add build && git commit -m "Build the site" || echo 'nothing to commit'
 curl -fsS https://example.test/health | jq -r .status > build/status.txt
 `;
 
-const RUNS = process.env.NIGHTLY === undefined ? 30 : 100;
+const RUNS = process.env.NIGHTLY === undefined ? 12 : 100;
 
 function repeatPiece(piece: string, units: number): string {
   return piece.repeat(Math.ceil(units / piece.length)).slice(0, units);

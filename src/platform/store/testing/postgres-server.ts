@@ -13,8 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface PostgresServer {
   /** The URL of the server's database `postgres`, which serves to create others. */
   readonly url: string;
-  /** Creates an empty database and returns its URL. */
-  readonly makeDatabase: () => Promise<string>;
+  /** Creates a database, empty or as a copy of another one that has no connection, and returns its URL. */
+  readonly makeDatabase: (copied_url?: string) => Promise<string>;
   /** Runs a statement as the administrator, in the database `postgres` or in that of a URL. */
   readonly run: (statement: string, url?: string) => Promise<void>;
   /** Stops the server while clients are connected, as an administrator would. It can be started again. */
@@ -101,12 +101,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return {
     url: url('postgres'),
     run: (statement, at = url('postgres')) => withClient(at, statement),
-    makeDatabase: async () => {
+    makeDatabase: async (copied_url) => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
       // A linguistic collation, unlike SQLite's: code that relies on byte order fails here.
       const sorting = "locale_provider icu icu_locale 'en-US' template template0";
-      await withClient(url('postgres'), `create database ${name} ${sorting}`);
+      const how = copied_url === undefined ? sorting : `template ${new URL(copied_url).pathname.slice(1)}`;
+      await withClient(url('postgres'), `create database ${name} ${how}`);
       return url(name);
     },
     start,

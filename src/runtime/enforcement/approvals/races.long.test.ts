@@ -32,7 +32,7 @@ type Contest = { readonly was_contested: boolean; readonly shares: string };
 async function runContest(store: LawStore, settings: StoreSettings, attempt: number): Promise<Contest> {
   const requests = await askForAll(store, attempt);
   const work = new URL('./testing/decide-racer.ts', import.meta.url);
-  const done = await runRace<Done, Requests>({ settings, work, input: requests });
+  const done = await runRace<Done, Requests>({ settings, work, input: requests, processes: 8 });
   assert.equal(done.length, 8);
 
   const all = (way: (typeof WAYS)[number] | 'consumed') => done.flatMap((each) => each[way]);

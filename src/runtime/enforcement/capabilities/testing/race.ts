@@ -1,4 +1,4 @@
-import type { Racer } from '../../../../platform/store/testing/races.ts';
+import { RACERS, type Racer } from '../../../../platform/store/testing/races.ts';
 import { openCapabilities } from '../capabilities.ts';
 import { createCapabilityParts } from './parts.ts';
 
@@ -31,7 +31,7 @@ export default async function raceUses({ store, number, input }: Racer<RaceInput
   const capabilities = openCapabilities(createCapabilityParts(store).parts);
   const uses: TokenUse[] = [];
   const revoked: Outcome['revoked'][number][] = [];
-  const from = Math.floor((number * input.tokens.length) / 8);
+  const from = Math.floor((number * input.tokens.length) / RACERS);
   const tokens = [...input.tokens.slice(from), ...input.tokens.slice(0, from)];
   for (const { token, token_id } of tokens) {
     if (number % 2 === 1) {
