@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import scanPath from '../../tests/support/scan-path/scan-path.json' with { type: 'json' };
 import { getProgram } from '../tidy/layers.ts';
+import { listLazyImports } from '../tidy/rules/lazy-borders.ts';
 import { readTree } from '../tidy/tree.ts';
 import budget from './budget.json' with { type: 'json' };
 import { countLines, countMatches, groupFolder, listFeatureUses } from './figures.ts';
@@ -21,6 +22,7 @@ print(
   'dynamic imports',
   program.flatMap(({ imports }) => imports.filter(({ is_dynamic }) => is_dynamic)).length,
 );
+print('  at the borders of features, of their own modules', listLazyImports(program).length);
 print('functions from socket to judge', scanPath.length);
 
 const uses = listFeatureUses(program);

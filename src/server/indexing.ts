@@ -3,9 +3,14 @@ import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/throttle.ts';
 import type { ArrivalNotifier, IndexWatcher } from '../runtime/audit/arrivals.ts';
+import { openArrivalNotifier } from '../runtime/audit/arrivals.ts';
 import type { AuditIndex } from '../runtime/audit/audit-index.ts';
+import { openIndex } from '../runtime/audit/audit-index.ts';
 import type { Journal } from '../runtime/audit/index.ts';
+import { openIndexer } from '../runtime/audit/indexer.ts';
 import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
+import { findShortenedChains } from '../runtime/audit/shortened-chains.ts';
+import { drainSpool } from '../runtime/audit/spool.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
 import type { StateWatch } from './state-watch.ts';
 
@@ -122,7 +127,6 @@ async function drainAndInspect({
   readonly journal: Journal;
   readonly state_watch?: StateWatch;
 }): Promise<void> {
-  const { drainSpool } = await import('../runtime/audit/spool.ts');
   const { refused } = await drainSpool({ dir, journal });
   await state_watch?.inspect(refused.map((name) => `journal/spool/${name}`));
 }
@@ -218,11 +222,6 @@ async function openAll(
   options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
   begin: Throttle['begin'],
 ): Promise<OpenIndex> {
-  const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
-    import('../runtime/audit/audit-index.ts'),
-    import('../runtime/audit/indexer.ts'),
-    import('../runtime/audit/arrivals.ts'),
-  ]);
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
   const arrivals = await openArrivalNotifier(index, options.watch);
@@ -238,7 +237,6 @@ function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log 
   let is_compared = false;
   return async (index: AuditIndex): Promise<void> => {
     if (is_compared) return;
-    const { findShortenedChains } = await import('../runtime/audit/shortened-chains.ts');
     for (const chain of await findShortenedChains(index, journal_dir)) log.warn(SHORTENED, { ...chain });
     is_compared = true;
   };

@@ -8,12 +8,16 @@ import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
+import { hasAdministrator } from '../runtime/accounts/user-records.ts';
 import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
+import { followIndex } from '../runtime/audit/events/follow-index.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { createOrder } from '../runtime/audit/order.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { resolveRealPath } from '../runtime/config/real-file.ts';
+import { followAgentBlocks, mirrorAgentBlocks } from '../runtime/enforcement/agent-blocks/agent-blocks.ts';
+import { countPendingApprovals } from '../runtime/enforcement/approvals/pending.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
@@ -23,6 +27,7 @@ import type { SecretReading } from '../runtime/secrets/references.ts';
 import { openApiKeyExchange } from './api-key-exchange.ts';
 import { type Closeable, openBackgroundWork } from './background-work.ts';
 import { openContentSocket } from './content-socket.ts';
+import { eraseFromService } from './erase-actions.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
@@ -236,7 +241,6 @@ async function prepareFirstSignIn(
   ports: OpenRuntime['ports'],
 ): Promise<FirstSignIn> {
   if (!is_terminal) {
-    const { hasAdministrator } = await import('../runtime/accounts/user-records.ts');
     return (await hasAdministrator((await store()).db)) ? null : { link: null };
   }
   const [{ createFirstLink }, { readAccountSettings }] = await Promise.all([
@@ -286,7 +290,6 @@ function openParentMetrics(
 ): Metrics {
   const pending = async (): Promise<number | null> => {
     if (deferred.store === null) return null;
-    const { countPendingApprovals } = await import('../runtime/enforcement/approvals/pending.ts');
     return countPendingApprovals(deferred.store, Date.now());
   };
   const listMore = async () => (deferred.store === null ? [] : alerts.list(deferred.store));
@@ -298,9 +301,6 @@ function openParentMetrics(
  * keeps the copy current.
  */
 async function followBlocks(config: Config, store: Store, log: Log) {
-  const { followAgentBlocks, mirrorAgentBlocks } = await import(
-    '../runtime/enforcement/agent-blocks/agent-blocks.ts'
-  );
   const failed = (fault: unknown): void =>
     log.error(
       'the list of blocked agents could not be read from the store, and stays as it was',
@@ -340,12 +340,7 @@ function buildCoordinator(
     reload: ({ id }) => reload(id),
     activateKeys,
     syncIndex: async () => deferred.indexing?.sync(),
-    eraseActions: async (erasure) =>
-      (await import('./erase-actions.ts')).eraseFromService(erasure, {
-        config,
-        ...deferred,
-        workers: workers(),
-      }),
+    eraseActions: (erasure) => eraseFromService(erasure, { config, ...deferred, workers: workers() }),
     events: null,
   };
 }
@@ -473,7 +468,6 @@ function getIndex({ indexing }: DeferredParts): (() => Promise<AuditIndex>) | nu
 function getFollow({ feed, indexing }: DeferredParts): FollowAuditLog | null {
   if (indexing === null) return null;
   return async (follow_request, signal) => {
-    const { followIndex } = await import('../runtime/audit/events/follow-index.ts');
     const { index } = await indexing.open();
     return followIndex(follow_request, { index, sync: indexing.sync, watch: feed.watch }, signal);
   };

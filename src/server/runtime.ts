@@ -40,6 +40,9 @@ import {
 } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import { buildComplianceFindings } from './compliance-findings.ts';
+import { openDriverStates } from './driver-states.ts';
+import { buildReportFiles } from './report-files.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openForeignEntries } from './state-entries.ts';
@@ -170,13 +173,10 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 }
 
-/** Loaded on demand, because operators need reports seldom. */
 function buildReports(runtime: () => Runtime): Pick<Runtime, 'buildReportFiles' | 'findComplianceGaps'> {
   return {
-    buildReportFiles: async (request) =>
-      (await import('./report-files.ts')).buildReportFiles(request, runtime()),
-    findComplianceGaps: async (request) =>
-      (await import('./compliance-findings.ts')).buildComplianceFindings(request, runtime()),
+    buildReportFiles: (request) => buildReportFiles(request, runtime()),
+    findComplianceGaps: (request) => buildComplianceFindings(request, runtime()),
   };
 }
 
@@ -427,17 +427,14 @@ function createLazyMemory(
   }).open;
 }
 
-/** The checks of drivers are loaded with the first operator who asks. */
+/** The checks of drivers open with the first operator who asks. */
 function buildStatusOperations(
   parts: RuntimeParts,
   secrets: Runtime['secrets'],
   alerts: Runtime['alerts'],
 ): Pick<Runtime, 'drivers' | 'foreignEntries' | 'processes'> {
   const { coordinator, log, config, now_ms } = parts;
-  const drivers = createLazyValue(async () => {
-    const { openDriverStates } = await import('./driver-states.ts');
-    return openDriverStates({ ...parts, secrets, alerts });
-  });
+  const drivers = createLazyValue(async () => openDriverStates({ ...parts, secrets, alerts }));
   return {
     drivers: async () => (await drivers.open())(),
     foreignEntries: openForeignEntries(config.state_dir, now_ms),

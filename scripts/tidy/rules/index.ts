@@ -5,6 +5,7 @@ import { cycles } from './cycles.ts';
 import { docstrings } from './docstrings.ts';
 import { duplicateExports } from './duplicate-exports.ts';
 import { layers } from './layers.ts';
+import { lazyBorders } from './lazy-borders.ts';
 import { leftovers } from './leftovers.ts';
 import { lightStart } from './light-start.ts';
 import { listsAndFiles } from './lists.ts';
@@ -20,6 +21,7 @@ export const rules: readonly TidyRule[] = [
   corePurity,
   docstrings,
   duplicateExports,
+  lazyBorders,
   leftovers,
   lightStart,
   listsAndFiles,

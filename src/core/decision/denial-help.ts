@@ -1,4 +1,4 @@
-import { describeCommandRule } from '../detect/commands/explain-rule.ts';
+import { describeCommandRuleOnDemand } from '../detect/lazy.ts';
 import { covers, isCoveredBy } from '../tags.ts';
 import type { JudgedFinding, Rule, Tag, Verdict } from '../types/index.ts';
 import { SEVERITIES } from '../types/index.ts';
@@ -62,7 +62,8 @@ const KINDS: readonly (readonly [tag: Tag, what: string, instead: string])[] = [
 ];
 
 function describeFinding({ rule_id, tags }: JudgedFinding): string {
-  const command = describeCommandRule(rule_id);
+  const is_command = tags.some((tag) => covers('dangerous', tag));
+  const command = is_command ? describeCommandRuleOnDemand(rule_id) : null;
   if (command !== null) return command;
   const [, what, instead] = KINDS.find(([tag]) => tags.some((each) => covers(tag, each))) ?? [
     '',

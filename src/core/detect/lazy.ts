@@ -6,6 +6,7 @@
 
 import type { ToolCall } from '../types/crossing.ts';
 import type { Crossing, CustomPattern, Detection, ScanLimits, Tag } from '../types/index.ts';
+import { describeCommandRule } from './commands/explain-rule.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { commandTextDetectors, findSevereRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
@@ -34,6 +35,11 @@ export function listCommandDetectorsOnDemand(): readonly Detector[] {
 /** See commands/in-text.ts. */
 export function findSevereRulesOnDemand(value: string): readonly CommandRule[] {
   return findSevereRules(value);
+}
+
+/** See commands/explain-rule.ts. */
+export function describeCommandRuleOnDemand(rule_id: string): string | null {
+  return describeCommandRule(rule_id);
 }
 
 /** See facts/facts.ts. */

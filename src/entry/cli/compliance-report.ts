@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandFailure, EXIT } from './command-failure.ts';
+import { findChromium, printPdf } from './print-pdf.ts';
 import { runSelectedOperation } from './run-operation.ts';
 import { printNotice, type Terminal } from './terminal.ts';
 
@@ -44,7 +45,6 @@ export async function writeComplianceReport(
 
 /** Prints a PDF with Chromium. Without one, or if it fails, writes the HTML next to the named file and says so. */
 async function writePdf(html: string, output: string, terminal: Terminal): Promise<void> {
-  const { findChromium, printPdf } = await import('./print-pdf.ts');
   const browser = await findChromium(terminal.env);
   const target = resolve(terminal.cwd, output);
   const is_printed =

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { getPackageVersion } from '../../platform/version.ts';
 import { type CommandFailure, EXIT, type ExitCode } from './command-failure.ts';
 import { type CommandEntry, commands } from './commands/index.ts';
+import { convertExpectedFailure } from './convert-failure.ts';
 import { DERIVED_GROUPS } from './derived-groups.ts';
 import {
   escapeControls,
@@ -150,7 +151,6 @@ async function reportFailure(error: unknown, terminal: Terminal, as_json: boolea
     if (as_json) printJson(terminal, buildUsageError(error));
     return EXIT.usage;
   }
-  const { convertExpectedFailure } = await import('./convert-failure.ts');
   const failure = convertExpectedFailure(error);
   const red = paintError(terminal, 'red', 'error:');
   if (failure === null) {

@@ -7,6 +7,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { addConsole, redirectToConsole } from './console.ts';
 import { addGuide } from './guide.ts';
+import { buildOpenApiDocument } from './openapi.ts';
 
 /** A file of a page, and its location: next to the published program, otherwise in the package that it comes from. */
 interface Asset {
@@ -114,10 +115,7 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
     request.headers.accept?.includes('text/html') === true ? redirectToConsole(request, reply) : LINKS,
   );
   app.get('/openapi.json', async (_request, reply) => {
-    if (description === null) {
-      const { buildOpenApiDocument } = await import('./openapi.ts');
-      description = JSON.stringify(buildOpenApiDocument(served, runtime.version));
-    }
+    description ??= JSON.stringify(buildOpenApiDocument(served, runtime.version));
     return reply.header('content-type', 'application/json; charset=utf-8').send(description);
   });
   app.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));

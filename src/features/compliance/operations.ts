@@ -3,7 +3,10 @@ import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { textSchema } from '../../operations/schema-parts.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
+import { loadFramework } from './frameworks.ts';
+import { renderComplianceReport } from './render.ts';
 import { reportProperties } from './report-schema.ts';
+import { runSelfTest } from './verify/run-self-test.ts';
 import { resolveReportWindow } from './window.ts';
 
 const time = { ...name, maxLength: 40 } as const;
@@ -49,11 +52,7 @@ export const complianceReport = defineOperation({
   async run(input, context) {
     const framework = requireFramework(input.framework);
     const window = resolveReportWindow(input, context);
-    const [{ buildComplianceReport }, { renderComplianceReport }, { loadFramework }] = await Promise.all([
-      import('./report.ts'),
-      import('./render.ts'),
-      import('./frameworks.ts'),
-    ]);
+    const { buildComplianceReport } = await import('./report.ts');
     const report = await buildComplianceReport(
       { ...window, framework: loadFramework(framework) },
       context.runtime,
@@ -139,10 +138,6 @@ export const complianceVerify = defineOperation({
   refusals: ['invalid_request'],
   async run(input, context) {
     const frameworks = input.framework === undefined ? FRAMEWORK_IDS : [requireFramework(input.framework)];
-    const [{ runSelfTest }, { loadFramework }] = await Promise.all([
-      import('./verify/run-self-test.ts'),
-      import('./frameworks.ts'),
-    ]);
     const tenant_id = dropBlankName(input.tenant_id) ?? 'default';
     return (await runSelfTest(frameworks.map(loadFramework), tenant_id, context)) as never;
   },

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { nullableTextSchema } from '../../operations/schema-parts.ts';
@@ -8,6 +8,8 @@ import { AuditFilterError } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { ReportFile } from './build-pack.ts';
 import { parsePackWindow } from './pack-window.ts';
+import { createTaskId, startTask } from './start-task.ts';
+import { listTasks, packPath, pruneTasks, readTask, requestCancel } from './task-files.ts';
 import type { EvidenceTask, TaskKind, TaskRequest } from './task-types.ts';
 import { TASK_KINDS, TASK_STATES } from './task-types.ts';
 import type { EvidenceWindow } from './types.ts';
@@ -162,7 +164,6 @@ export const auditTasks = defineOperation({
   example: {},
   answer: { tasks: [] },
   async run(_input, context) {
-    const { listTasks } = await import('./task-files.ts');
     const tasks = listTasks(context.runtime.limits.state_dir).filter((task) => maySee(task, context));
     return { tasks: tasks.map(describeTask) };
   },
@@ -197,7 +198,6 @@ export const auditTaskCancel = defineOperation({
   refusals: ['not_found'],
   async run({ task_id }, context) {
     const task = await requireTask(task_id, context);
-    const { requestCancel } = await import('./task-files.ts');
     if (task.state === 'running') requestCancel(context.runtime.limits.state_dir, task_id);
     return describeTask(task);
   },
@@ -217,11 +217,9 @@ export const evidencePackDownload = defineOperation({
   refusals: ['not_found'],
   async run({ task_id }, context) {
     const task = await requireTask(task_id, context);
-    const { packPath } = await import('./task-files.ts');
     const path = packPath(context.runtime.limits.state_dir, task_id);
     if (task.pack === null || !existsSync(path))
       throw new Refusal('not_found', 'This task has no evidence pack. Make a new one.');
-    const { createReadStream } = await import('node:fs');
     // The transport streams it; the answer is not held in memory.
     return createReadStream(path) as unknown as string;
   },
@@ -242,7 +240,6 @@ function maySee({ tenant_id }: EvidenceTask, { caller: { tenants } }: Context): 
 }
 
 async function requireTask(task_id: string, context: Context): Promise<EvidenceTask> {
-  const { readTask } = await import('./task-files.ts');
   const task = readTask(context.runtime.limits.state_dir, task_id);
   if (task !== null && maySee(task, context)) return task;
   throw new Refusal('not_found', 'There is no task with this ID on this node. Tasks are kept for a day.');
@@ -262,10 +259,6 @@ async function beginTask(
   requireJournal(context);
   const { runtime, caller } = context;
   const { state_dir } = runtime.limits;
-  const [{ createTaskId, startTask }, { pruneTasks }] = await Promise.all([
-    import('./start-task.ts'),
-    import('./task-files.ts'),
-  ]);
   const created_ms = Date.now();
   const task_id = createTaskId(created_ms);
   pruneTasks(state_dir, created_ms);

@@ -24,6 +24,7 @@ import { type ActorContext, buildTextCrossing } from '../../runtime/enforcement/
 import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/failure.ts';
 import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
+import { forwardModelCall } from './forward-model.ts';
 import { rebuildUrl, splitUrl } from './forwarded-url.ts';
 import type { ForwardDestination, Forwarder, ForwardResponse } from './forwarder.ts';
 
@@ -187,7 +188,6 @@ async function callModel(
   if (reply.fault === true) return { ...reply, ...nothing };
   if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
   const shown = changed === null ? bare : applyChange(changed, bare);
-  const { forwardModelCall } = await import('./forward-model.ts');
   const { answered, ...answer } = await forwardModelCall(
     {
       route,

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { StoreFailure } from './failure.ts';
+import { applyMigrations, checkMigrations } from './migrate.ts';
 import type { Migrations } from './migrations.ts';
 import type { StoreSettings } from './settings.ts';
 import type { StoreTables } from './tables.ts';
@@ -46,8 +47,6 @@ export interface StoreOptions {
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { migrate = false, migrations, connect } = options;
-  // Loading the query builder takes longer than the rest of a start.
-  const { applyMigrations, checkMigrations } = await import('./migrate.ts');
   if (migrate) {
     const own = await connect(settings, { create: true, question_ms_max: MIGRATION_MS_MAX });
     await applyMigrations(own, settings.kind, migrations).finally(() => own.destroy());

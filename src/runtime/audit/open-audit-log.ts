@@ -2,8 +2,13 @@ import type { Log } from '../../platform/log.ts';
 import { shareCalls } from '../../platform/queue/share-calls.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
 import type { AuditIndex } from './audit-index.ts';
+import { countEventsBy } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
+import { parseFilter } from './filter.ts';
+import { findEventCallers } from './find-callers.ts';
 import { openLazyIndex } from './lazy-index.ts';
+import { queryIndex } from './query.ts';
+import { listAuditSessions } from './session-list.ts';
 import type { AuditQueries } from './types.ts';
 import { buildWindowQueries } from './window-queries.ts';
 
@@ -51,24 +56,17 @@ export function openAuditLog({
   return {
     offers: {
       async queryAudit(filter) {
-        const [{ parseFilter }, { queryIndex }] = await Promise.all([
-          import('./filter.ts'),
-          import('./query.ts'),
-        ]);
         // Reject an invalid filter before the sync, which is the expensive part.
         if (journal !== null) parseFilter(filter, now_ms());
         return queryIndex(await openSynced(), filter, { now_ms });
       },
       async findEventCallers(event_ids) {
-        const { findEventCallers } = await import('./find-callers.ts');
         return findEventCallers(await openSynced(), event_ids);
       },
       async countEvents(request) {
-        const { countEventsBy } = await import('./event-counts.ts');
         return countEventsBy(await openSynced(), request);
       },
       async listAuditSessions(request) {
-        const { listAuditSessions } = await import('./session-list.ts');
         return listAuditSessions(await openSynced(), request);
       },
       auditWindow: buildWindowQueries(journal_dir, openSynced),

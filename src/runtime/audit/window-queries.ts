@@ -1,4 +1,8 @@
+import { listApprovalHistories } from './approval-histories.ts';
 import type { AuditIndex } from './audit-index.ts';
+import { listChainStates } from './chain-states.ts';
+import { listPolicyIntervals } from './policy-intervals.ts';
+import { countWindowFields } from './window-counts.ts';
 import type { WindowQueries } from './window-types.ts';
 
 /**
@@ -8,19 +12,15 @@ import type { WindowQueries } from './window-types.ts';
 export function buildWindowQueries(journal_dir: string, openIndex: () => Promise<AuditIndex>): WindowQueries {
   return {
     countFields: async (window, fields) => {
-      const { countWindowFields } = await import('./window-counts.ts');
       return countWindowFields(await openIndex(), window, fields);
     },
     listPolicyIntervals: async (window) => {
-      const { listPolicyIntervals } = await import('./policy-intervals.ts');
       return listPolicyIntervals(await openIndex(), window);
     },
     listApprovalHistories: async (window) => {
-      const { listApprovalHistories } = await import('./approval-histories.ts');
       return listApprovalHistories(await openIndex(), window);
     },
     listChainStates: async (until_ms) => {
-      const { listChainStates } = await import('./chain-states.ts');
       return listChainStates(journal_dir, until_ms);
     },
     findOldestEvent: async () => {

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { VerdictReply } from '../../../operations/reply.ts';
@@ -115,7 +116,6 @@ async function readInput(file: string | undefined, terminal: Terminal): Promise<
 }
 
 async function readFile(path: string, as_given: string): Promise<Buffer> {
-  const { createReadStream } = await import('node:fs');
   try {
     return await readBounded(createReadStream(path));
   } catch (error) {

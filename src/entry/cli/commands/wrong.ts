@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
@@ -60,10 +61,7 @@ async function collectCase(
     ...(note !== undefined && { note }),
   })) as DraftedCase;
   const { origin } = await loadCliConfig(terminal, options.config, 'leave');
-  const [{ join }, { writePrivateFile }] = await Promise.all([
-    import('node:path'),
-    import('../../../platform/files/private-file.ts'),
-  ]);
+  const { writePrivateFile } = await import('../../../platform/files/private-file.ts');
   const file = join(origin.base_dir, drafted.file);
   if (!writePrivateFile(file, drafted.text.trimEnd(), 'keep'))
     throw new CommandFailure(EXIT.no, 'conflict', `The event is already collected, in \`${file}\`.`, {
