@@ -23,6 +23,8 @@ export interface EvaluationContext {
   readonly agent_id?: string | null;
   /** Taint tags of the session. Without them, rules on session tags do not match. */
   readonly session_tags?: readonly Tag[];
+  /** The detector of the tags. Without it, rules for particular detectors do not match. */
+  readonly rule_id?: string;
 }
 
 /**
@@ -35,7 +37,7 @@ export function evaluate(
   context: EvaluationContext,
   conditions: ConditionEvaluator | null = null,
 ): Action {
-  const { boundary, phase = null, tenant_id, tool = null, agent_id } = context;
+  const { boundary, phase = null, tenant_id, tool = null, agent_id, rule_id } = context;
   const table = getRuleTable(policy, getEnforcementPoint(boundary, phase), tenant_id);
   const data_tags = context.data_tags.map(normalizeTag);
   const session_tags = (context.session_tags ?? []).map(normalizeTag);
@@ -56,7 +58,7 @@ export function evaluate(
   const monitored: MonitoredRule[] = [];
   let action = findRuleForCrossing(table, rule_context, monitored)?.action ?? null;
   for (const tag of data_tags) {
-    const occurrence = { tag, severity: null };
+    const occurrence = { tag, severity: null, ...(rule_id !== undefined && { rule_id }) };
     const tag_action =
       findRuleForTag(table, occurrence, rule_context, monitored)?.action ?? policy.default_action;
     if (action === null || isStricter(tag_action, action)) action = tag_action;

@@ -94,7 +94,7 @@ export function evaluateFinding(
 ): FindingEvaluation {
   const outcomes: (RuleOutcome & { readonly matched_rule: Rule | null })[] = [];
   for (const tag of finding.tags) {
-    const rule = findRule({ tag, severity: finding.severity });
+    const rule = findRule({ tag, severity: finding.severity, rule_id: finding.rule_id });
     if (rule !== null) outcomes.push({ ...buildRuleOutcome(rule), matched_rule: rule });
     else if (!isFactTag(tag) && finding.allowed_by === undefined)
       outcomes.push({ ...buildDefaultOutcome(tag, policy, location), matched_rule: null });

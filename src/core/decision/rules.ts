@@ -66,6 +66,8 @@ export interface RuleTable {
 export interface TagOccurrence {
   readonly tag: Tag;
   readonly severity: Severity | null;
+  /** The detector of its finding; absent if the tag was only declared. */
+  readonly rule_id?: string;
 }
 
 /** Returns the enforcement point of a crossing. An action without a phase is a request. */
@@ -128,7 +130,7 @@ export function findStrictest<T extends { readonly action: Action }>(candidates:
 }
 
 /** First term of a rule that did not match. */
-export type RuleMismatch = 'tag' | 'severity' | 'tool' | 'agent' | 'session_tags' | 'when';
+export type RuleMismatch = 'tag' | 'severity' | 'detector' | 'tool' | 'agent' | 'session_tags' | 'when';
 
 /** Called for each evaluated rule, in order, with the term that did not match, or `null` if the rule matches. */
 export type RuleObserver = (
@@ -208,11 +210,11 @@ export function findRuleForCrossing(
 /** Returns the rule that decides on a tag, or `null`. */
 export type TagRuleFinder = (occurrence: TagOccurrence) => Rule | null;
 
-/** Caches the rule per tag and severity, because a text can hold thousands of findings with few distinct tags. */
+/** Caches the rule per tag, severity and detector: a text can hold thousands of findings with few distinct ones. */
 export function memoizePerTag(findRule: TagRuleFinder): TagRuleFinder {
   const known = new Map<string, Rule | null>();
   return (occurrence) => {
-    const key = `${occurrence.severity} ${occurrence.tag}`;
+    const key = `${occurrence.severity} ${occurrence.tag} ${occurrence.rule_id}`;
     let rule = known.get(key);
     if (rule === undefined) {
       rule = findRule(occurrence);
@@ -319,8 +321,10 @@ export function isFlowRule({ session_tags, action }: Rule): boolean {
   return session_tags.length > 0 && action !== 'allow';
 }
 
-function findTagMismatch(rule: Rule, { tag, severity }: TagOccurrence): RuleMismatch | null {
+function findTagMismatch(rule: Rule, { tag, severity, rule_id }: TagOccurrence): RuleMismatch | null {
   if (!isCoveredBy(rule.data_tags, tag)) return 'tag';
+  if (rule.rule_ids !== undefined && (rule_id === undefined || !matchesAny(rule.rule_ids, rule_id)))
+    return 'detector';
   // Without a finding the severity is unknown, so the highest is assumed.
   if (rule.severity_min === null || severity === null) return null;
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(rule.severity_min) ? null : 'severity';

@@ -45,6 +45,14 @@ const outsideName = {
   maxLength: 256,
 } as const;
 
+const detectorId = {
+  type: 'string',
+  maxLength: 128,
+  pattern: '^[a-z0-9*][a-z0-9_.*-]*$',
+  'x-expects':
+    'must be the rule ID of a detector, such as `git.push_force`; `*` matches any run of characters',
+} as const;
+
 const outsideNames = { type: 'array', minItems: 1, maxItems: 1_000, items: outsideName } as const;
 
 const duration = {
@@ -119,6 +127,14 @@ const condition = buildClosedSchema(
     severity_min: {
       enum: SEVERITIES,
       description: 'The rule matches findings of this severity and above, and tags that are only declared.',
+    },
+    rule_id: { ...detectorId, description: 'The rule ID of a detector; `*` matches any run of characters.' },
+    rule_ids: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1_000,
+      items: detectorId,
+      description: 'The rule matches findings of these detectors alone: `git.push_force`, `filesystem.*`.',
     },
     session_tags: {
       ...sessionTags,

@@ -6,7 +6,7 @@ import {
   DEFAULT_ALLOW,
   evaluateDeclaredTag,
 } from '../decision/outcomes.ts';
-import { findRuleForTag } from '../decision/rules.ts';
+import { findRuleForTag, type TagOccurrence } from '../decision/rules.ts';
 import { isFactTag } from '../tags.ts';
 import type { Action, Finding, Policy, Severity, Tag } from '../types/index.ts';
 import { buildEvaluationInput, buildRecordContext, getRecordRuleTable } from './evaluate-record.ts';
@@ -120,19 +120,15 @@ function evaluateFindings(record: RecordedDecision, policy: Policy): UndecidedEv
     for (const tag of finding.tags)
       seen.set(`${finding.severity} ${tag} ${finding.source} ${finding.is_whole}`, { tag, finding });
   return [...seen.values()].map(({ tag, finding }) => {
-    const evaluation = evaluateTag(record, policy, tag, finding.severity);
+    const evaluation = evaluateTag(record, policy, { tag, ...finding });
     const origin = isDetected(finding) ? 'found' : 'classified';
     return { ...requirePlace(evaluation, finding), origin };
   });
 }
 
-function evaluateTag(
-  record: RecordedDecision,
-  policy: Policy,
-  tag: Tag,
-  severity: Severity | null,
-): UndecidedEvaluation {
-  const { deciding_rule, entries, truncated } = traceRules(record, policy, { tag, severity });
+function evaluateTag(record: RecordedDecision, policy: Policy, tagged: TagOccurrence): UndecidedEvaluation {
+  const { tag, severity } = tagged;
+  const { deciding_rule, entries, truncated } = traceRules(record, policy, tagged);
   const request = {
     subject: 'tag',
     tag,
@@ -160,7 +156,7 @@ function evaluateDeclaredTags(
     const ruleFor = () => findRuleForTag(table, { tag, severity: null }, circumstances, []);
     const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, selectDetected(masked), null, crossing);
     const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
-    const evaluation = { ...evaluateTag(record, policy, tag, null), origin };
+    const evaluation = { ...evaluateTag(record, policy, { tag, severity: null }), origin };
     return outcome === undefined ? evaluation : { ...evaluation, ...pickResult(outcome) };
   });
 }

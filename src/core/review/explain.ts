@@ -4,7 +4,12 @@ import type { DecisionResult, MonitoredRule, Policy } from '../types/index.ts';
 import { type Counterfactual, findCounterfactual } from './counterfactual.ts';
 import { evaluateRecord, getDecisionResult } from './evaluate-record.ts';
 import { type Evaluation, listEvaluations } from './evaluations.ts';
-import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
+import {
+  lacksDetectors,
+  type RecordedEvent,
+  readRecordedDecision,
+  type UnreadableReason,
+} from './recorded-decision.ts';
 import { listUnevaluatedRules, type UnevaluatedRule } from './rule-trace.ts';
 
 /** Evaluations and counterfactual that explain a decision. */
@@ -30,6 +35,7 @@ export function explainDecision(
 ): Explanation | UnreadableReason {
   const record = readRecordedDecision(event, decided_ms, conditions);
   if (typeof record === 'string') return record;
+  if (lacksDetectors(record, policy)) return 'incomplete';
   const evaluation = evaluateRecord(record, policy);
   const replayed = getDecisionResult(evaluation);
   const { rules, truncated } = listUnevaluatedRules(record, policy);

@@ -13,6 +13,7 @@ import {
   type Finding,
   PHASES,
   type Phase,
+  type Policy,
   SEVERITIES,
   type Severity,
   type Tag,
@@ -199,14 +200,35 @@ function isOneOf<Name extends string>(names: readonly Name[], value: unknown): v
 }
 
 /** Rebuilds the findings of an event without positions; `null` if the event does not list all of them. */
-function getFindings({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
+function getFindings({
+  found_tags,
+  findings: total = 0,
+  rule_ids,
+}: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
+  const [rule_id = '', ...others] = readTexts(rule_ids);
+  const detector = others.length === 0 ? rule_id : '';
   for (const kind of parseFoundTags(found_tags)) {
     if (kind === null || findings.length + kind.count > Number(total)) return null;
-    const finding: Finding = { ...buildPlacelessFinding(kind.tags, kind.severity), ...kind.marks };
+    const finding: Finding = {
+      ...buildPlacelessFinding(kind.tags, kind.severity),
+      ...kind.marks,
+      rule_id: detector,
+    };
     for (let left = kind.count; left > 0; left -= 1) findings.push(finding);
   }
   return findings.length === total ? findings : null;
+}
+
+/** Returns whether the record lacks the detectors of its findings, and a rule may need them. */
+export function lacksDetectors({ findings, crossing }: RecordedDecision, { rules }: Policy): boolean {
+  return (
+    findings.some(({ rule_id }) => rule_id === '') &&
+    rules.some(
+      ({ rule_ids, tenant_id }) =>
+        rule_ids !== undefined && (tenant_id === null || tenant_id === crossing.tenant_id),
+    )
+  );
 }
 
 /** Builds a finding with only the members that rules use. */

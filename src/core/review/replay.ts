@@ -6,7 +6,12 @@ import {
   type NotReplayableReason,
   replayUnder,
 } from './evaluate-record.ts';
-import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
+import {
+  lacksDetectors,
+  type RecordedEvent,
+  readRecordedDecision,
+  type UnreadableReason,
+} from './recorded-decision.ts';
 
 /** Reason why the decision of another policy is unknown. */
 export type UnknownReason =
@@ -35,6 +40,8 @@ export function replayDecision(
   if (record === 'no_decision') return null;
   if (typeof record === 'string') return { change: 'unknown', reason: record };
   if (was === null) return { change: 'unknown', reason: 'policy_unavailable' };
+  if (lacksDetectors(record, was) || lacksDetectors(record, next))
+    return { change: 'unknown', reason: 'incomplete' };
   // If the original policy now decides otherwise, the decision did not depend on the recorded data alone.
   const before = getDecisionResult(evaluateRecord(record, was));
   if (before.action !== event.action || before.decision !== event.decision)

@@ -111,6 +111,10 @@ function explainMismatch(
       return `It is for ${formatNameList(rule.data_tags)}, which does not cover \`${tagged?.tag ?? ''}\`.`;
     case 'severity':
       return `It is for findings of severity ${rule.severity_min} or worse, and this is ${tagged?.severity}.`;
+    case 'detector':
+      return tagged?.rule_id === undefined
+        ? `It is for findings of ${formatNameList(rule.rule_ids ?? [])}, and no detector found this.`
+        : `It is for findings of ${formatNameList(rule.rule_ids ?? [])}, and \`${tagged.rule_id}\` found this.`;
     case 'tool':
       return circumstances.tool === null
         ? `It is for the tool ${formatNameList(rule.tools)}, and no tool is named.`

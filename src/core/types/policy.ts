@@ -33,6 +33,11 @@ export interface Rule {
    * for all.
    */
   readonly severity_min: Severity | null;
+  /**
+   * The rule is evaluated only for findings of these detectors: exact IDs, or patterns in which `*` matches any run of
+   * characters. Absent for all, and for tags without a finding.
+   */
+  readonly rule_ids?: readonly string[];
   /** Replaces the severity of the finding in violations; `null` keeps it. */
   readonly severity: Severity | null;
   readonly fallback_template: string | null;

@@ -26,7 +26,7 @@ function findBlockedTools({ server, policy, origin }: Config, { contracts }: Pol
 }
 
 /**
- * Returns warnings for tags of rules and contracts that no source produces but that resemble a known tag. `service
+ * Returns warnings for unknown detectors, and for tags of rules and contracts that no source produces but that resemble a known tag. `service
  * policy lint` reports all others of rules, because callers may declare tags.
  */
 async function findMisspeltTags({ policy, places }: LoadedPolicy, file: string): Promise<DocumentProblem[]> {
@@ -37,7 +37,10 @@ async function findMisspeltTags({ policy, places }: LoadedPolicy, file: string):
   // The import includes all detectors, which would delay the start of a service without such records.
   const { findNameRemarks } = await import('../../core/review/lint/names.ts');
   return findNameRemarks(policy)
-    .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
+    .filter(
+      ({ id, message }) =>
+        id === 'unknown-detector' || (id === 'unknown-tag' && message.includes('did you mean')),
+    )
     .map(({ record, message }) => ({
       ...(places.get(record) ?? { file, path: '' }),
       message,

@@ -158,6 +158,12 @@ function compareRules(was: Rule, after: Policy): readonly string[] {
         was.action !== 'allow' && rankSeverity(is.severity_min) > rankSeverity(was.severity_min),
         'applies to fewer severities',
       ],
+      [
+        was.action !== 'allow' &&
+          is.rule_ids !== undefined &&
+          JSON.stringify(is.rule_ids) !== JSON.stringify(was.rule_ids),
+        'applies to other detectors',
+      ],
       [asks && is.approval.min_approvals < was.approval.min_approvals, 'needs fewer approvals'],
       [asks && is.approval.ttl_ms > was.approval.ttl_ms, 'approvals are valid for longer'],
       [

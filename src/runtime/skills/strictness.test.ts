@@ -38,6 +38,18 @@ const rule = (terms: object = {}): PolicyParts => ({
     },
   ],
 });
+/** Allows dangerous commands that these detectors find. */
+const detectorRule = (rule_ids: readonly string[]): PolicyParts => ({
+  rules: [
+    {
+      name: 'own',
+      boundary: 'action',
+      data_tags: ['dangerous.git'],
+      condition: { rule_ids },
+      action: 'allow',
+    },
+  ],
+});
 const effects = { reversible: false, requires_approval: true, egress: true };
 
 /** Each weakens in the first direction only. */
@@ -64,6 +76,8 @@ const ROWS: readonly (readonly [before: PolicyParts, after: PolicyParts, found: 
     /results may have/,
   ],
   [contract(), {}, /contract `pay` is removed/],
+  [{}, detectorRule(['git.push_force']), /call, dangerous.git, detector git.push_force: block -> allow/],
+  [detectorRule(['git.push_force']), detectorRule(['git.*']), /detector git.x: block -> allow/],
   [identity(), identity({ tools: undefined }), /identity `bot`: the agent may call more tools/],
   [identity(), identity({ tools: ['crm.*', 'pay'] }), /more tools/],
   [identity(), identity({ clearance_tags: ['personal', 'secret'] }), /see more tags/],
@@ -91,7 +105,7 @@ test('each way to weaken a policy is found, and none in the opposite direction',
     assert.match(describeWeakening(before, after), found);
     assert.doesNotMatch(describeWeakening(after, before), found, `backwards: ${found}`);
   }
-  assert.equal(ROWS.length, 27);
+  assert.equal(ROWS.length, 29);
 });
 
 test('a contract that replaces another one for a tenant, or in other letters, is compared with it', () => {

@@ -152,21 +152,28 @@ function* getPlaces(policies: readonly Policy[], tags: readonly (readonly Tag[])
   const agents = [null, ...pickSamples(rules.flatMap((rule) => rule.agents))];
   const tenants = new Set(['default', ...rules.flatMap(({ tenant_id }) => tenant_id ?? [])]);
   const read = [...new Set(rules.flatMap(({ session_tags }) => session_tags))];
+  const detectors = [undefined, ...pickSamples(rules.flatMap(({ rule_ids = [] }) => rule_ids))];
   const sessions = read.length === 0 ? [[]] : [[], read];
   for (const tenant_id of tenants)
     for (const agent_id of agents)
       for (const { word, boundary, phase } of BOUNDARY_PLACES)
         for (const tool of boundary === 'action' ? tools : [null])
           for (const data_tags of tags)
-            for (const session_tags of sessions) {
-              const context = { boundary, phase, tenant_id, agent_id, tool, data_tags, session_tags };
-              yield { where: getWords(word, context), context };
-            }
+            for (const session_tags of sessions)
+              for (const rule_id of data_tags.length === 0 ? [undefined] : detectors) {
+                const named = { boundary, phase, tenant_id, agent_id, tool, data_tags, session_tags };
+                const context = rule_id === undefined ? named : { ...named, rule_id };
+                yield { where: getWords(word, context), context };
+              }
 }
 
-function getWords(word: string, { tool, agent_id, data_tags, tenant_id }: EvaluationContext): string {
+function getWords(
+  word: string,
+  { tool, agent_id, data_tags, tenant_id, rule_id }: EvaluationContext,
+): string {
   const parts = [
     ...data_tags,
+    ...(rule_id === undefined ? [] : [`detector ${rule_id}`]),
     ...(agent_id ? [`agent ${agent_id}`] : []),
     ...(tenant_id === 'default' ? [] : [`tenant ${tenant_id}`]),
   ];

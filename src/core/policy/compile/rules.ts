@@ -91,13 +91,15 @@ function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<Ta
 }
 
 function getRule(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
-  const { approval = {} } = record;
+  const { approval = {}, condition = {} } = record;
+  const named = [...toList(condition.rule_id), ...toList(condition.rule_ids)];
   return {
     ...shared,
     action,
     priority: record.priority ?? PRIORITY_DEFAULT,
     reason: record.reason ?? DESCRIPTIONS[action](record.name),
     severity_min: record.condition?.severity_min ?? null,
+    ...(named.length > 0 && { rule_ids: removeDuplicates(named) }),
     severity: record.severity ?? null,
     fallback_template: record.fallback_template ?? null,
     enforcement: record.enforcement ?? 'enforce',
@@ -147,6 +149,7 @@ function findRuleProblems(
     ...findDoubledTags(record, place),
     ...findTaglessRedact(record, place),
     ...findTaglessSeverity(record, place),
+    ...findMisplacedDetectors(record, place),
     ...findPhaseWithoutAction(record, place),
     ...findForeignTenant(record, tenant_id, place),
     ...findPlaceholderProblems(record, place),
@@ -167,6 +170,21 @@ function findTaglessSeverity(
   if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
   const what = 'needs `data_tags`: only findings have a severity';
   return [buildDocumentProblem(buildChildLocation(place, 'condition', 'severity_min'), what)];
+}
+
+/** A session change would apply without its detectors, and a rule without tags is not about findings. */
+function findMisplacedDetectors(
+  { condition = {}, data_tags, session }: RuleDocument,
+  place: DocumentLocation,
+): DocumentProblem[] {
+  const key = (['rule_id', 'rule_ids'] as const).find((each) => condition[each] !== undefined);
+  if (key === undefined) return [];
+  const has_tags = (data_tags ?? condition.data_tags) !== undefined;
+  if (has_tags && session === undefined) return [];
+  const what = has_tags
+    ? 'conflicts with `session`, which reads tags only; write two rules'
+    : 'needs `data_tags`: only findings have a detector';
+  return [buildDocumentProblem(buildChildLocation(place, 'condition', key), what)];
 }
 
 function findMissingAction({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {

@@ -167,6 +167,14 @@ const ROWS: Readonly<Record<string, Row>> = {
       ['unknown-tag', /`own\.tag`.*the rule never matches\.$/],
     ],
   },
+  'a detector that does not exist': {
+    parts: {
+      rules: [
+        rule('a', 'block', { data_tags: ['dangerous'], condition: { rule_ids: ['git.push_forc', 'git.*'] } }),
+      ],
+    },
+    expect: [['unknown-detector', /`git\.push_forc`, and there is none; did you mean `git\.push_force`\?$/]],
+  },
   'a group of tags that is misspelt': {
     parts: {
       rules: [rule('a', 'block', { data_tags: ['secert'] }), rule('b', 'block', { data_tags: ['pii'] })],
@@ -238,7 +246,7 @@ for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
 test('lint: every kind of remark is shown to be made', () => {
   const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
   assert.deepEqual([...made].sort(), Object.keys(REMARK_LEVELS).sort());
-  assert.equal(Object.keys(ROWS).length, 26);
+  assert.equal(Object.keys(ROWS).length, 27);
 });
 
 /**

@@ -15,6 +15,7 @@ const AGENT_MESSAGE = 'agent_to_agent';
 export function findNameRemarks(policy: Policy): readonly LintRemark[] {
   return [
     ...findTagRemarks(policy),
+    ...findDetectorRemarks(policy),
     ...findContractTagRemarks(policy),
     ...findToolRemarks(policy),
     ...findAgentRemarks(policy),
@@ -30,6 +31,23 @@ function findTagRemarks(policy: Policy): LintRemark[] {
       .map((tag): LintRemark => {
         const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestTag(tag, known)}.`;
         return { id: 'unknown-tag', record: rule, part: '', message: removeSecondStop(message) };
+      }),
+  );
+}
+
+function findDetectorRemarks({ rules, detection }: Policy): LintRemark[] {
+  if (rules.every(({ rule_ids }) => rule_ids === undefined)) return [];
+  const known = [
+    ...listBuiltinIdentities().map(({ id }) => id),
+    ...commandRules.map(({ id }) => id),
+    ...detection.patterns.map(({ id }) => id),
+  ];
+  return rules.flatMap((rule) =>
+    (rule.rule_ids ?? [])
+      .filter((pattern) => !known.some((id) => matchesAny([pattern], id)))
+      .map((pattern): LintRemark => {
+        const message = `The rule \`${rule.name}\` is for the detector \`${pattern}\`, and there is none${suggestName(pattern, known)}.`;
+        return { id: 'unknown-detector', record: rule, part: '', message: removeSecondStop(message) };
       }),
   );
 }

@@ -6,8 +6,8 @@ import type { LintRemark } from './remark.ts';
 
 /**
  * Returns remarks on rules that never match, or match less than they name: in all of their lists, earlier rules match
- * everything that they match. The remarks are exact, because earlier rules with a condition in CEL or in monitor mode
- * never count. Some unreachable rules may not be found.
+ * everything that they match. The remarks are exact, because earlier rules with a condition in CEL, for particular
+ * detectors or in monitor mode never count. Some unreachable rules may not be found.
  */
 export function findReachRemarks({ rules }: Policy): readonly LintRemark[] {
   const askable = rules.filter((rule) => !isFlowRule(rule));
@@ -84,6 +84,7 @@ function shadowsAtom(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boo
   return (
     earlier.enforcement === 'enforce' &&
     earlier.when === null &&
+    earlier.rule_ids === undefined &&
     isAsSevere(earlier, later) &&
     earlier.tenant_id === later.tenant_id &&
     getLists(earlier).includes(list) &&

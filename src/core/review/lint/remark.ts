@@ -16,6 +16,8 @@ export const REMARK_LEVELS = {
   'safer-forbidden': 'warning',
   /** No detector or document produces the tag. */
   'unknown-tag': 'warning',
+  /** No detector or pattern has the ID. */
+  'unknown-detector': 'warning',
   /** The tool has no contract. */
   'undeclared-tool': 'warning',
   /** The agent has no identity. */
