@@ -2,7 +2,7 @@ import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
-import { type AlertRow, formatAlert, listAlertRows, listDeliveries, readNumbers } from './alert-store.ts';
+import { type AlertRow, formatAlert, listAlertRows, listDeliveries } from './alert-store.ts';
 import { endAlert, listNotifiedChannels } from './lifecycle.ts';
 import { enqueueAlert } from './message.ts';
 import { recordRuleChange } from './rule-operations.ts';
@@ -203,7 +203,7 @@ async function changeAlert(
     const locked = await found.forUpdate().executeTakeFirst();
     const [seen] = await listAlertRows(trx, { tenants, alert_id, limit: 1 });
     if (locked === undefined || seen === undefined) throw buildMissingRefusal();
-    await change(trx, readNumbers(locked));
+    await change(trx, locked);
     const [tenant_id = '', another] = JSON.parse(seen.tenant_ids) as string[];
     const reason =
       phase === 'alert_resolve' ? 'An operator resolved an alert.' : 'An operator acknowledged an alert.';

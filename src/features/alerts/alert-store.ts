@@ -45,7 +45,7 @@ export async function listAlertRows(db: Db, filter: AlertFilter): Promise<readon
   if (severity !== undefined) query = query.where('severity', '=', severity);
   if (alert_id !== undefined) query = query.where('alert_id', '=', alert_id);
   if (after !== null) query = query.where('alert_id', '<', after);
-  return (await query.orderBy('alert_id', 'desc').limit(limit).execute()).map(readNumbers);
+  return query.orderBy('alert_id', 'desc').limit(limit).execute();
 }
 
 /** An alert is visible if it has tenants and the caller may see all of them. */
@@ -58,20 +58,6 @@ function isVisible(eb: ExpressionBuilder<StoreTables, 'alerts'>, tenants: readon
     eb.exists(own),
     eb.not(eb.exists(own.where('alert_tenants.tenant_id', 'not in', [...tenants]))),
   ]);
-}
-
-/** PostgreSQL returns large integers as text. */
-export function readNumbers(row: AlertRow): AlertRow {
-  return {
-    ...row,
-    event_count: Number(row.event_count),
-    window_ms: Number(row.window_ms),
-    fired_ms: Number(row.fired_ms),
-    first_ms: Number(row.first_ms),
-    last_ms: Number(row.last_ms),
-    acknowledged_ms: row.acknowledged_ms === null ? null : Number(row.acknowledged_ms),
-    resolved_ms: row.resolved_ms === null ? null : Number(row.resolved_ms),
-  };
 }
 
 /** Counts the open alerts of each rule. */
@@ -130,9 +116,9 @@ export function describeDelivery(row: DeliveryRow) {
     status: row.status,
     attempts: row.attempts,
     reason: row.reason,
-    created_at: formatTime(Number(row.created_ms)),
-    next_attempt_at: row.status === 'pending' ? formatTime(Number(row.next_attempt_ms)) : null,
-    finished_at: row.finished_ms === null ? null : formatTime(Number(row.finished_ms)),
+    created_at: formatTime(row.created_ms),
+    next_attempt_at: row.status === 'pending' ? formatTime(row.next_attempt_ms) : null,
+    finished_at: row.finished_ms === null ? null : formatTime(row.finished_ms),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
-import { type AlertRow, createAlertId, OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
+import { type AlertRow, createAlertId, OPEN_ALERT_STATUSES } from './alert-store.ts';
 import {
   type CountedGroup,
   countSignal,
@@ -192,7 +192,7 @@ async function loadGroups(trx: Db, keyed: readonly KeyedSignal[]): Promise<Reado
       .where('status', 'in', OPEN_ALERT_STATUSES)
       .forUpdate()
       .execute();
-    for (const row of open) groups.get(row.group_key)!.open = readStored(readNumbers(row));
+    for (const row of open) groups.get(row.group_key)!.open = readStored(row);
   }
   return groups;
 }

@@ -5,7 +5,7 @@ import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import type { ShortenedChain } from '../../runtime/audit/shortened-chains.ts';
 import { findNewestAction } from '../../runtime/audit/shown-actions.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
-import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
+import { OPEN_ALERT_STATUSES } from './alert-store.ts';
 import { type ActiveRule, applySignals, buildGroupKey, buildOtherGroup, SERVICE_ACTOR } from './batch.ts';
 import { endAlert } from './lifecycle.ts';
 import { findQuietEnd } from './quiet-hours.ts';
@@ -290,5 +290,5 @@ async function endOver(
   const by = { caller_id: SERVICE_ACTOR, now_ms };
   for (const row of rows)
     if (!current.has(row.group_key))
-      await endAlert(trx, readNumbers(row), by, service, findQuietEnd(rule.schedule, now_ms));
+      await endAlert(trx, row, by, service, findQuietEnd(rule.schedule, now_ms));
 }

@@ -5,7 +5,7 @@ import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
 import { type IndexPlace, type IndexReader, openIndexReader } from '../../runtime/audit/events/pages.ts';
 import { findNewestAction } from '../../runtime/audit/shown-actions.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
+import { OPEN_ALERT_STATUSES } from './alert-store.ts';
 import { type ActiveRule, applySignals, type MatchedSignal, SERVICE_ACTOR } from './batch.ts';
 import { type ConditionParts, evaluateConditions } from './conditions.ts';
 import { endAlert } from './lifecycle.ts';
@@ -240,7 +240,7 @@ async function endQuietAlerts(
       if (row === undefined) continue;
       const by = { caller_id: SERVICE_ACTOR, now_ms: now_ms() };
       const quiet_end = findQuietEnd(active.get(row.rule_id)?.schedule, by.now_ms);
-      await endAlert(trx, readNumbers(row), by, service, quiet_end);
+      await endAlert(trx, row, by, service, quiet_end);
     }
   });
 }

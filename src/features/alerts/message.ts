@@ -127,8 +127,7 @@ async function findRequest(trx: Db, alert: AlertRow): Promise<RequestRow | null>
 }
 
 function describeApproval(row: RequestRow, { links }: Origin): AlertMessage['approval'] {
-  const { request_id, agent_id } = row;
-  const expires_ms = Number(row.expires_ms);
+  const { request_id, agent_id, expires_ms } = row;
   return {
     request_id,
     tool: row.tool_name ?? '',

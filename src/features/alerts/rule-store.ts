@@ -46,9 +46,9 @@ function readStoredRule(
 ): StoredAlertRule {
   const author = {
     created_by: row.created_by,
-    created_ms: Number(row.created_ms),
+    created_ms: row.created_ms,
     changed_by: row.changed_by,
-    changed_ms: Number(row.changed_ms),
+    changed_ms: row.changed_ms,
   };
   try {
     const rule = completeAlertRule(JSON.parse(row.rule));

@@ -194,12 +194,7 @@ function createSilenceId(now_ms: number): string {
 }
 
 async function listSilenceRows(db: Kysely<StoreTables>): Promise<readonly SilenceRow[]> {
-  const rows = await db.selectFrom('alert_silences').selectAll().orderBy('silence_id', 'desc').execute();
-  return rows.map((row) => ({
-    ...row,
-    created_ms: Number(row.created_ms),
-    expires_ms: Number(row.expires_ms),
-  }));
+  return db.selectFrom('alert_silences').selectAll().orderBy('silence_id', 'desc').execute();
 }
 
 function describeSilence(row: SilenceRow, { runtime }: Context) {

@@ -29,17 +29,7 @@ export async function deleteAllowlistEntry(
 
 /** Lists all entries, also expired ones, by fingerprint and tenant. */
 export async function listAllowlistRows(db: Db): Promise<readonly AllowlistRow[]> {
-  const rows = await db
-    .selectFrom('allowlist_entries')
-    .selectAll()
-    .orderBy('fingerprint')
-    .orderBy('tenant_id')
-    .execute();
-  return rows.map((row) => ({
-    ...row,
-    created_ms: Number(row.created_ms),
-    expires_ms: Number(row.expires_ms),
-  }));
+  return db.selectFrom('allowlist_entries').selectAll().orderBy('fingerprint').orderBy('tenant_id').execute();
 }
 
 /** Returns the allowlist of the managed policy. Expired entries have no effect. */

@@ -21,12 +21,7 @@ export async function deleteAllowedDetector(trx: Db, id: string): Promise<boolea
 
 /** Lists all entries by id. A maintenance job removes expired ones, which have no effect before that. */
 export async function listAllowedDetectorRows(db: Db): Promise<readonly AllowedDetectorRow[]> {
-  const rows = await db.selectFrom('allowed_detectors').selectAll().orderBy('id').execute();
-  return rows.map((row) => ({
-    ...row,
-    created_ms: Number(row.created_ms),
-    expires_ms: Number(row.expires_ms),
-  }));
+  return db.selectFrom('allowed_detectors').selectAll().orderBy('id').execute();
 }
 
 /** Returns the managed policy's allowlisted detectors. */

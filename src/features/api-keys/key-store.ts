@@ -132,15 +132,11 @@ function writeList(list: readonly string[] | null): string | null {
 }
 
 function readRow(row: Selectable<StoreTables['api_keys']>): StoredApiKey {
-  const numberOf = (value: number | null) => (value === null ? null : Number(value));
   const parseList = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
   return {
     ...row,
     tenants: parseList(row.tenants),
     agents: parseList(row.agents),
     permissions: parseList(row.permissions) as readonly Permission[] | null,
-    created_ms: Number(row.created_ms),
-    expires_ms: numberOf(row.expires_ms),
-    revoked_ms: numberOf(row.revoked_ms),
   };
 }

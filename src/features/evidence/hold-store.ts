@@ -10,13 +10,7 @@ export const HOLDS_MAX = 500;
 
 /** Lists all holds by ID, which is the order in which they were added. */
 export async function listHoldRows(db: Db): Promise<readonly HoldRow[]> {
-  const rows = await db.selectFrom('legal_holds').selectAll().orderBy('hold_id').execute();
-  return rows.map((row) => ({
-    ...row,
-    since_ms: row.since_ms === null ? null : Number(row.since_ms),
-    until_ms: row.until_ms === null ? null : Number(row.until_ms),
-    created_ms: Number(row.created_ms),
-  }));
+  return db.selectFrom('legal_holds').selectAll().orderBy('hold_id').execute();
 }
 
 /** Adds a hold. */

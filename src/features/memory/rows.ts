@@ -47,13 +47,16 @@ async function findExceededLimit(
   const live = trx.selectFrom('memory_entries').where('expires_at_ms', '>', now_ms);
   const before = await live.select('value_bytes').where('slot', '=', row.slot).executeTakeFirst();
   const agent = await live
-    .select((eb) => [eb.fn.countAll().as('entries'), eb.fn.sum('value_bytes').as('bytes')])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('entries'),
+      eb.fn.sum<number | null>('value_bytes').as('bytes'),
+    ])
     .where('agent_slot', '=', row.agent_slot)
     .executeTakeFirstOrThrow();
-  const bytes = Number(agent.bytes ?? 0) - (before?.value_bytes ?? 0) + row.value_bytes;
+  const bytes = (agent.bytes ?? 0) - (before?.value_bytes ?? 0) + row.value_bytes;
   if (bytes > quota.agent_bytes_max) return 'agent_bytes_max';
   if (before !== undefined) return null;
-  if (Number(agent.entries) >= quota.agent_entries_max) return 'agent_entries_max';
+  if (agent.entries >= quota.agent_entries_max) return 'agent_entries_max';
   const fields = await live.select('field').where('owner_slot', '=', row.owner_slot).execute();
   const present = new Set([row.field, ...fields.map(({ field }) => field)]);
   const kept_free = quota.required.filter((field) => !present.has(field)).length;

@@ -15,7 +15,7 @@ export async function findPolicyVersion(
 ): Promise<PolicyVersion | null> {
   const query = db.selectFrom('policy_versions').selectAll().orderBy('version', 'desc').limit(1);
   const row = await (version === null ? query : query.where('version', '=', version)).executeTakeFirst();
-  return row === undefined ? null : readNumbers(row);
+  return row ?? null;
 }
 
 /** Lists versions, newest first. `before` is the number of the last version of the previous page. */
@@ -24,8 +24,7 @@ export async function listPolicyVersions(
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<readonly PolicyVersion[]> {
   const query = db.selectFrom('policy_versions').selectAll().orderBy('version', 'desc').limit(limit);
-  const rows = await (before === null ? query : query.where('version', '<', before)).execute();
-  return rows.map(readNumbers);
+  return (before === null ? query : query.where('version', '<', before)).execute();
 }
 
 /** Adds a version. Returns `false` if another caller added one with this number first. */
@@ -56,10 +55,4 @@ export async function readPolicyDocument(db: Db): Promise<ManagedDocument | null
 /** Returns the hash that identifies the text of a document. */
 export function hashDocumentText(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
-}
-
-/** PostgreSQL returns big integers as strings. */
-function readNumbers(row: PolicyVersion): PolicyVersion {
-  const restored_from = row.restored_from === null ? null : Number(row.restored_from);
-  return { ...row, version: Number(row.version), created_ms: Number(row.created_ms), restored_from };
 }

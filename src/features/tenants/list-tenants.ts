@@ -29,7 +29,7 @@ export async function listTenants({ runtime, caller }: Context): Promise<readonl
       version: versions.get(tenant_id) ?? null,
       rules_active: rules.get(tenant_id) ?? 0,
       created_by: row?.created_by ?? null,
-      created_at: row === undefined ? null : new Date(Number(row.created_ms)).toISOString(),
+      created_at: row === undefined ? null : new Date(row.created_ms).toISOString(),
     };
   });
 }

@@ -126,9 +126,6 @@ export function hashPolicySet(policies: readonly Json[]): string {
 function readRow(row: Selectable<StoreTables['tenant_policy_versions']>): TenantPolicyVersion {
   return {
     ...row,
-    version: Number(row.version),
-    restored_from: row.restored_from === null ? null : Number(row.restored_from),
-    created_ms: Number(row.created_ms),
     policies: JSON.parse(row.policies) as Json[],
   };
 }

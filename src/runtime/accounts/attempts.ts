@@ -151,8 +151,7 @@ async function takeTurn(
     .where('next_ms', '<=', now_ms + WAIT_MS_MAX)
     .returning('next_ms')
     .executeTakeFirst();
-  if (reserved !== undefined)
-    return { wait_ms: Number(reserved.next_ms) - interval_ms - now_ms, is_first_over };
+  if (reserved !== undefined) return { wait_ms: reserved.next_ms - interval_ms - now_ms, is_first_over };
   const full = await db
     .selectFrom('sign_in_counters')
     .select('next_ms')
@@ -183,7 +182,7 @@ async function increment(
     )
     .returning('attempts')
     .executeTakeFirstOrThrow();
-  return Number(row.attempts);
+  return row.attempts;
 }
 
 async function decrement(db: Db, subject: string): Promise<void> {

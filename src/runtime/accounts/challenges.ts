@@ -44,7 +44,7 @@ export async function takeChallenge(
     .where('kind', '=', kind)
     .returning(['user_id', 'data', 'expires_ms'])
     .executeTakeFirst();
-  return row !== undefined && ports().now_ms() < Number(row.expires_ms) ? row : null;
+  return row !== undefined && ports().now_ms() < row.expires_ms ? row : null;
 }
 
 /**
@@ -65,5 +65,5 @@ export async function tryChallenge(
     .where('attempts', '<', ATTEMPTS_MAX)
     .returning(['user_id', 'data', 'expires_ms'])
     .executeTakeFirst();
-  return row !== undefined && ports().now_ms() < Number(row.expires_ms) ? row : null;
+  return row !== undefined && ports().now_ms() < row.expires_ms ? row : null;
 }

@@ -24,7 +24,7 @@ export async function isKnownDevice(
     .where('token_sha256', '=', hashToken(device_token))
     .where('user_id', '=', user_id)
     .executeTakeFirst();
-  return row !== undefined && ports().now_ms() < Number(row.expires_ms);
+  return row !== undefined && ports().now_ms() < row.expires_ms;
 }
 
 /**

@@ -194,7 +194,7 @@ async function verifyPasskey(
     credential: {
       id: row.credential_id,
       publicKey: new Uint8Array(Buffer.from(row.public_key, 'base64url')),
-      counter: Number(row.counter),
+      counter: row.counter,
     },
     requireUserVerification: true,
   }).catch(() => null);

@@ -37,7 +37,7 @@ export async function takeUserLink(
     .where('token_sha256', '=', hashToken(token))
     .returning(['user_id', 'expires_ms'])
     .executeTakeFirst();
-  return row !== undefined && now_ms < Number(row.expires_ms) ? { user_id: row.user_id } : null;
+  return row !== undefined && now_ms < row.expires_ms ? { user_id: row.user_id } : null;
 }
 
 /** Returns whether a link creates the first administrator. */

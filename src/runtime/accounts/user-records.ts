@@ -103,8 +103,8 @@ export function toAccount(row: UserRow, passkey_count: number): Account {
     has_password: row.password_hash !== null,
     has_totp: row.totp_confirmed === 1,
     passkey_count,
-    created_ms: Number(row.created_ms),
-    last_sign_in_ms: row.last_sign_in_ms === null ? null : Number(row.last_sign_in_ms),
+    created_ms: row.created_ms,
+    last_sign_in_ms: row.last_sign_in_ms,
   };
 }
 

@@ -24,5 +24,5 @@ async function queryPendingCount(store: Store, now_ms: number): Promise<number> 
     .where('status', '=', 'pending')
     .where('expires_ms', '>', now_ms)
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }

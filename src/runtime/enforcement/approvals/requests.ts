@@ -125,9 +125,9 @@ async function findReachedLimit(
     .where('expires_ms', '>', requested_ms);
   const ofAgent = pending.where('tenant_id', '=', tenant_id).where('agent_id', '=', agent_id);
   const own = await ofAgent.executeTakeFirstOrThrow();
-  if (Number(own.count) >= limits.pending_per_agent_max) return 'pending_per_agent_max';
+  if (own.count >= limits.pending_per_agent_max) return 'pending_per_agent_max';
   const all = await pending.executeTakeFirstOrThrow();
-  return Number(all.count) >= limits.pending_max ? 'pending_max' : null;
+  return all.count >= limits.pending_max ? 'pending_max' : null;
 }
 
 /** The result of using an approval. */

@@ -97,7 +97,7 @@ function getMessage(
   now_ms: number,
   links: ApprovalsParts['links'],
 ): object {
-  const url = happening === 'pending' ? links?.build(row.request_id, Number(row.expires_ms)) : undefined;
+  const url = happening === 'pending' ? links?.build(row.request_id, row.expires_ms) : undefined;
   const shown = happening === 'pending' ? describeShownAction(row) : {};
   const data = { ...summarizeRequest(row), ...shown, ...(url !== undefined && { url }) };
   return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data };
