@@ -235,13 +235,20 @@ function printResult(
   if (!has_changes) printLine(terminal, 'Nothing to change.');
   else if (!done) printLine(terminal, 'Nothing was changed.');
   if (done || !has_changes)
-    for (const { agent, remarks } of plans)
-      for (const line of remarks)
-        printLine(terminal, `note: ${plans.length > 1 ? `${agent.label}: ` : ''}${escapeControls(line)}`);
+    for (const [line, labels] of groupRemarks(plans))
+      printLine(terminal, `note: ${plans.length > 1 ? `${labels.join(', ')}: ` : ''}${escapeControls(line)}`);
   if (diagnosis !== null) printHookTests(diagnosis, terminal);
   if (!done || diagnosis !== null || plans.length === 0) return;
   const one = plans.length === 1 ? ` --coding-agent ${plans[0]!.agent.name}` : '';
   printLine(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
+}
+
+/** Groups the agents by remark, so that each is printed once. */
+function groupRemarks(plans: readonly AgentPlan[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { agent, remarks } of plans)
+    for (const line of remarks) groups.set(line, [...(groups.get(line) ?? []), agent.label]);
+  return groups;
 }
 
 /** Prints how to open the console. The hooks' daemon has no address. */
