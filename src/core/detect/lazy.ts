@@ -44,11 +44,11 @@ export function describeCommandRuleOnDemand(rule_id: string): string | null {
 
 /** See facts/facts.ts. */
 export function collectToolFactsOnDemand(
-  { content, tool }: Pick<Crossing, 'content' | 'tool'>,
+  { content, tool, working_dir }: Pick<Crossing, 'content' | 'tool' | 'working_dir'>,
   named: readonly Tag[],
   limits: ScanLimits,
 ): readonly Tag[] | null {
-  return collectToolFacts(content, named, limits, tool);
+  return collectToolFacts(content, named, limits, { tool, working_dir });
 }
 
 /** See matching/custom/custom-detector.ts. */

@@ -26,17 +26,12 @@ export interface Reader {
 export const READERS: Readonly<Record<string, Reader>> = {
   scripts: { read: (text) => judgeScript(text), constructs: SCRIPT_CONSTRUCTS },
   'facts of scripts': {
-    read: (text) => collectToolFacts(buildArguments({ command: text }), [], limits, 'Bash'),
+    read: (text) => collectToolFacts(buildArguments({ command: text }), [], limits, CALL),
     constructs: SCRIPT_CONSTRUCTS,
   },
   facts: {
     read: (text) =>
-      collectToolFacts(
-        buildArguments({ path: text, url: text, sql: `select 1 ${text}` }),
-        [],
-        limits,
-        'Bash',
-      ),
+      collectToolFacts(buildArguments({ path: text, url: text, sql: `select 1 ${text}` }), [], limits, CALL),
     constructs: FACT_CONSTRUCTS,
   },
   documents: {

@@ -126,6 +126,34 @@ test('a rule that names a fact decides on it', () => {
   assert.equal(judgeCall({ path: 'a/b' }, ['path.outside_workspace'], 'block').decision, 'allow');
 });
 
+test('a file of the project of a hook is inside the workspace', () => {
+  const isOutside = (path: string, working_dir?: string) => {
+    const content = { kind: 'json', value: { path } } as const;
+    const call = { tool: 'Read', ...(working_dir !== undefined && { working_dir }) };
+    return collectToolFacts(content, [], POLICY_SETTINGS.limits, call)!.includes('path.outside_workspace');
+  };
+  for (const [path, working_dir, expected] of [
+    ['/srv/project/src/a.txt', '/srv/project', false],
+    ['/srv/project/src/a.txt', '/srv/project/', false],
+    ['/tmp/build/a.txt', '/tmp/build', false],
+    ['/srv/project/src/a.txt', undefined, true],
+    ['/srv/project-2/a.txt', '/srv/project', true],
+    ['/srv/project/../other/a.txt', '/srv/project', true],
+    ['/srv/project/%2e%2e/other/a.txt', '/srv/project', true],
+    ['/etc/passwd', '/srv/project', true],
+    ['../a.txt', '/srv/project', true],
+    ['~/notes', '/srv/project', true],
+    ['/etc/passwd', '/etc', true],
+    ['/etc/ssh/sshd_config', '/etc/ssh', true],
+    ['/etc/passwd', '/', true],
+    ['/srv/other/a', '/srv', true],
+    ['/root/.ssh/id', '/root/.ssh', true],
+    ['/root/.ssh/id', '/root', true],
+    ['/srv/other/a', '/srv/project/../..', true],
+  ] as const)
+    assert.equal(isOutside(path, working_dir), expected, `${path} in ${working_dir}`);
+});
+
 test('without such a rule a fact decides nothing, whatever the default action is', () => {
   const { decision, data_tags } = judgeCall(METADATA, [], 'block');
   assert.deepEqual({ decision, data_tags }, { decision: 'allow', data_tags: [] });

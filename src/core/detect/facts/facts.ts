@@ -1,12 +1,13 @@
 import { walkContent } from '../../json/walk.ts';
 import { allowSteps, countSteps, takeSteps } from '../../steps.ts';
 import { covers } from '../../tags.ts';
+import type { ToolCall } from '../../types/crossing.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
 import { listDialects, readCommands } from '../shell/read.ts';
 import type { Command, ShellWord } from '../shell/syntax.ts';
 import { buildAddressTags, buildHostTag, findUrls, isIpAddress, parseHost } from './hosts.ts';
 import { holdsCommands } from './keys.ts';
-import { buildPathTags, classifyPathKey, findPaths, isSinglePath } from './paths.ts';
+import { buildPathTags, classifyPathKey, findPaths, findWorkspace, isSinglePath } from './paths.ts';
 import { showsManagedSecret } from './secret-stores.ts';
 import { findSqlTags } from './sql.ts';
 
@@ -28,6 +29,8 @@ interface FoundFacts {
   /** Host tags that rules name. Only these are reported, because the names in a text are confidential. */
   readonly hosts: readonly Tag[];
   readonly tool: string | null;
+  /** The canonical folder of the agent's project; `null` if it is unknown or too wide. */
+  readonly workspace: string | null;
   /** True if a script was not read to its end. */
   is_cut: boolean;
 }
@@ -37,16 +40,17 @@ interface FoundFacts {
  * not findings: they have no offset and no severity, and apply only in a rule that names them. Content beyond
  * a limit of `limits` is not scanned; the coverage of the crossing already reports that. Returns `null` if the
  * content takes more steps than it may (steps.ts), or a script in it exceeds a limit (`SHELL_LIMITS`).
- * @param tool - the name of the called tool
+ * @param call - the called tool, and the agent's working folder if a trusted caller names it
  */
 export function collectToolFacts(
   content: Content,
   named: readonly Tag[],
   limits: ScanLimits,
-  tool: string | null = null,
+  { tool, working_dir }: ToolCall = { tool: null },
 ): readonly Tag[] | null {
   const hosts = named.filter((tag) => covers('host', tag));
-  const found: FoundFacts = { tags: new Set(), hosts, tool, is_cut: false };
+  const workspace = working_dir === undefined ? null : findWorkspace(working_dir);
+  const found: FoundFacts = { tags: new Set(), hosts, tool, workspace, is_cut: false };
   const is_read = takeSteps(0, () => addContent(found, content, limits));
   return is_read && !found.is_cut ? [...found.tags].sort() : null;
 }
@@ -136,5 +140,5 @@ function addPlace(found: FoundFacts, place: { readonly host: string; readonly sc
 }
 
 function addPath(found: FoundFacts, path: string): void {
-  for (const tag of buildPathTags(path)) found.tags.add(tag);
+  for (const tag of buildPathTags(path, found.workspace)) found.tags.add(tag);
 }

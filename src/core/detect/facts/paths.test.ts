@@ -304,7 +304,7 @@ test('braces that expand to more names than the limit count as a credential file
 });
 
 function getTags(key: string, value: string | string[], tool: string | null = null) {
-  return collectToolFacts({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, tool)!;
+  return collectToolFacts({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, { tool })!;
 }
 
 test('every string below a key that names paths is a path', () => {

@@ -49,21 +49,29 @@ export function isSinglePath(text: string): boolean {
   );
 }
 
+/** A folder for projects among system and temporary folders. Any wider folder also holds files of others. */
+const PROJECT = /^\/(?:srv|opt|root|var\/www|tmp|var\/tmp)\/[^./][^/]*(?:\/|$)/;
+
+/** Returns the canonical form of a working folder that counts as a workspace; `null` for any other folder. */
+export function findWorkspace(working_dir: string): string | null {
+  const [path = '', ...others] = listCanonicalPaths(working_dir);
+  return others.length === 0 && PROJECT.test(path) ? path.replace(/\/$/, '') : null;
+}
+
 /**
- * Returns the tags of a path, without a file system or a working folder. A path is outside the workspace if
- * it leads above its start, or if it is below a home, a system folder, a device or a folder for temporary
- * files.
+ * Returns the tags of a path, without a file system. A path is outside the workspace if it leads above its start, or if
+ * it is below a home, a system folder, a device or a folder for temporary files, and not below the workspace.
  */
-export function buildPathTags(written: string): readonly Tag[] {
+export function buildPathTags(written: string, workspace: string | null = null): readonly Tag[] {
   const tags = new Set<Tag>();
   if (/^\s*\\\\[^?.\\]/.test(written)) tags.add('path.outside_workspace');
   if (isDisk(written.trim())) tags.add('path.system').add('path.outside_workspace');
-  for (const path of listCanonicalPaths(written)) addPlace(tags, path);
+  for (const path of listCanonicalPaths(written)) addPlace(tags, path, workspace);
   if (isCredentialPath(written)) tags.add('path.credential_file');
   return [...tags];
 }
 
-function addPlace(tags: Set<Tag>, path: string): void {
+function addPlace(tags: Set<Tag>, path: string, workspace: string | null): void {
   const is_home = path.startsWith('~');
   // Letter case is ignored, as some systems do.
   const lower = path.toLowerCase();
@@ -74,7 +82,8 @@ function addPlace(tags: Set<Tag>, path: string): void {
   if (is_home) tags.add('path.home');
   if (is_system) tags.add('path.system');
   if (is_temporary) tags.add('path.temporary');
-  if (is_home || is_system || is_temporary || has_climbed) tags.add('path.outside_workspace');
+  const is_inside = workspace !== null && `${path}/`.startsWith(`${workspace}/`);
+  if (!is_inside && (is_home || is_system || is_temporary || has_climbed)) tags.add('path.outside_workspace');
   if (isStartupPath(path) || isStartupPath(lower)) tags.add('path.startup_file');
   if (isLogPath(path)) tags.add('path.log');
 }
