@@ -31,7 +31,8 @@ function main(is_check: boolean): number {
     return 1;
   }
   if (is_check) {
-    const status = runProgram([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
+    const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+    const status = runProgram([tsc, '--checkers', '1', '-p', FOLDER]);
     if (status !== 0) return status;
   }
   if (is_package) return buildPages(FOLDER, ['--outDir', 'dist-package', '--emptyOutDir']);

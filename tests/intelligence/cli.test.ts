@@ -31,7 +31,7 @@ import {
   TRAVERSALS,
 } from '../support/model-server/answers.ts';
 import { MODEL, type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
-import { sampleRows } from '../support/nightly.ts';
+import { sampleRows, testNightly } from '../support/nightly.ts';
 
 /** Concatenated, so that no secret scanner of repositories reports it. */
 const SECRET = ['sk-', 'ABCDEF1234567890abcd'].join('');
@@ -170,7 +170,7 @@ test('a weakening proposal is marked, and needs --confirm-weaker', () =>
     assert.deepEqual(snapshot(cwd), before);
   }));
 
-test('auto-config, compliance and integrate make files, and each can be applied and undone', () =>
+testNightly('auto-config, compliance and integrate make files, and each can be applied and undone', {}, () =>
   withProject(async ({ run, model, cwd }) => {
     mkdirSync(join(cwd, 'app'));
     writeFileSync(join(cwd, 'app/tools.py'), `@tool\ndef send_email(to: str): ...\nKEY = "${SECRET}"\n`);
@@ -216,7 +216,8 @@ test('auto-config, compliance and integrate make files, and each can be applied 
     }
     assert.match(model.questions.at(-1)!.prompt, /send_email/);
     assert.equal(rows.length, 3);
-  }));
+  }),
+);
 
 test('hostile answers change nothing on the disk', () =>
   withProject(async ({ run, model, cwd }) => {

@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertRuleInput } from './rule.ts';
 import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
-const EVENTS = 10_000;
+const EVENTS = process.env.NIGHTLY === undefined ? 4_000 : 10_000;
 const BURSTS = 10;
 const RULES = 50;
 
@@ -152,7 +152,7 @@ function evaluatePlainly(rule: PlainRule, events: readonly AuditEvent[]): string
 }
 
 withStores('alerts of many events', (law) => {
-  law('50 rules on 10,000 events raise each alert once, also across restarts', async ({ store }, t) => {
+  law('50 rules on many events raise each alert once, also across restarts', async ({ store }, t) => {
     const events = makeEvents();
     const rules = makeRules();
     const at = await openTestAlerts(
@@ -175,7 +175,7 @@ withStores('alerts of many events', (law) => {
       assert.deepEqual(raised.toSorted(), expected.toSorted(), rule_id);
       alerts += expected.length;
     }
-    assert.ok(alerts > 400, `${alerts} alerts`);
+    assert.ok(alerts > EVENTS / 25, `${alerts} alerts`);
     const triggers = (await at.deliveries()).filter(({ kind }) => kind === 'trigger');
     assert.equal(triggers.length, alerts);
     assert.equal(new Set(triggers.map(({ subject_id }) => subject_id)).size, alerts);

@@ -29,6 +29,8 @@ import {
 } from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
+const KILLS = process.env.NIGHTLY === undefined ? 2 : 4;
+const LOOKS = process.env.NIGHTLY === undefined ? 5 : 10;
 const LOAD = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
 
 /** Makes two workers with several files each, and a parent that stops last and wrote events only at first. */
@@ -321,7 +323,8 @@ test('intact: while writers run, rotate and sign, at every look', async (t) => {
   let rounds = 0;
   let running = true;
   const looking = (async () => {
-    for (let looks = 0; looks < 10 || rounds < 20; looks++) assert.equal((await trail.verify()).broken, null);
+    for (let looks = 0; looks < LOOKS || rounds < 2 * LOOKS; looks++)
+      assert.equal((await trail.verify()).broken, null);
   })().finally(() => {
     running = false;
   });
@@ -341,7 +344,7 @@ test('intact: while writers run, rotate and sign, at every look', async (t) => {
 test('intact: a worker is killed under load again and again, while its head is signed', async (t) => {
   const trail = await makeAuditLog(t);
   const parent = await trail.open({ writer: 'parent', witness: true, checkpoint_ms: 5 });
-  for (let round = 1; round <= 4; round++) {
+  for (let round = 1; round <= KILLS; round++) {
     const child: ChildProcess = spawn(process.execPath, [LOAD, trail.state, String(round), '64'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
