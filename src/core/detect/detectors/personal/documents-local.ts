@@ -160,7 +160,7 @@ const NO_PLATE = /^(?:ISO|IEC|DIN)\d|^[RG]TX\d{3,4}(?:TI)?$/;
 /** Returns whether a value is a plate: four to nine letters and digits, of both kinds, or letters of another script. */
 function isPlate(code: string): boolean {
   if (LOCAL_LETTER.test(code)) return code.replace(/\D/g, '').length >= 2;
-  const signs = code.replace(/·/g, '');
+  const signs = code.replace(/\u00b7/g, '');
   if (NO_PLATE.test(signs)) return false;
   return signs.length >= 4 && signs.length <= 9 && /\d/.test(signs) && /[A-Z]/.test(signs);
 }
