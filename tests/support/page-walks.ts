@@ -129,7 +129,7 @@ export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/how-to/export-telemetry.md': 'src/runtime/observability/telemetry/telemetry.test.ts',
   'docs/how-to/guard-mcp-servers.md': 'tests/mcp/gateway.test.ts',
   'docs/how-to/guard-python-agents.md': 'tests/python/package.long.test.ts',
-  'docs/how-to/guard-typescript-agents.md': 'tests/pack.fresh.test.ts',
+  'docs/how-to/guard-typescript-agents.md': 'tests/pack.nightly.test.ts',
   'docs/how-to/receive-alert-webhooks.md': 'tests/alert-webhook-receiver.test.ts',
   'docs/how-to/route-model-calls.md': 'tests/gateway/fidelity.test.ts',
   'docs/how-to/use-advisors.md': 'tests/intelligence/answers.test.ts',
