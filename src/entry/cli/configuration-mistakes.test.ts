@@ -15,6 +15,15 @@ const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[]
     /`sessions\.idle_timeout` must be a duration/,
     /`12 hours`; did you mean `12h`\?/,
   ],
+  [
+    `policies: [{${RULE.replace('data_tags: [secret]', 'condition: {rule_id: git.push_force}')}}]`,
+    /`policies\[0\]\.condition\.rule_id` needs `data_tags`: only findings have a detector/,
+  ],
+  [`policies: [{${RULE}, condition: {rule_ids: git.push}}]`, /must be a list; .*Write `\[git\.push\]`/],
+  [
+    `policies: [{${RULE}, condition: {rule_ids: [git.push]}, session: {add: [x]}}]`,
+    /conflicts with `session`, which reads tags only; write two rules/,
+  ],
   ['secret_detection: {enabled: yes}', /`true` or `false`; it is the string `yes`, and YAML 1\.2/],
   [`policies: [{${RULE.replace('block', 'deny')}}]`, /it is the string `deny`; did you mean `block`\?/],
   [`policies: [{${RULE.replace('input', 'prompt')}}]`, /it is the string `prompt`; did you mean `input`\?/],
@@ -96,7 +105,7 @@ test('typical mistakes are named with their place, value and fix', async () => {
       for (const pattern of stated) assert.match(messages, pattern, text);
       ran += 1;
     }
-    assert.equal(ran, 42);
+    assert.equal(ran, 45);
   });
 });
 
