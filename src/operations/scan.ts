@@ -76,6 +76,7 @@ export const scanInput = defineOperation({
     action: 'block',
     rule: 'builtin.secret.input',
     reason: 'A secret was found in input.',
+    help: 'The content has a secret (`generic.sk_key`). Instead, name an environment variable or a secret reference. An operator can allow this value with `customshouse fingerprint add`.',
     event_id: 'evt_0123456789abcdef01234567',
     violations: [
       {

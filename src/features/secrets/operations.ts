@@ -82,6 +82,7 @@ export const secretsResolve = defineOperation({
     action: 'block',
     rule: 'capability_token.unknown',
     reason: 'The capability token is not known.',
+    help: 'Instead, continue without it. An operator can put a rule before `capability_token.unknown`, under `policies` in `service.yaml`.',
     event_id: 'evt_0123456789abcdef01234567',
     violations: [
       {
