@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { runInProcess } from '../src/entry/cli/testing/run.ts';
 import { type ApiClient, listOutputDecisions, openApiClient } from './support/api-client.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -124,8 +125,9 @@ test('a saved document is active in all workers, is listed, compared and taken b
   assert.deepEqual(await decide(), ['allow']);
   const diff = await read('/v1/dashboard/policies/diff');
   assert.match(diff.body.diff, /- {4}action: block\n\+ {4}action: flag/);
-  const back = await call(`${DOCUMENT}/rollback`, { body: { version: 1 } });
-  assert.deepEqual([back.body.version, back.body.restored_from], [3, 1]);
+  const back = await runInProcess(['policy', 'rollback', '1', '--json'], { cwd: service.dir });
+  assert.equal(back.code, 0, back.stderr);
+  assert.match(back.stdout, /"version":3,[^}]*"restored_from":1\b/);
   assert.deepEqual(await decide(), ['block']);
   const { body: history } = await read('/v1/dashboard/policies/versions');
   assert.deepEqual(

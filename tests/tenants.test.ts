@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { runInProcess } from '../src/entry/cli/testing/run.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const KEY = ['svc', 'key', 'g'.repeat(43)].join('_');
@@ -107,8 +108,10 @@ test('a saved set is active in all workers for its tenant alone, and a rollback 
     { name: 'acme-email', change: 'changed', before: RULE, after: flagged },
   ]);
 
-  const back = await call(`${SETS}/rollback`, { body: { version: 1, note: 'too lax' } });
-  assert.deepEqual([back.body.version, back.body.restored_from], [3, 1]);
+  const line = ['tenants', 'rollback', 'acme', '1', '--note', 'too lax', '--json'];
+  const back = await runInProcess(line, { cwd: service.dir });
+  assert.equal(back.code, 0, back.stderr);
+  assert.match(back.stdout, /"version":3,[^}]*"restored_from":1\b/);
   assert.deepEqual(await decisions('acme'), ['block']);
 
   const first = await read(`${SETS}/versions?limit=2`);

@@ -5,7 +5,7 @@ import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../runtime/audit/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { dropBlankName, resolveTenant } from './subject.ts';
+import { buildNoSuchEventRefusal, dropBlankName, resolveTenant } from './subject.ts';
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
@@ -193,7 +193,7 @@ export async function findOwnEvent(event_id: string, context: Context): Promise<
     (agents === '*' || agents.includes(event.agent_id))
   )
     return event;
-  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  throw buildNoSuchEventRefusal();
 }
 
 /** Returns the caller's scope as filters that the caller's own filters cannot widen. */

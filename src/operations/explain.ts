@@ -12,6 +12,7 @@ import {
   textListSchema,
   textSchema,
 } from './schema-parts.ts';
+import { buildNoSuchEventRefusal } from './subject.ts';
 
 const decision = { enum: DECISIONS } as const;
 const action = { enum: ACTIONS } as const;
@@ -203,7 +204,7 @@ async function findVisibleEvent(event_id: string, context: Context): Promise<Aud
   const { events } = await findEvents({ event_id, limit: 1 }, context);
   const [event] = events;
   if (event !== undefined && maySee(event, context.caller)) return event;
-  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  throw buildNoSuchEventRefusal();
 }
 
 function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller): boolean {

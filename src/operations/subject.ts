@@ -3,6 +3,14 @@ import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import { type Context, Refusal } from './operation.ts';
 import type { Runtime } from './runtime.ts';
 
+/** Returns the refusal for an event that does not exist, which is also that for an event of others. */
+export function buildNoSuchEventRefusal(): Refusal {
+  return new Refusal(
+    'not_found',
+    'There is no such event, or it is not among those that you may read. `customshouse logs` lists events.',
+  );
+}
+
 /** Members of an input that say whom it concerns. */
 export interface SubjectFields {
   readonly agent_id?: string | null | undefined;

@@ -52,7 +52,7 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
     },
   },
   'manage-tenants': {
-    left: { 'customshouse tenants rollback': 'the tenant has one version here: tests/tenants.test.ts' },
+    left: { 'customshouse tenants rollback': 'the tenant has no third version: tests/tenants.test.ts' },
   },
   'measure-detection': {
     prepare: [

@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Command } from 'commander';
+import { Compile } from 'typebox/schema';
 import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
 import { callOperation } from '../../operations/call.ts';
 import { interceptTool } from '../../operations/intercept.ts';
+import { Refusal } from '../../operations/operation.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { OPERATOR_PERMISSIONS } from '../../runtime/config/permissions.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { openLocalRuntime } from '../../server/local.ts';
 import { operations } from '../../server/operations.ts';
+import { addDerivedVerbs } from './derived-verbs.ts';
+import type { Terminal } from './terminal.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 
 test('derived verbs that need an operator are in the list that keeps agents from them', () => {
@@ -37,6 +42,31 @@ test('a derived verb names members of the input and of the answer that exist', (
     verbs += 1;
   }
   assert.ok(verbs >= 11);
+});
+
+/** Splits a command line as a shell does, without variables. */
+const splitWords = (line: string) =>
+  [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
+
+test('the examples of derived verbs are valid calls', async () => {
+  let calls = 0;
+  const wrong: string[] = [];
+  for (const operation of operations) {
+    if (operation.cli === undefined) continue;
+    const validator = Compile(operation.input);
+    for (const [line] of operation.cli.examples.filter(([each]) => !each.includes('...'))) {
+      const [, group, ...words] = splitWords(line);
+      const command = new Command(group!).exitOverride();
+      addDerivedVerbs(command, [operation], {} as Terminal, async (_terminal, _config, _operation, input) => {
+        if (!validator.Check(input)) wrong.push(`${line}: ${JSON.stringify(input)}`);
+        calls += 1;
+        throw new Refusal('not_found', 'Nothing is called here.');
+      });
+      await assert.rejects(command.parseAsync(words, { from: 'user' }), Refusal, line);
+    }
+  }
+  assert.deepEqual(wrong, []);
+  assert.ok(calls >= 50, `${calls}`);
 });
 
 test('a derived verb prints its sentences as separate lines', () => {

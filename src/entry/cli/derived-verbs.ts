@@ -42,11 +42,15 @@ export function listDerivedGroups(operations: readonly AnyOperation[]): Readonly
   return groups;
 }
 
-/** Adds the subcommands of one command that are derived from operation records. */
+/**
+ * Adds the subcommands of one command that are derived from operation records.
+ * @param run - calls the operation
+ */
 export function addDerivedVerbs(
   command: Command,
   operations: readonly AnyOperation[],
   terminal: Terminal,
+  run: typeof runOperation = runOperation,
 ): void {
   const derived = withVerb(operations, command.name());
   // A command without a file of its own shows the examples of its subcommands.
@@ -59,7 +63,7 @@ export function addDerivedVerbs(
     const [verb, ...between] = operation.cli.verb.split(' ').slice(1).reverse();
     if (verb === undefined) throw new Error(`The verb of \`${operation.name}\` needs a second word.`);
     const parent = between.reverse().reduce(getSubcommand, command);
-    addVerb(parent.command(verb), operation, terminal);
+    addVerb(parent.command(verb), operation, terminal, run);
   }
 }
 
@@ -67,7 +71,12 @@ function getSubcommand(parent: Command, name: string): Command {
   return parent.commands.find((each) => each.name() === name) ?? parent.command(name);
 }
 
-function addVerb(command: Command, operation: DerivedOperation, terminal: Terminal): void {
+function addVerb(
+  command: Command,
+  operation: DerivedOperation,
+  terminal: Terminal,
+  run: typeof runOperation,
+): void {
   const { cli, summary, input } = operation;
   const { properties = {}, required = [] } = input as {
     readonly properties?: Readonly<Record<string, MemberSchema>>;
@@ -77,7 +86,9 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
   command.summary(lowercaseFirst(summary)).description(`${summary}. ${getFullDescription(operation)}`);
   for (const name of names) {
     const written = required.includes(name) ? `<${name}>` : `[${name}]`;
-    command.addArgument(new Argument(written, formatOptionText(properties[name])));
+    command.addArgument(
+      addSyntax(new Argument(written, formatOptionText(properties[name])), properties[name] ?? {}),
+    );
   }
   for (const name of cli.options ?? []) {
     const option = createOption(name, properties[name] ?? {});
@@ -86,7 +97,7 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
   command.addOption(buildConfigOption()).addOption(buildJsonOption());
   command.action(async () => {
     const options: CommonOptions = command.opts();
-    const output = await runOperation(terminal, options.config, operation, readInput(command, cli));
+    const output = await run(terminal, options.config, operation, readInput(command, cli));
     if (options.json) printJson(terminal, output);
     else for (const line of formatOutput(cli, output as object)) printLine(terminal, line);
     if (!options.json)
@@ -114,14 +125,19 @@ function readInput(command: Command, cli: CliVerb): Readonly<Record<string, unkn
 /** Makes the flag of a member: `agent_id` becomes `--agent <agent_id>`, and a boolean takes no value. */
 function createOption(name: string, schema: MemberSchema): Option {
   const flag = `--${name.replace(/_id$/, '').replaceAll('_', '-')}`;
+  if ([schema.type].flat().includes('boolean')) return new Option(flag, formatOptionText(schema));
+  return addSyntax(new Option(`${flag} <${name}>`, formatOptionText(schema)), schema);
+}
+
+/** Makes an argument or an option read the values of its member. */
+function addSyntax<Written extends Argument | Option>(written: Written, schema: MemberSchema): Written {
   const types = [schema.type ?? []].flat();
-  if (types.includes('boolean')) return new Option(flag, formatOptionText(schema));
-  const option = new Option(`${flag} <${name}>`, formatOptionText(schema));
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
-  if (types.includes('integer')) return option.argParser(parseWholeNumber(minimum, maximum));
-  if (types.includes('array')) return option.argParser(collectValues);
   const choices = (schema.enum ?? []).filter((each) => typeof each === 'string');
-  return choices.length > 0 ? option.choices(choices) : option;
+  if (types.includes('integer')) written.argParser(parseWholeNumber(minimum, maximum));
+  else if (types.includes('array')) written.argParser(collectValues);
+  else if (choices.length > 0) written.choices(choices);
+  return written;
 }
 
 /** Formats a description as the text of an option: no capital letter, no full stop. */

@@ -116,9 +116,31 @@ function withDashes(args: readonly string[]): string[] {
   );
 }
 
+/** Commands of other programs, with the one that does it here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  config: 'validate',
+  explain: 'policy explain',
+  health: 'status',
+  install: 'setup',
+  lint: 'policy lint',
+  reload: 'policy reload',
+  run: 'serve',
+  start: 'serve',
+  test: 'policy test',
+  uninstall: 'setup --uninstall',
+};
+
+/** Replaces a suggestion by similar letters where the word is another program's name of a command. */
+function suggestCommand(text: string): string {
+  const name = /^error: unknown command '([a-z]+)'$/m.exec(text)?.[1] ?? '';
+  if (!Object.hasOwn(OTHER_NAMES, name)) return text;
+  const [first, ...rest] = text.split('\n').filter((line) => !line.startsWith('(Did you mean'));
+  return [first, `(Did you mean ${OTHER_NAMES[name]}?)`, ...rest].join('\n');
+}
+
 /** Makes a misspelt word safe to print, because it may contain control characters that were pasted. */
 function formatError(text: string, terminal: Terminal): string {
-  const lines = text.trimEnd().split('\n').map(escapeControls);
+  const lines = suggestCommand(text.trimEnd()).split('\n').map(escapeControls);
   return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
 }
 

@@ -1,7 +1,8 @@
 import { AROUND_EVENTS_MAX, type IncidentRecord } from '../../core/advisors/incident.ts';
 import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
 import { findEvents } from '../../operations/audit.ts';
-import { type Context, Refusal } from '../../operations/operation.ts';
+import type { Context } from '../../operations/operation.ts';
+import { buildNoSuchEventRefusal } from '../../operations/subject.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import type { AdvisorScope } from './scope.ts';
 
@@ -16,8 +17,7 @@ export async function collectIncident(
 ): Promise<IncidentRecord> {
   const { events } = await findScoped({ event_id, limit: 1 }, scope, context);
   const [event] = events;
-  if (event === undefined)
-    throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  if (event === undefined) throw buildNoSuchEventRefusal();
   const policy = (await context.runtime.policyOf(event.policy_hash)) ?? context.runtime.policy();
   return {
     event: addTime(event),

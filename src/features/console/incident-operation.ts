@@ -1,7 +1,7 @@
 import { parseFoundTags } from '../../core/review/found-tags.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
-import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { type Context, defineOperation } from '../../operations/operation.ts';
 import {
   buildListSchema,
   buildObjectSchema,
@@ -10,6 +10,7 @@ import {
   textListSchema,
   textSchema,
 } from '../../operations/schema-parts.ts';
+import { buildNoSuchEventRefusal } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
@@ -128,7 +129,7 @@ async function findScopedEvent(event_id: string, scope: ReadScope, context: Cont
   const { events } = await findScopedEvents({ event_id, limit: 1, with_actions: true }, scope, context);
   const [event] = events;
   if (event !== undefined) return event;
-  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  throw buildNoSuchEventRefusal();
 }
 
 /** Adds the permissions that an explanation needs: `incident:read` includes them for the caller's tenants. */

@@ -443,7 +443,11 @@ function getRuleName(rule: Json): Json {
 async function requireTenant(tenant_id: string, context: Context): Promise<{ readonly name: string }> {
   resolveTenant({ tenant_id }, context);
   const found = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
-  if (found === undefined) throw new Refusal('not_found', 'There is no tenant with this `tenant_id`.');
+  if (found === undefined)
+    throw new Refusal(
+      'not_found',
+      'There is no tenant with this `tenant_id`. `customshouse tenants list` lists the tenants.',
+    );
   return found;
 }
 

@@ -85,7 +85,10 @@ export function suggestName(written: string, known: readonly string[]): string {
   const suggestion = Object.hasOwn(SYNONYMS, name)
     ? SYNONYMS[name]!.find((each) => known.includes(each))
     : undefined;
-  const longer = name.length > 2 ? known.find((each) => each.startsWith(`${name}_`)) : undefined;
+  const longer =
+    name.length > 2
+      ? known.find((each) => each.startsWith(name) && /^[_-]/.test(each.slice(name.length)))
+      : undefined;
   const found = suggestion ?? longer ?? findNearest(written, known);
   return found === null ? '' : `; did you mean \`${found}\`?`;
 }

@@ -59,7 +59,9 @@ async function allowDetector(
 ): Promise<void> {
   const { tool, agent, tenant, until } = options;
   if (target === undefined)
-    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a detector or an event.');
+    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a detector or an event.', {
+      hint: '`customshouse logs --decision block` lists the events.',
+    });
   const input = {
     ...(target.startsWith('evt_') ? { event_id: target } : { rule_id: target }),
     ...(tool !== undefined && { tool_name: tool }),

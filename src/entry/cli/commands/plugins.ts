@@ -149,7 +149,7 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
     throw new CommandFailure(
       EXIT.usage,
       'not_found',
-      'There is no such file, and no installed package of that name.',
+      `There is no file and no installed package \`${name}\`.`,
     );
   const config = await loadCliConfig(terminal, options.config, 'leave');
   const { report, plugin } = await loadPlugin(source, buildPolicySettings(config), config.plugins.timeout_ms);

@@ -18,16 +18,24 @@ export function defineValidate(command: Command, terminal: Terminal): void {
     .description(
       'Check the configuration and every document it names: rules, tool contracts, agent identities, memory schemas. Shows all problems, not only the first. Ends with 1 if there is one.',
     )
+    .argument('[file]', 'the configuration, as with --config')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: { config?: string; json?: true }) => runValidation(options, terminal));
+    .action((file: string | undefined, options: ValidateOptions) =>
+      runValidation({ ...(file !== undefined && { config: file }), ...options }, terminal),
+    );
   addExamples(command, [
     ['customshouse validate', ''],
-    ['customshouse validate --config deploy/service.yaml --json', 'in a pipeline'],
+    ['customshouse validate deploy/service.yaml --json', 'in a pipeline'],
   ]);
 }
 
-async function runValidation(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
+interface ValidateOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+async function runValidation(options: ValidateOptions, terminal: Terminal): Promise<void> {
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
   const { env, cwd } = terminal;
   const validation = await validateConfiguration({ path: options.config ?? null, env, cwd });

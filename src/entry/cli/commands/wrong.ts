@@ -53,7 +53,9 @@ async function collectCase(
   terminal: Terminal,
 ): Promise<void> {
   if ((named === undefined) === (options.last === undefined))
-    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name an event, or give --last.');
+    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name an event, or give --last.', {
+      hint: '`customshouse logs --decision block` lists the events.',
+    });
   const { expect, note } = options;
   const drafted = (await runSelectedOperation(terminal, options.config, (of) => of.policyCase, {
     event_id: named ?? (await findLastCall(options, terminal)),

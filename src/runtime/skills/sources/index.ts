@@ -27,4 +27,4 @@ export async function openSkill(source: string, place: NpmContext): Promise<Skil
 }
 
 const NAMED_OTHERWISE =
-  'A folder is named with a slash (`./mine`), a package of a registry with `npm:` before it.';
+  '`customshouse skills search` lists them. A folder is named with a slash (`./mine`), a package of a registry with `npm:` before it.';
