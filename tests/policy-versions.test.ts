@@ -1,6 +1,7 @@
 /** Global rules that are edited over the API: drafts, versions, and their effect in all workers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { after, before, test } from 'node:test';
 import { runInProcess } from '../src/entry/cli/testing/run.ts';
 import { type ApiClient, listOutputDecisions, openApiClient } from './support/api-client.ts';
@@ -9,6 +10,8 @@ import { startTestService, type TestService } from './support/service.ts';
 const KEY = ['svc', 'key', 'g'.repeat(43)].join('_');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const DOCUMENT = '/v1/dashboard/policies/document';
+
+const CLI_CALLER = `cli:${userInfo().username}`;
 
 let service: TestService;
 let call: ApiClient;
@@ -137,7 +140,7 @@ test('a saved document is active in all workers, is listed, compared and taken b
       created_by,
     ]),
     [
-      [3, 'mail', 'operator'],
+      [3, 'mail', CLI_CALLER],
       [2, '', 'operator'],
       [1, 'mail', 'operator'],
     ],
@@ -148,7 +151,7 @@ test('a saved document is active in all workers, is listed, compared and taken b
     [2, undefined],
   );
   const { body: events } = await call('/v1/audit/query', { body: { phase: 'policy_document_rollback' } });
-  assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.restored_from], ['operator', 1]);
+  assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.restored_from], [CLI_CALLER, 1]);
 });
 
 test('what does not compile, repeats a rule or was changed meanwhile is refused', async () => {
