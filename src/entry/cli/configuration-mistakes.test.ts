@@ -24,6 +24,10 @@ const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[]
     `policies: [{${RULE}, condition: {rule_ids: [git.push]}, session: {add: [x]}}]`,
     /conflicts with `session`, which reads tags only; write two rules/,
   ],
+  [
+    `policies: [{${RULE}, condition: {severity_min: high}, session: {remove: [x]}}]`,
+    /`policies\[0\]\.condition\.severity_min` conflicts with `session`/,
+  ],
   ['secret_detection: {enabled: yes}', /`true` or `false`; it is the string `yes`, and YAML 1\.2/],
   [`policies: [{${RULE.replace('block', 'deny')}}]`, /it is the string `deny`; did you mean `block`\?/],
   [`policies: [{${RULE.replace('input', 'prompt')}}]`, /it is the string `prompt`; did you mean `input`\?/],
@@ -105,7 +109,7 @@ test('typical mistakes are named with their place, value and fix', async () => {
       for (const pattern of stated) assert.match(messages, pattern, text);
       ran += 1;
     }
-    assert.equal(ran, 45);
+    assert.equal(ran, 46);
   });
 });
 

@@ -148,8 +148,7 @@ function findRuleProblems(
     ),
     ...findDoubledTags(record, place),
     ...findTaglessRedact(record, place),
-    ...findTaglessSeverity(record, place),
-    ...findMisplacedDetectors(record, place),
+    ...findMisplacedConditions(record, place),
     ...findPhaseWithoutAction(record, place),
     ...findForeignTenant(record, tenant_id, place),
     ...findPlaceholderProblems(record, place),
@@ -163,28 +162,31 @@ function findReservedName({ name }: RuleDocument, place: DocumentLocation): Docu
   return [buildDocumentProblem(buildChildLocation(place, 'name'), what)];
 }
 
-function findTaglessSeverity(
-  { condition = {}, data_tags }: RuleDocument,
-  place: DocumentLocation,
-): DocumentProblem[] {
-  if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
-  const what = 'needs `data_tags`: only findings have a severity';
-  return [buildDocumentProblem(buildChildLocation(place, 'condition', 'severity_min'), what)];
-}
+/** The conditions on findings, and what only findings have. */
+const FINDING_CONDITIONS = {
+  severity_min: 'a severity',
+  rule_id: 'a detector',
+  rule_ids: 'a detector',
+} as const;
 
-/** A session change would apply without its detectors, and a rule without tags is not about findings. */
-function findMisplacedDetectors(
+/** A session change would apply without these conditions, and a rule without tags is not about findings. */
+function findMisplacedConditions(
   { condition = {}, data_tags, session }: RuleDocument,
   place: DocumentLocation,
 ): DocumentProblem[] {
-  const key = (['rule_id', 'rule_ids'] as const).find((each) => condition[each] !== undefined);
-  if (key === undefined) return [];
   const has_tags = (data_tags ?? condition.data_tags) !== undefined;
   if (has_tags && session === undefined) return [];
-  const what = has_tags
-    ? 'conflicts with `session`, which reads tags only; write two rules'
-    : 'needs `data_tags`: only findings have a detector';
-  return [buildDocumentProblem(buildChildLocation(place, 'condition', key), what)];
+  return Object.entries(FINDING_CONDITIONS)
+    .filter(([key]) => condition[key as keyof typeof FINDING_CONDITIONS] !== undefined)
+    .slice(0, 1)
+    .map(([key, what]) =>
+      buildDocumentProblem(
+        buildChildLocation(place, 'condition', key),
+        has_tags
+          ? 'conflicts with `session`, which reads tags only; write two rules'
+          : `needs \`data_tags\`: only findings have ${what}`,
+      ),
+    );
 }
 
 function findMissingAction({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
