@@ -64,6 +64,7 @@ const SKIPPED = new Set([
   '.git',
   '.service',
   'dist',
+  'dist-package',
   'test-output',
   '.components',
   'package-lock.json',
