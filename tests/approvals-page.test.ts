@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { root, runShell } from './support/checkout.ts';
 import { assertShown, getBlocks } from './support/pages.ts';
 import { startTestService } from './support/service.ts';
 
@@ -21,16 +21,8 @@ test('the walk through approvals leads where the page says', { timeout: 120_000 
   try {
     // One shell for all blocks, because one sets a variable that the next uses.
     const script = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-    const words = [
-      '/bin/sh',
-      '-ec',
-      script.join(`\necho '${MARK}'\n`).replaceAll('http://127.0.0.1:8000', service.url),
-    ];
-    const env = ownNodeEnvironment();
-    const ran = await runProgram(words, {
-      cwd: service.dir,
-      env: { ...env, PATH: `${bin}${delimiter}${env.PATH}` },
-    });
+    const joined = script.join(`\necho '${MARK}'\n`).replaceAll('http://127.0.0.1:8000', service.url);
+    const ran = await runShell(joined, { cwd: service.dir, bin });
     assert.equal(ran.code, 0, ran.stderr);
     const printed = ran.stdout.split(MARK);
     let answers = 0;

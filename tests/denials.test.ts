@@ -189,7 +189,7 @@ function listMissing(name: string, text: string, { expected }: Row): string[] {
   return expected.filter((part) => !part.test(text)).map((part) => `${name}: ${part} in ${text}`);
 }
 
-test('each of the denials over HTTP says why, another way, and how to allow it', async () => {
+test('every denial says why, another way and its permission', async () => {
   const blocked = await run(['agents', 'block', 'rogue', '--reason', 'r']);
   assert.equal(blocked.code, 0, blocked.stderr);
   const missing: string[] = [];
@@ -246,7 +246,7 @@ test('a hook and the MCP proxy give the same help', async () => {
   assert.ok(rows.length >= 18);
 });
 
-test('the name of a rule is in its denial, its event and the commands', async () => {
+test('denials, events and commands name the rule', async () => {
   const { rule, event_id } = await ask(ROWS['a rule of the user']!);
   assert.equal(rule, 'acme.no-deploys');
   for (const args of [

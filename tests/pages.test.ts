@@ -1,12 +1,12 @@
-/** Runs the commands of the how-to pages against the program, and compares what the pages show. */
+/** Runs the how-to pages' commands against the program, and compares what the pages show. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { runInProcess } from '../src/entry/cli/testing/run.ts';
-import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { root, runProgram, runShell } from './support/checkout.ts';
 import { listCommands, type PageCommand } from './support/page-commands.ts';
 import { CONFIG, LEFT_PAGES, WALKS } from './support/page-walks.ts';
 import { getBlocks } from './support/pages.ts';
@@ -34,7 +34,7 @@ after(async () => {
   rmSync(bin, { recursive: true, force: true });
 });
 
-/** The newest ID of each kind that was printed, by its prefix. A page cannot know the ID that its reader will see. */
+/** The newest printed ID by its prefix. A page cannot know the ID that its reader will see. */
 const ids = new Map<string, string>();
 const ID = /\b(alr|apr|cap|dlv|evt|hold|key)_[0-9a-f]{20,}/g;
 
@@ -47,15 +47,11 @@ async function run(command: string): Promise<{ code: number | null; stdout: stri
   return ran;
 }
 
-/** Runs one command of the program in this process, and all else in a shell. */
+/** Runs the program's own commands in this process, and all else in a shell. */
 async function runLine(command: string) {
-  const env = ownNodeEnvironment();
   const words = /^customshouse [^|<>$`;\n]*$/.test(command) ? await splitWords(command) : null;
   if (words !== null) return runInProcess(words.slice(1), { cwd: service.dir, env: { HOME: service.dir } });
-  return runProgram(['/bin/sh', '-ec', command], {
-    cwd: service.dir,
-    env: { ...env, HOME: service.dir, PATH: `${bin}${delimiter}${env.PATH}` },
-  });
+  return runShell(command, { cwd: service.dir, bin, more: { HOME: service.dir } });
 }
 
 async function splitWords(command: string): Promise<string[]> {
@@ -109,7 +105,7 @@ for (const [name, { prepare = [], repeated = [], left = {} }] of Object.entries(
     assert.deepEqual([...used].sort(), Object.keys(left).sort(), 'a command that is left out is on the page');
   });
 
-test('every page with commands is walked here or in another test', () => {
+test('every page with commands has a test', () => {
   const pages = globSync('docs/{how-to,tutorial}/*.md', { cwd: root }).filter(
     (path) => getPageCommands(path).length > 0,
   );

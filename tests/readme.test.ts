@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { root, runShell } from './support/checkout.ts';
 import { assertShown, getBlocks } from './support/pages.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -95,11 +95,7 @@ for (const [page, commands, answers] of TUTORIALS)
 
 async function getAnswer(command: string, place: string): Promise<string> {
   const given = command.replaceAll('http://127.0.0.1:8000', service?.url ?? 'http://127.0.0.1:8000');
-  const env = ownNodeEnvironment();
-  const ran = await runProgram(['/bin/sh', '-c', given], {
-    cwd: dir,
-    env: { ...env, PATH: `${dir}:${env.PATH}` },
-  });
+  const ran = await runShell(given, { cwd: dir, bin: dir });
   assert.equal(ran.code, 0, `${place}: ${command}\n${ran.stdout}${ran.stderr}`);
   return ran.stdout;
 }

@@ -10,7 +10,7 @@ test('the heaviest files run first, and each pattern has files', () => {
   assert.deepEqual(sortHeaviestFirst([short, other, medium, heavy]), [heavy, medium, short, other]);
 });
 
-test('a nightly file runs at night alone, and a long one not in the quick round', () => {
+test('nightly and long files run in their rounds alone', () => {
   const rounds: readonly Round[] = ['quick', 'full', 'nightly'];
   const runsIn = (file: string) => rounds.filter((round) => isInRound(file, round));
   assert.deepEqual(runsIn('tests/a.nightly.test.ts'), ['nightly']);

@@ -75,6 +75,18 @@ export function ownNodeEnvironment(more: Readonly<Record<string, string>> = {}):
   return { ...env, PATH: `${resolve(process.execPath, '..')}${delimiter}${env.PATH}` };
 }
 
+/** Runs a script of a page in a shell that ends at its first failure, with the programs in `bin` first in PATH. */
+export function runShell(
+  script: string,
+  { cwd, bin, more = {} }: { cwd: string; bin: string; more?: Readonly<Record<string, string>> },
+): Promise<CheckoutRun> {
+  const env = ownNodeEnvironment(more);
+  return runProgram(['/bin/sh', '-ec', script], {
+    cwd,
+    env: { ...env, PATH: `${bin}${delimiter}${env.PATH}` },
+  });
+}
+
 /** Returns the path of a program in the user's PATH, or `null`. */
 export function programInPath(name: string): string | null {
   for (const folder of (userEnvironment().PATH ?? '').split(delimiter).filter(Boolean)) {

@@ -1,4 +1,4 @@
-/** Reads the commands of pages, with the output that a page shows below them. */
+/** Reads a page's commands, with the output that it shows below them. */
 import type { Block } from './pages.ts';
 
 export interface PageCommand {
@@ -8,7 +8,7 @@ export interface PageCommand {
   readonly line: number;
 }
 
-/** Returns the commands of a block. One may continue after a `\`, in an open quote or in a loop. */
+/** Returns a block's commands. One may continue after a `\`, in an open quote or in a loop. */
 export function listCommands({ language, text, line }: Block): PageCommand[] {
   if (language === 'sh') return splitScript(text).map((command) => ({ command, shown: null, line }));
   return text

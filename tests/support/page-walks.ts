@@ -1,11 +1,11 @@
-/** The needs of the how-to pages: one service for all, preparations, and the commands that other tests run. */
+/** How-to pages and their needs: one service, preparations, and commands that other tests run. */
 export interface PageWalk {
   /** Commands before the page's first one. */
   readonly prepare?: readonly string[];
   /** Commands that are repeated until they print an ID. */
   readonly repeated?: readonly string[];
   /**
-   * Beginnings of commands, or of what they show, that do not run here, with the reason or the test that runs them. `$` ends a
+   * Commands that do not run here, by how they or their output begin, with the reason or the test that runs them. `$` ends a
    * whole command.
    */
   readonly left?: Readonly<Record<string, string>>;

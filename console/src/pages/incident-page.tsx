@@ -66,24 +66,10 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
           </button>
         ) : null}
         {incident.action_shown !== null && mayCall('policyCase') ? (
-          <button
-            type="button"
-            className="button"
-            aria-expanded={has_case}
-            onClick={() => setCase(!has_case)}
-          >
-            This was wrong
-          </button>
+          <DraftToggle label="This was wrong" is_open={has_case} onToggle={setCase} />
         ) : null}
         {mayCall('policiesReload') ? (
-          <button
-            type="button"
-            className="button"
-            aria-expanded={has_draft}
-            onClick={() => setDraft(!has_draft)}
-          >
-            Make a rule
-          </button>
+          <DraftToggle label="Make a rule" is_open={has_draft} onToggle={setDraft} />
         ) : null}
       </PageHeader>
       {has_draft ? <RuleDraft event={event} /> : null}
@@ -117,6 +103,21 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
         </div>
       </div>
     </div>
+  );
+}
+
+interface DraftToggleProps {
+  readonly label: string;
+  readonly is_open: boolean;
+  readonly onToggle: (is_open: boolean) => void;
+}
+
+/** Opens and closes a draft below the header. */
+function DraftToggle({ label, is_open, onToggle }: DraftToggleProps) {
+  return (
+    <button type="button" className="button" aria-expanded={is_open} onClick={() => onToggle(!is_open)}>
+      {label}
+    </button>
   );
 }
 

@@ -4,7 +4,7 @@ export interface DecidingDocument {
   readonly change: string;
 }
 
-/** The documents by the first part of their rule names. */
+/** Documents by the first part of their rule names. */
 const DOCUMENTS: Readonly<Record<string, DecidingDocument>> = {
   agent: {
     instead: 'Instead, stop and report it.',
@@ -50,7 +50,7 @@ export function findDecidingDocument(name: string): DecidingDocument | null {
   return Object.hasOwn(DOCUMENTS, first) ? DOCUMENTS[first]! : null;
 }
 
-/** Returns another way than the denied one, and the change of a document, as sentences. */
+/** Returns another way than the denied one, and how to change the document, as sentences. */
 export function describeDocument({ instead, change }: DecidingDocument): string {
   return `${instead} An operator can ${change[0]!.toLowerCase()}${change.slice(1)}`;
 }

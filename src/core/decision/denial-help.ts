@@ -54,7 +54,7 @@ function findWorst(decisive: readonly JudgedFinding[]): JudgedFinding | null {
   );
 }
 
-/** The content of findings by family of tags, and another way. */
+/** Families of findings, what they contain, and another way. */
 const KINDS: readonly (readonly [tag: Tag, what: string, instead: string])[] = [
   ['secret', 'a secret', 'name an environment variable or a secret reference'],
   ['personal', 'personal data', 'leave it out'],

@@ -51,7 +51,7 @@ const MISTAKES: readonly (readonly [line: string, ...said: readonly RegExp[]])[]
   ['sessions reset', /Name a session, or an agent with --agent/],
 ];
 
-test('typical mistakes at the command line are named with the next step', async () => {
+test('typical mistakes are named with the next step', async () => {
   await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'service.yaml'), 'server: {port: 0}\n');
     for (const [line, ...said] of MISTAKES) {

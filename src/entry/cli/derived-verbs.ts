@@ -129,7 +129,7 @@ function createOption(name: string, schema: MemberSchema): Option {
   return addSyntax(new Option(`${flag} <${name}>`, formatOptionText(schema)), schema);
 }
 
-/** Makes an argument or an option read the values of its member. */
+/** Makes an argument or an option read its member's values. */
 function addSyntax<Written extends Argument | Option>(written: Written, schema: MemberSchema): Written {
   const types = [schema.type ?? []].flat();
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;

@@ -116,7 +116,7 @@ function withDashes(args: readonly string[]): string[] {
   );
 }
 
-/** Commands of other programs, with the one that does it here. */
+/** Other programs' commands, with the one that does it here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   config: 'validate',
   explain: 'policy explain',

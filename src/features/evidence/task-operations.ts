@@ -88,7 +88,7 @@ export const auditVerifyStart = defineOperation({
   name: 'audit_verify_start',
   summary: 'Start a verification of the audit log',
   description:
-    'Verifies every record of the audit log in a process of its own with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time.',
+    'Verifies every record of the audit log in a separate process with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time.',
   http: { method: 'POST', path: '/v1/dashboard/audit/verify' },
   permission: 'audit:export',
   tenants: 'all',
@@ -107,7 +107,7 @@ export const evidencePackStart = defineOperation({
   name: 'evidence_pack_start',
   summary: 'Start to make an evidence pack',
   description:
-    'Makes a signed archive that proves the events of a window, in a process of its own with low priority. Answers at once: read the progress with `GET /v1/dashboard/audit/tasks/{task_id}`, then download the archive. One pack is made at a time. A user of particular tenants gets a pack of one tenant.',
+    'Makes a signed archive that proves the events of a window, in a separate process with low priority. Answers at once: read the progress with `GET /v1/dashboard/audit/tasks/{task_id}`, then download the archive. One pack is made at a time. A user of particular tenants gets a pack of one tenant.',
   http: { method: 'POST', path: '/v1/dashboard/evidence/packs' },
   permission: 'audit:export',
   needs: 'live',

@@ -70,7 +70,7 @@ withStores('accounts', (law) => {
     assert.equal(await accounts.createFirstLink(), null);
   });
 
-  law('of processes, each with a link of its own, one makes the first administrator', async (world) => {
+  law('one of many processes makes the first administrator', async (world) => {
     const { accounts } = signIn(world.store);
     for (let round = 0; round < ROUNDS; round += 1) {
       const links: string[] = [];

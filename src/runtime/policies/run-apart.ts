@@ -24,7 +24,7 @@ const MINUTES_MAX = 15;
 const program = new URL('./apart-process', import.meta.url);
 
 /**
- * Replays recorded decisions in a process of its own with low priority, because a replay reads the whole journal, and
+ * Replays recorded decisions in a separate process with low priority, because a replay reads the whole journal, and
  * decisions must not wait for it. The process ends with this one.
  *
  * @throws AuditFilterError if the filter is not valid

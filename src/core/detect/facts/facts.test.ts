@@ -126,7 +126,7 @@ test('a rule that names a fact decides on it', () => {
   assert.equal(judgeCall({ path: 'a/b' }, ['path.outside_workspace'], 'block').decision, 'allow');
 });
 
-test('a file of the project of a hook is inside the workspace', () => {
+test('files in the project are inside the workspace', () => {
   const isOutside = (path: string, working_dir?: string) => {
     const content = { kind: 'json', value: { path } } as const;
     const call = { tool: 'Read', ...(working_dir !== undefined && { working_dir }) };

@@ -162,7 +162,7 @@ function findReservedName({ name }: RuleDocument, place: DocumentLocation): Docu
   return [buildDocumentProblem(buildChildLocation(place, 'name'), what)];
 }
 
-/** The conditions on findings, and what only findings have. */
+/** Conditions that need findings, with what only findings have. */
 const FINDING_CONDITIONS = {
   severity_min: 'a severity',
   rule_id: 'a detector',
