@@ -12,12 +12,15 @@ import { buildRestriction, type Restriction, type TaggedData } from './restricti
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
+/** The contract of a crossing's tool, as `findContract` returns it. A decision looks it up once. */
+export type ContractMatch = ToolContract | 'undeclared' | null;
+
 /**
  * Returns the contract of a crossing's tool, `undeclared` if it has none, or `null` if contracts do not apply. A name
  * that differs from declared names only in case matches none of them exactly. It is undeclared if undeclared tools
  * are blocked or if several contracts match; otherwise the restrictions of the matching contract apply.
  */
-export function findContract(crossing: CrossingContext, policy: Policy): ToolContract | 'undeclared' | null {
+export function findContract(crossing: CrossingContext, policy: Policy): ContractMatch {
   const { tool, tenant_id } = crossing;
   if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
   const found = tool === null ? null : findExact(policy, tool, tenant_id);
@@ -30,10 +33,7 @@ export function findContract(crossing: CrossingContext, policy: Policy): ToolCon
 const EGRESS: Tag = 'egress.tool';
 
 /** Returns the fact tags that a contract declares: egress for a call, the origin for a result. */
-export function listDeclaredFacts(
-  contract: ToolContract | 'undeclared' | null,
-  phase: Crossing['phase'],
-): readonly Tag[] {
+export function listDeclaredFacts(contract: ContractMatch, phase: Crossing['phase']): readonly Tag[] {
   if (contract === null || contract === 'undeclared') return [];
   if (phase === 'response') return (contract.emits.tags ?? []).filter(isFactTag);
   return contract.side_effects.egress ? [EGRESS] : [];
@@ -119,7 +119,7 @@ function findResultRestrictions(
  * it does not.
  */
 export function findResultMask(
-  contract: ToolContract | 'undeclared' | null,
+  contract: ContractMatch,
   crossing: CrossingContext,
   policy: Policy,
   tags: readonly Tag[],

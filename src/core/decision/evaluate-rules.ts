@@ -13,11 +13,10 @@ import type {
   MonitoredRule,
   Policy,
   Tag,
-  ToolContract,
 } from '../types/index.ts';
 import { findCapabilityRestrictions } from './capability.ts';
 import { isDetected, requirePlace, selectDetected } from './classifier-findings.ts';
-import { findContract, findContractRestrictions, findResultMask } from './contracts.ts';
+import { type ContractMatch, findContractRestrictions, findResultMask } from './contracts.ts';
 import { findIdentityRestrictions } from './identities.ts';
 import {
   buildCoverageOutcome,
@@ -48,6 +47,7 @@ export interface RuleEvaluationInput {
   readonly crossing: CrossingContext;
   readonly policy: Policy;
   readonly table: RuleTable;
+  readonly contract: ContractMatch;
   readonly findings: readonly Finding[];
   /** Tags without a position in the content: declared tags and facts. */
   readonly declared: readonly Tag[];
@@ -169,8 +169,6 @@ function evaluateOnce(
   const findBindingRule = memoizePerTag((occurrence) =>
     findRuleForTag(getBindingTable(table), occurrence, context, monitored, onRule),
   );
-  const contract =
-    crossing.phase === 'response' && findings.length > 0 ? findContract(crossing, policy) : null;
   const evaluations = findings.map((finding) =>
     applyResultMask(
       evaluateFinding(
@@ -179,7 +177,7 @@ function evaluateOnce(
         finding.allowed_by === undefined ? findRule : findBindingRule,
         crossing,
       ),
-      findResultMask(contract, crossing, policy, finding.tags),
+      findResultMask(input.contract, crossing, policy, finding.tags),
     ),
   );
   const masked = evaluations.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
@@ -248,7 +246,7 @@ export const DECISIONS_BY_ACTION: Readonly<Record<Action, Decision>> = {
 export function findRestrictions(
   crossing: CrossingContext,
   policy: Policy,
-  contract: ToolContract | 'undeclared' | null,
+  contract: ContractMatch,
   { tags: data_tags, findings }: TaggedData,
   content_restrictions: readonly Restriction[],
 ): readonly Restriction[] {

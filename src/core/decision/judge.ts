@@ -18,7 +18,6 @@ import type {
   Policy,
   Rule,
   Tag,
-  ToolContract,
   Verdict,
   Violation,
 } from '../types/index.ts';
@@ -26,6 +25,7 @@ import type { Splice } from '../types/json.ts';
 import { applyAllowlist, markAllowedFindings } from './allowlist.ts';
 import { addClassification } from './classifier-findings.ts';
 import {
+  type ContractMatch,
   findContentRestrictions,
   findContract,
   listDeclaredFacts,
@@ -57,19 +57,21 @@ import { buildFlowViolation, computeTaintChange } from './taint.ts';
 /**
  * Decides on a crossing under a policy. Synchronous and pure: the same input gives the same verdict. Never throws: an
  * internal fault gives a verdict that blocks. Without `computeFingerprint` no finding is allowlisted. Without
- * `conditions` no condition in CEL can be evaluated, so rules with a condition restrict and never allow.
+ * `conditions` no condition in CEL can be evaluated, so rules with a condition restrict and never allow. A caller that
+ * has looked up the contract of the crossing passes it as `known_contract`.
  */
 export function judge(
   crossing: Crossing,
   policy: Policy,
   computeFingerprint: Fingerprinter | null = null,
   conditions: ConditionEvaluator | null = null,
+  known_contract?: ContractMatch,
 ): Verdict {
   try {
-    const stripping = computeStripping(crossing, policy);
-    const scan = scanCrossing(crossing, stripping, policy);
-    const rest =
-      scan.is_full === true ? scanForOtherFamilies(crossing, stripping, policy, scan, conditions) : scan;
+    const contract = known_contract === undefined ? findContract(crossing, policy) : known_contract;
+    const stripping = computeStripping(crossing, contract, policy);
+    const scan = scanCrossing(crossing, contract, stripping, policy);
+    const rest = scan.is_full === true ? scanForOtherFamilies(crossing, policy, scan, conditions) : scan;
     return judgeScan(crossing, policy, addClassification(rest, crossing), computeFingerprint, conditions);
   } catch {
     return buildFaultVerdict(policy);
@@ -79,16 +81,17 @@ export function judge(
 /** Scans the content without the fields that a contract removes, because they are not passed on. */
 function scanCrossing(
   crossing: Crossing,
+  contract: ContractMatch,
   stripping: StrippingResult | null,
   { detection, limits }: Policy,
-): CrossingScan {
+): LeftScan {
   const call = buildToolCall(crossing);
   if (stripping?.enforcement !== 'enforce')
-    return { ...detect(crossing.content, detection, limits, call), stripping };
+    return { ...detect(crossing.content, detection, limits, call), contract, stripping };
   const { content: left, leaves } = stripping;
   const { findings, coverage, is_full } = detect(left, detection, limits, call);
   const mapped = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
-  return { findings: mapped, coverage, is_full, stripping };
+  return { findings: mapped, coverage, is_full, contract, stripping };
 }
 
 /**
@@ -97,21 +100,20 @@ function scanCrossing(
  */
 function scanForOtherFamilies(
   crossing: Crossing,
-  stripping: StrippingResult | null,
   policy: Policy,
-  scan: CrossingScan,
+  scan: LeftScan,
   conditions: ConditionEvaluator | null,
-): CrossingScan {
+): LeftScan {
   const judged = judgeScan(crossing, policy, { ...scan, coverage: FULL }, null, conditions).findings;
   const personal = judged.filter(({ tags }) => tags.every((tag) => isCoveredBy(PERSONAL, tag)));
   if (personal.length === 0 || !personal.every(({ action }) => action === 'flag' || action === 'allow'))
     return scan;
   const detection = withoutPersonalData(policy.detection);
-  const rest = scanCrossing(crossing, stripping, { ...policy, detection });
+  const rest = scanCrossing(crossing, scan.contract, scan.stripping, { ...policy, detection });
   if (rest.coverage.status !== 'full') return scan;
   const kept = scan.findings.filter(({ tags }) => tags.every((tag) => isCoveredBy(PERSONAL, tag)));
   const findings = [...kept, ...rest.findings].sort((a, b) => a.leaf - b.leaf || a.start - b.start);
-  return { findings, coverage: FULL, stripping };
+  return { ...scan, findings, coverage: FULL };
 }
 
 const withoutPersonalData = memoize(
@@ -159,15 +161,25 @@ export interface CrossingScan {
   readonly coverage: Coverage;
   /** True if the scan ended because there were too many findings. */
   readonly is_full?: boolean;
+  /** The contract of the tool; absent if it is not looked up yet. */
+  readonly contract?: ContractMatch;
   /** Fields that a contract removed before the scan. */
   readonly stripping?: StrippingResult | null;
 }
+
+/** A scan of the content that the contract of the tool leaves. */
+type LeftScan = CrossingScan & Required<Pick<CrossingScan, 'contract' | 'stripping'>>;
 
 /** Judges a crossing whose content was scanned. Unlike `judge`, it throws on a fault. */
 export function judgeScan(
   crossing: Crossing,
   policy: Policy,
-  { findings: found, coverage: scanned, stripping = null }: CrossingScan,
+  {
+    findings: found,
+    coverage: scanned,
+    contract = findContract(crossing, policy),
+    stripping = null,
+  }: CrossingScan,
   computeFingerprint: Fingerprinter | null,
   conditions: ConditionEvaluator | null = null,
 ): Verdict {
@@ -180,7 +192,6 @@ export function judgeScan(
   );
   const findings = markAllowedFindings(crossing, policy.detection, counted);
   const table = getRuleTableForCrossing(policy, crossing);
-  const contract = findContract(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
   const facts = collectFacts(left, policy, table, contract);
   const coverage = facts === null && scanned.status === 'full' ? UNKNOWN_FACTS : scanned;
@@ -247,7 +258,7 @@ interface JudgeInput {
   readonly crossing: Crossing;
   readonly policy: Policy;
   readonly table: RuleTable;
-  readonly contract: ToolContract | 'undeclared' | null;
+  readonly contract: ContractMatch;
   readonly conditions: ConditionEvaluator | null;
   readonly findings: readonly Finding[];
   readonly allowlisted_findings: readonly AllowlistedFinding[];
@@ -388,8 +399,11 @@ function findAllRestrictions(input: JudgeInput, heeds_monitored = false): readon
 /** Result of a contract that removes fields from a call or a result. */
 type StrippingResult = FieldStripping & StrippedContent;
 
-function computeStripping(crossing: Crossing, policy: Policy): StrippingResult | null {
-  const contract = findContract(crossing, policy);
+function computeStripping(
+  crossing: Crossing,
+  contract: ContractMatch,
+  policy: Policy,
+): StrippingResult | null {
   if (contract === null || contract === 'undeclared') return null;
   const stripped = stripFields(contract, crossing, policy);
   if (stripped === null) return null;

@@ -7,10 +7,10 @@ import type {
   Tag,
   TaintChange,
   TaintRule,
-  ToolContract,
   Violation,
 } from '../types/index.ts';
 import { selectDetected } from './classifier-findings.ts';
+import type { ContractMatch } from './contracts.ts';
 import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */
@@ -36,7 +36,7 @@ export interface TaintInput {
   readonly table: RuleTable;
   /** Findings with their actions. Masked findings add no taint tag. */
   readonly findings: readonly JudgedFinding[];
-  readonly contract: ToolContract | 'undeclared' | null;
+  readonly contract: ContractMatch;
   /** Found and declared tags. */
   readonly data_tags: readonly Tag[];
   /** Tags without a position in the content. */

@@ -38,7 +38,7 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
     : [];
   const is_full = coverage.status === 'full';
   const { conditions } = record;
-  const known = { crossing, policy, table, findings, declared, coverage, conditions };
+  const known = { crossing, policy, table, contract, findings, declared, coverage, conditions };
   const findAll = (heeds_monitored: boolean) =>
     is_full
       ? findRestrictions(crossing, policy, contract, collectTaggedData(known, heeds_monitored), of_content)

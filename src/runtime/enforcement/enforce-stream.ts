@@ -1,3 +1,4 @@
+import { findContract } from '../../core/decision/contracts.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { openJoinedStream } from '../../core/stream/joined-stream.ts';
 import {
@@ -20,7 +21,7 @@ import {
   openDecision,
   recordRuling,
 } from './enforce.ts';
-import { needsSession, type SessionDecision } from './sessions/index.ts';
+import { findSessionNeeds, type SessionDecision } from './sessions/index.ts';
 import type { EnforcementExtras, EnforcementPorts, JudgedCrossing } from './types.ts';
 
 /** Texts that arrive in pieces and cross together, with one decision on all of them. */
@@ -131,7 +132,9 @@ async function decideStream(
 ): Promise<SessionDecision<ResolvedVerdict>> {
   const agent_block = checkAgentBlock(request, ports);
   if (agent_block !== null) return { crossing: request, outcome: agent_block };
-  if (needsSession(request, ports.policy)) return decideWithSession(request, resolveOn, ports);
+  const { policy } = ports;
+  const needs = findSessionNeeds(request, policy, findContract(request, policy));
+  if (needs !== null) return decideWithSession(request, needs, resolveOn, ports);
   return { crossing: request, outcome: await resolveOn(request) };
 }
 

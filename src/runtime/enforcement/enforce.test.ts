@@ -83,6 +83,24 @@ test('a record that throws at once is a block too', async () => {
   assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.audit']);
 });
 
+test('looks up the contract once per decision', async () => {
+  for (const phase of ['request', 'response'] as const) {
+    const ports = buildExamplePorts([]);
+    let looked_up = 0;
+    const policy = {
+      ...ports.policy,
+      get undeclared_tools() {
+        looked_up += 1;
+        return 'allow' as const;
+      },
+    };
+    const crossing = buildExampleCrossing(`My SSN is ${SSN}.`, { boundary: 'action', phase, tool: 'notes' });
+    const { verdict } = await enforce(crossing, caller, 'intercept_tool', { ...ports, policy });
+    assert.equal(verdict.findings.length, 1);
+    assert.equal(looked_up, 1, phase);
+  }
+});
+
 test('every ruling is observed with the time that judging took', async () => {
   const seen: { ruling: Ruling; endpoint: string; seconds: number }[] = [];
   const observed = buildExamplePorts([], {

@@ -1,3 +1,4 @@
+import { findContract } from '../../core/decision/contracts.ts';
 import { explainDenial } from '../../core/decision/denial-help.ts';
 import { buildFaultVerdict } from '../../core/decision/judge.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
@@ -21,9 +22,10 @@ import { openVerdictResolver } from './resolve-verdict.ts';
 import {
   decideInSession,
   explainSessionFault,
-  needsSession,
+  findSessionNeeds,
   type SessionDecider,
   type SessionDecision,
+  type SessionNeeds,
 } from './sessions/index.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
 
@@ -81,14 +83,19 @@ export async function decideCrossing(
   // Load conditions.
   const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
 
+  // Look up what the session and the rules both need.
+  const contract = findContract(given, policy);
+  const needs = findSessionNeeds(given, policy, contract);
+
   // Judge, call the classifiers, and resolve the approval.
   const approval_context = extras.self_test ? null : { caller, approval_request_id, reuse_approval };
-  const { resolve, scan_ms } = openVerdictResolver(ports, conditions, approval_context);
+  const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approval_context);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
-  const { crossing, outcome } = needsSession(given, policy)
-    ? await decideWithSession(given, resolve, ports)
-    : { crossing: given, outcome: await resolve(given) };
+  const { crossing, outcome } =
+    needs === null
+      ? { crossing: given, outcome: await resolve(given) }
+      : await decideWithSession(given, needs, resolve, ports);
 
   // Record.
   const { verdict, classification = null } = outcome;
@@ -217,13 +224,14 @@ function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtra
 /** The one catch around sessions: if a session cannot be read or saved, the crossing is blocked. */
 export async function decideWithSession(
   crossing: Crossing,
+  needs: SessionNeeds,
   decideOn: SessionDecider<ResolvedVerdict>['decide'],
   { policy, sessions, onSessionFault }: EnforcementPorts,
 ): Promise<SessionDecision<ResolvedVerdict>> {
   try {
     if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
     const deciding = { decide: decideOn, verdictOf: ({ verdict }: ResolvedVerdict) => verdict };
-    return await decideInSession(crossing, policy, sessions, deciding);
+    return await decideInSession(crossing, needs, sessions, deciding);
   } catch (fault) {
     const { rule, reason, is_fault } = explainSessionFault(fault);
     if (is_fault) onSessionFault?.(fault);

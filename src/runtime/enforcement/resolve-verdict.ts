@@ -1,3 +1,4 @@
+import type { ContractMatch } from '../../core/decision/contracts.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import type { Classification, Crossing, Verdict } from '../../core/types/index.ts';
@@ -24,6 +25,7 @@ export interface VerdictResolver {
 export function openVerdictResolver(
   { policy, fingerprintOf = null, resolveApproval, classifiers }: EnforcementPorts,
   conditions: ConditionEvaluator | null,
+  contract: ContractMatch,
   approval_context: ApprovalContext,
 ): VerdictResolver {
   let scan_ms = 0;
@@ -32,7 +34,7 @@ export function openVerdictResolver(
     if (judged.action !== 'require_approval' || resolveApproval === undefined || approval_context === null)
       return { verdict: judged, approval: null };
     const judgeWith = (approved_rules: readonly string[]): Verdict =>
-      judge({ ...crossing, approved_rules }, policy, fingerprintOf, conditions);
+      judge({ ...crossing, approved_rules }, policy, fingerprintOf, conditions, contract);
     return resolveApproval({ judged, crossing, ...approval_context, judgeWith });
   };
   const resolveClassified = async (
@@ -49,7 +51,7 @@ export function openVerdictResolver(
   // `judge` is called here without a function between, because the path of a request to it is kept short.
   const resolve = (crossing: Crossing): ResolvedVerdict | Promise<ResolvedVerdict> => {
     const began_ms = performance.now();
-    const judged = judge(crossing, policy, fingerprintOf, conditions);
+    const judged = judge(crossing, policy, fingerprintOf, conditions, contract);
     scan_ms += performance.now() - began_ms;
     const is_classified = crossing.classification !== undefined;
     if (

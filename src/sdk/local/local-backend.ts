@@ -1,3 +1,4 @@
+import { type ContractMatch, findContract } from '../../core/decision/contracts.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { type RecordedActions, recordShownAction } from '../../core/decision/shown-action.ts';
 import { celEvaluator } from '../../core/policy/conditions/cel.ts';
@@ -89,18 +90,19 @@ export function checkLocally(
     const request = buildRequestCrossing(operation, body, state.now_ms());
     if (!request.ok) return buildFailedVerdict('sdk.invalid_request', request.reason);
     const given = exact === null ? request.crossing : { ...request.crossing, content: exact };
-    const crossing = state.sessions.load(given);
-    const verdict = judgeInSession(state, crossing);
+    const contract = findContract(given, state.policy);
+    const crossing = state.sessions.load(given, contract);
+    const verdict = judgeInSession(state, crossing, contract);
     return recordVerdict(state, operation, crossing, verdict);
   } catch {
     return buildFailedVerdict('sdk.fault', 'A fault inside the SDK kept it from deciding, so it blocks.');
   }
 }
 
-function judgeInSession(state: LocalState, crossing: Crossing): Verdict {
+function judgeInSession(state: LocalState, crossing: Crossing, contract: ContractMatch): Verdict {
   const { policy, sessions, fingerprintOf = null } = state;
-  const verdict = judge(crossing, policy, fingerprintOf, getConditions(policy));
-  return sessions.save(crossing, verdict) ? verdict : blockFullSession(policy);
+  const verdict = judge(crossing, policy, fingerprintOf, getConditions(policy), contract);
+  return sessions.save(crossing, verdict, contract) ? verdict : blockFullSession(policy);
 }
 
 function getConditions(policy: Policy): typeof celEvaluator | null {
@@ -148,13 +150,15 @@ export function openLocalSteps(
   const request = buildRequestCrossing(operation, { ...body, text: '' }, state.now_ms());
   if (!request.ok) return openFailedSteps(buildFailedVerdict('sdk.invalid_request', request.reason));
   const { policy, fingerprintOf = null } = state;
-  const context: CrossingContext = state.sessions.load(buildRequestContext(operation, body, state.now_ms()));
+  const given = buildRequestContext(operation, body, state.now_ms());
+  const contract = findContract(given, policy);
+  const context: CrossingContext = state.sessions.load(given, contract);
   const stream = openStream(policy, context, fingerprintOf, getConditions(policy));
   let ended: GuardVerdict | null = null;
   const finish = ({ text, verdict }: StreamRelease): StreamPiece => {
     if (verdict === null) return { text, verdict: null };
     const crossing: Crossing = { ...context, content: { kind: 'text', text: stream.text() } };
-    const kept = state.sessions.save(context, verdict) ? verdict : blockFullSession(policy);
+    const kept = state.sessions.save(context, verdict, contract) ? verdict : blockFullSession(policy);
     ended = recordVerdict(state, operation, crossing, kept);
     return { text: ended.fault && !verdict.fault ? '' : text, verdict: ended };
   };

@@ -1,15 +1,15 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import type { ContractMatch } from '../../core/decision/contracts.ts';
 import { listActingAgents } from '../../core/decision/rules.ts';
 import { usesSessionTags } from '../../core/decision/taint.ts';
 import { covers } from '../../core/tags.ts';
-import type { Crossing, CrossingContext, Policy, Tag, TaintChange, Verdict } from '../../core/types/index.ts';
+import type { CrossingContext, Policy, Tag, TaintChange, Verdict } from '../../core/types/index.ts';
 
 /** Session taint tags and call counts of this process. They are lost when it ends. */
 export interface LocalSessions {
   /** Returns the crossing with the tags of its session and the number of recent calls, as far as rules need them. */
-  readonly load: <Given extends CrossingContext>(crossing: Given) => Given;
+  readonly load: <Given extends CrossingContext>(crossing: Given, contract: ContractMatch) => Given;
   /** Keeps what a crossing that was not blocked changes. Returns `false` if a limit does not let it. */
-  readonly save: (crossing: CrossingContext, verdict: Verdict) => boolean;
+  readonly save: (crossing: CrossingContext, verdict: Verdict, contract: ContractMatch) => boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -23,17 +23,17 @@ export function createLocalSessions(policy: Policy): LocalSessions {
   const sessions = new Map<string, Map<string, readonly Tag[]>>();
   const calls = new Map<string, number[]>();
   return {
-    load: (crossing) => {
-      const limit = findCallsLimit(crossing, policy);
+    load: (crossing, contract) => {
+      const limit = findCallsLimit(crossing, contract);
       return {
         ...crossing,
         ...(usesSessionTags(policy, crossing.tenant_id) && { session_tags: readTags(sessions, crossing) }),
         ...(limit !== null && { calls_last_minute: 1 + countRecent(calls, crossing, limit.tool) }),
       };
     },
-    save: (crossing, verdict) => {
+    save: (crossing, verdict, contract) => {
       if (verdict.decision === 'block') return true;
-      const limit = findCallsLimit(crossing, policy);
+      const limit = findCallsLimit(crossing, contract);
       if (limit !== null) addCall(calls, crossing, limit.tool);
       return verdict.taint_change === null || saveTags(sessions, crossing, verdict.taint_change);
     },
@@ -41,9 +41,11 @@ export function createLocalSessions(policy: Policy): LocalSessions {
 }
 
 /** Returns the tool of a contract that limits calls per minute; `null` if none does. */
-function findCallsLimit(crossing: CrossingContext, policy: Policy): { readonly tool: string } | null {
-  if (crossing.phase !== 'request') return null;
-  const contract = findContract(crossing as Crossing, policy);
+function findCallsLimit(
+  { phase }: CrossingContext,
+  contract: ContractMatch,
+): { readonly tool: string } | null {
+  if (phase !== 'request') return null;
   if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
   return { tool: contract.tool_name };
 }

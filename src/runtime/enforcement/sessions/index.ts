@@ -1,4 +1,4 @@
-import { findContract } from '../../../core/decision/contracts.ts';
+import type { ContractMatch } from '../../../core/decision/contracts.ts';
 import { usesSessionTags } from '../../../core/decision/taint.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
@@ -18,9 +18,23 @@ export interface SessionDecider<Outcome> {
   readonly verdictOf: (outcome: Outcome) => Verdict;
 }
 
-/** Returns whether the decision depends on session state. If not, the store is not used. */
-export function needsSession(crossing: Crossing, policy: Policy): boolean {
-  return usesSessionTags(policy, crossing.tenant_id) || getCallsLimit(crossing, policy) !== null;
+/** The session state that a decision depends on. */
+export interface SessionNeeds {
+  /** True if a rule of the tenant depends on taint tags. */
+  readonly uses_tags: boolean;
+  /** The call limit of the tool; `null` if it has none. */
+  readonly limit: CallsLimit | null;
+}
+
+/** Returns the session state that the decision depends on; `null` if there is none, and then the store is not used. */
+export function findSessionNeeds(
+  crossing: Crossing,
+  policy: Policy,
+  contract: ContractMatch,
+): SessionNeeds | null {
+  const uses_tags = usesSessionTags(policy, crossing.tenant_id);
+  const limit = getCallsLimit(crossing, contract);
+  return uses_tags || limit !== null ? { uses_tags, limit } : null;
 }
 
 /** The call limit of a tool, and the name under which its calls are counted. */
@@ -30,9 +44,8 @@ interface CallsLimit {
   readonly tool: string;
 }
 
-function getCallsLimit(crossing: Crossing, policy: Policy): CallsLimit | null {
-  if (crossing.phase !== 'request') return null;
-  const contract = findContract(crossing, policy);
+function getCallsLimit({ phase }: Crossing, contract: ContractMatch): CallsLimit | null {
+  if (phase !== 'request') return null;
   if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
   return { calls_max: contract.max_calls_per_minute, tool: contract.tool_name };
 }
@@ -45,13 +58,11 @@ function getCallsLimit(crossing: Crossing, policy: Policy): CallsLimit | null {
  */
 export async function decideInSession<Outcome>(
   given: Crossing,
-  policy: Policy,
+  { uses_tags, limit }: SessionNeeds,
   { store: open, limits, timeOf }: SessionPorts,
   { decide, verdictOf }: SessionDecider<Outcome>,
 ): Promise<SessionDecision<Outcome>> {
   const store = await open();
-  const uses_tags = usesSessionTags(policy, given.tenant_id);
-  const limit = getCallsLimit(given, policy);
   const now_ms = timeOf(given.now_ms);
   const session = uses_tags ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
   const crossing: Crossing = {
