@@ -1,5 +1,6 @@
 import { createContent } from '../core/json/source.ts';
 import { findValueSource, SOURCE_LIMITS } from '../core/json/value-source.ts';
+import { Type } from '../core/schema.ts';
 import type { Crossing, Json } from '../core/types/index.ts';
 import {
   buildAnswer,
@@ -25,12 +26,10 @@ export const adapterCheck = defineOperation({
   http: { method: 'POST', path: '/v1/adapters/{adapter_name}', below: true },
   permission: 'check',
   needs: 'policy',
-  input: {
-    type: 'object',
-    required: ['adapter_name'],
-    properties: { adapter_name: { type: 'string', minLength: 1, maxLength: 64 } },
-    description: 'The body is the program’s own.',
-  },
+  input: Type.Object(
+    { adapter_name: Type.String({ minLength: 1, maxLength: 64 }) },
+    { description: 'The body is the program’s own.' },
+  ),
   output: { description: 'As the adapter says.' },
   example: { adapter_name: 'example', text: 'What does the SLA say about response times?' } as {
     adapter_name: string;

@@ -1,24 +1,20 @@
+import { Type } from '../core/schema.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { PRINTABLE_TEXT } from './shapes.ts';
 import { dropBlankName } from './subject.ts';
 
-const agent = {
-  type: 'string',
+const agent = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: PRINTABLE_TEXT,
   description: 'The agent, in upper or lower case.',
-} as const;
+});
 
-const answered = {
-  type: 'object',
-  required: ['agent_id', 'blocked', 'changed'],
-  properties: {
-    agent_id: { type: 'string' },
-    blocked: { type: 'boolean', description: 'Whether the agent is blocked now.' },
-    changed: { type: 'boolean', description: 'Whether this call changed that.' },
-  },
-} as const;
+const answered = Type.Object({
+  agent_id: Type.String(),
+  blocked: Type.Boolean({ description: 'Whether the agent is blocked now.' }),
+  changed: Type.Boolean({ description: 'Whether this call changed that.' }),
+});
 
 interface BlockChange {
   readonly agent_id: string;
@@ -45,14 +41,10 @@ export const agentsBlock = defineOperation({
   },
   permission: 'agents:block',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['agent_id'],
-    properties: {
-      agent_id: agent,
-      reason: { type: 'string', maxLength: 500, description: 'Why; shown to operators only.' },
-    },
-  },
+  input: Type.Object({
+    agent_id: agent,
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Why; shown to operators only.' })),
+  }),
   output: answered,
   example: { agent_id: 'support-bot', reason: 'sends too much' },
   answer: { agent_id: 'support-bot', blocked: true, changed: true },
@@ -83,27 +75,18 @@ export const agentsBlocked = defineOperation({
   permission: 'audit:read',
   tenants: 'all',
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['agents', 'count'],
-    properties: {
-      agents: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['agent_id', 'reason', 'blocked_by', 'blocked_at'],
-          properties: {
-            agent_id: { type: 'string' },
-            reason: { type: 'string' },
-            blocked_by: { type: 'string' },
-            blocked_at: { type: 'string', description: 'ISO 8601.' },
-          },
-        },
-      },
-      count: { type: 'integer' },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    agents: Type.Array(
+      Type.Object({
+        agent_id: Type.String(),
+        reason: Type.String(),
+        blocked_by: Type.String(),
+        blocked_at: Type.String({ description: 'ISO 8601.' }),
+      }),
+    ),
+    count: Type.Integer(),
+  }),
   example: {},
   answer: { agents: [], count: 0 },
   run: async (_nothing, { runtime }: Context) => {
@@ -126,7 +109,7 @@ export const agentsUnblock = defineOperation({
   },
   permission: 'agents:block',
   needs: 'store',
-  input: { type: 'object', required: ['agent_id'], properties: { agent_id: agent } },
+  input: Type.Object({ agent_id: agent }),
   output: answered,
   example: { agent_id: 'support-bot' },
   answer: { agent_id: 'support-bot', blocked: false, changed: false },

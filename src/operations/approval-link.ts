@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import { openApprovalLinks } from '../runtime/enforcement/approvals/link.ts';
 import { approvalRequestIdSchema } from './approvals.ts';
 import { defineOperation, Refusal } from './operation.ts';
@@ -11,24 +12,12 @@ export const approvalsOpen = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['request_id', 'expires', 'signature'],
-    properties: {
-      request_id: approvalRequestIdSchema,
-      expires: {
-        type: 'integer',
-        minimum: 0,
-        description: 'The end of the request, in milliseconds since 1970.',
-      },
-      signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', maxLength: 43 },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['location'],
-    properties: { location: { type: 'string', description: 'The page of the request.' } },
-  },
+  input: Type.Object({
+    request_id: approvalRequestIdSchema,
+    expires: Type.Integer({ minimum: 0, description: 'The end of the request, in milliseconds since 1970.' }),
+    signature: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', maxLength: 43 }),
+  }),
+  output: Type.Object({ location: Type.String({ description: 'The page of the request.' }) }),
   example: { request_id: 'apr_0123456789abcdef01234567', expires: 0, signature: 'A'.repeat(43) },
   answer: null,
   refusals: ['forbidden'],

@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
@@ -6,102 +7,91 @@ import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
 import { dropBlankName, resolveTenant } from './subject.ts';
 
-export const approvalRequestIdSchema = {
-  type: 'string',
+export const approvalRequestIdSchema = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[A-Za-z0-9_-]+$',
   description: 'The request, `apr_…`.',
-} as const;
+});
 
-const comment = {
-  type: ['string', 'null'],
-  maxLength: 1_000,
-  description: 'The reason. Detected secrets and personal data in it are masked.',
-} as const;
+const comment = Type.Nullable(
+  Type.String({
+    maxLength: 1_000,
+    description: 'The reason. Detected secrets and personal data in it are masked.',
+  }),
+);
 
-const decisionInput = {
-  type: 'object',
-  required: ['request_id'],
-  properties: {
-    request_id: approvalRequestIdSchema,
-    approver: { ...name, description: 'The name of the approver, if the credential does not name one.' },
-    comment,
-    note: { ...comment, description: 'The same as `comment`.' },
-    approver_id: { ...name, description: 'The same as `approver`.' },
-  },
-} as const;
+const decisionInput = Type.Object({
+  request_id: approvalRequestIdSchema,
+  approver: Type.Optional({
+    ...name,
+    description: 'The name of the approver, if the credential does not name one.',
+  }),
+  comment: Type.Optional(comment),
+  note: Type.Optional({ ...comment, description: 'The same as `comment`.' }),
+  approver_id: Type.Optional({ ...name, description: 'The same as `approver`.' }),
+});
 
-const text = { type: ['string', 'null'] } as const;
+const text = Type.Nullable(Type.String());
 
 /** Ranges of `action_shown`. */
-export const actionMarksSchema = {
-  type: 'array',
-  items: { type: 'array', items: { type: 'integer' } },
+export const actionMarksSchema = Type.Array(Type.Array(Type.Integer()), {
   description: 'The dangerous parts of `action_shown`: start and end in UTF-16 units.',
-} as const;
+});
 
-export const approvalRecordSchema = {
-  type: 'object',
-  required: ['request_id', 'status', 'agent_id', 'tool', 'rule', 'reason', 'expires_at'],
-  properties: {
-    request_id: { type: 'string' },
-    status: { enum: APPROVAL_STATUSES },
-    tenant_id: { type: 'string' },
-    agent_id: { type: 'string' },
-    source_agent_id: text,
-    destination_agent_id: text,
-    session_id: text,
-    tool: text,
-    boundary: { type: 'string' },
-    phase: text,
-    rule: { type: 'string', description: 'The rule that decided.' },
-    rules: { type: 'array', items: { type: 'string' }, description: 'All rules that require an approval.' },
-    reason: { type: 'string' },
-    data_tags: { type: 'array', items: { type: 'string' } },
-    action_shown: {
-      ...text,
-      description:
-        'The tool and its arguments, at most 2 KB, with secrets, personal data and injections masked. Plain text.',
-    },
-    action_marks: actionMarksSchema,
-    arguments: {
-      type: 'string',
+export const approvalRecordSchema = Type.Object({
+  request_id: Type.String(),
+  status: Type.Enum(APPROVAL_STATUSES),
+  tenant_id: Type.Optional(Type.String()),
+  agent_id: Type.String(),
+  source_agent_id: Type.Optional(text),
+  destination_agent_id: Type.Optional(text),
+  session_id: Type.Optional(text),
+  tool: text,
+  boundary: Type.Optional(Type.String()),
+  phase: Type.Optional(text),
+  rule: Type.String({ description: 'The rule that decided.' }),
+  rules: Type.Optional(Type.Array(Type.String(), { description: 'All rules that require an approval.' })),
+  reason: Type.String(),
+  data_tags: Type.Optional(Type.Array(Type.String())),
+  action_shown: Type.Optional({
+    ...text,
+    description:
+      'The tool and its arguments, at most 2 KB, with secrets, personal data and injections masked. Plain text.',
+  }),
+  action_marks: Type.Optional(actionMarksSchema),
+  arguments: Type.Optional(
+    Type.String({
       description:
         'JSON, with secrets, personal data and injections masked; where it was cut, its beginning.',
-    },
-    arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
-    arguments_truncated: {
-      type: 'boolean',
-      description: 'The arguments were longer than `approvals.arguments_bytes_max`.',
-    },
-    min_approvals: { type: 'integer', description: 'Number of approvals that are required.' },
-    require_second_factor: {
-      type: 'boolean',
-      description: 'Approvers must have just proved a second factor.',
-    },
-    votes: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['vote', 'caller_id', 'approver', 'comment', 'voted_at'],
-        properties: {
-          vote: { enum: ['approve', 'deny'] },
-          caller_id: { type: 'string', description: 'The caller, as its credential proves.' },
-          approver: { ...text, description: 'The name that the approver gave.' },
-          comment: text,
-          voted_at: { type: 'string' },
-        },
-      },
-    },
-    requested_by: { type: 'string' },
-    requested_at: { type: 'string' },
-    expires_at: { type: 'string', description: 'Until then it can be decided and used.' },
-    decided_by: text,
-    decided_at: text,
-    consumed_at: text,
-  },
-} as const;
+    }),
+  ),
+  arguments_bytes: Type.Optional(Type.Integer({ description: 'Bytes before it was cut.' })),
+  arguments_truncated: Type.Optional(
+    Type.Boolean({ description: 'The arguments were longer than `approvals.arguments_bytes_max`.' }),
+  ),
+  min_approvals: Type.Optional(Type.Integer({ description: 'Number of approvals that are required.' })),
+  require_second_factor: Type.Optional(
+    Type.Boolean({ description: 'Approvers must have just proved a second factor.' }),
+  ),
+  votes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        vote: Type.Enum(['approve', 'deny']),
+        caller_id: Type.String({ description: 'The caller, as its credential proves.' }),
+        approver: { ...text, description: 'The name that the approver gave.' },
+        comment: text,
+        voted_at: Type.String(),
+      }),
+    ),
+  ),
+  requested_by: Type.Optional(Type.String()),
+  requested_at: Type.Optional(Type.String()),
+  expires_at: Type.String({ description: 'Until then it can be decided and used.' }),
+  decided_by: Type.Optional(text),
+  decided_at: Type.Optional(text),
+  consumed_at: Type.Optional(text),
+});
 
 /** The approval request in the examples: a call that needs one approver. */
 export const approvalExample = {
@@ -150,24 +140,17 @@ export const approvalsList = defineOperation({
   http: { method: 'GET', path: '/v1/approvals' },
   permission: 'approvals:read',
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      status: { enum: APPROVAL_STATUSES },
-      agent_id: name,
-      tool: name,
-      tenant_id: name,
-      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['approvals', 'count'],
-    properties: {
-      approvals: { type: 'array', items: approvalRecordSchema },
-      count: { type: 'integer', description: 'How many this answer holds.' },
-    },
-  },
+  input: Type.Object({
+    status: Type.Optional(Type.Enum(APPROVAL_STATUSES)),
+    agent_id: Type.Optional(name),
+    tool: Type.Optional(name),
+    tenant_id: Type.Optional(name),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
+  }),
+  output: Type.Object({
+    approvals: Type.Array(approvalRecordSchema),
+    count: Type.Integer({ description: 'How many this answer holds.' }),
+  }),
   example: { status: 'pending', limit: 20 },
   answer: { approvals: [approvalExample], count: 1 },
   refusals: ['invalid_request'],
@@ -196,19 +179,16 @@ export const approvalsShow = defineOperation({
   http: { method: 'GET', path: '/v1/approvals/{request_id}' },
   permission: 'approvals:own',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['request_id'],
-    properties: {
-      request_id: approvalRequestIdSchema,
-      wait: {
-        type: 'string',
+  input: Type.Object({
+    request_id: approvalRequestIdSchema,
+    wait: Type.Optional(
+      Type.String({
         pattern: '^[0-9]{1,5}(ms|s)?$',
         maxLength: 7,
         description: '`30s`, `1500ms`; at most `60s`.',
-      },
-    },
-  },
+      }),
+    ),
+  }),
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567' },
   answer: approvalExample,
@@ -300,7 +280,7 @@ export const approvalsCancel = defineOperation({
   },
   permission: 'approvals:own',
   needs: 'store',
-  input: { type: 'object', required: ['request_id'], properties: { request_id: approvalRequestIdSchema } },
+  input: Type.Object({ request_id: approvalRequestIdSchema }),
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567' },
   answer: { ...approvalExample, status: 'cancelled', ...decided },

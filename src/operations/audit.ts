@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { isEventId } from '../runtime/audit/event-id.ts';
 import type { FollowRequest } from '../runtime/audit/events/follow-index.ts';
@@ -7,30 +8,33 @@ import type { AuditEvent, AuditFilter, AuditPage } from '../runtime/audit/types.
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { buildNoSuchEventRefusal, dropBlankName, resolveTenant } from './subject.ts';
 
-const word = { type: ['string', 'null'], maxLength: 256 } as const;
+const word = Type.Nullable(Type.String({ maxLength: 256 }));
 
 /** The filters of an audit query, as members of an input. */
 export const auditFilterSchemas = {
-  boundary: word,
-  action: word,
-  decision: word,
-  policy_name: word,
-  agent_id: word,
-  tool_name: word,
-  data_tag: { ...word, description: 'Finds the tag and its descendants.' },
-  phase: word,
-  session_id: word,
-  event_id: word,
-  source_agent_id: word,
-  destination_agent_id: word,
-  tenant_id: word,
-  caller_id: word,
-  metadata_key: word,
-  metadata_value: word,
-  monitored: { ...word, description: 'A rule in monitor mode that would have acted; `*` for any.' },
-  since: { ...word, description: 'ISO 8601, or a duration before now: `2h`.' },
-  until: { ...word, description: 'ISO 8601, or a duration before now.' },
-  last: { ...word, description: '`15m`, `24h`, `7d`; overrides `since` and `until`.' },
+  boundary: Type.Optional(word),
+  action: Type.Optional(word),
+  decision: Type.Optional(word),
+  policy_name: Type.Optional(word),
+  agent_id: Type.Optional(word),
+  tool_name: Type.Optional(word),
+  data_tag: Type.Optional({ ...word, description: 'Finds the tag and its descendants.' }),
+  phase: Type.Optional(word),
+  session_id: Type.Optional(word),
+  event_id: Type.Optional(word),
+  source_agent_id: Type.Optional(word),
+  destination_agent_id: Type.Optional(word),
+  tenant_id: Type.Optional(word),
+  caller_id: Type.Optional(word),
+  metadata_key: Type.Optional(word),
+  metadata_value: Type.Optional(word),
+  monitored: Type.Optional({
+    ...word,
+    description: 'A rule in monitor mode that would have acted; `*` for any.',
+  }),
+  since: Type.Optional({ ...word, description: 'ISO 8601, or a duration before now: `2h`.' }),
+  until: Type.Optional({ ...word, description: 'ISO 8601, or a duration before now.' }),
+  last: Type.Optional({ ...word, description: '`15m`, `24h`, `7d`; overrides `since` and `until`.' }),
 } as const;
 
 export const auditQuery = defineOperation({
@@ -42,42 +46,43 @@ export const auditQuery = defineOperation({
   mcp: { tool: 'query_audit', read_only: true },
   permission: 'audit:read_own',
   needs: 'journal',
-  input: {
-    type: 'object',
-    properties: {
-      ...auditFilterSchemas,
-      limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, description: `Default ${LIMIT_DEFAULT}.` },
-      newest_first: { type: 'boolean', description: 'Default `true`.' },
-      cursor: {
-        type: ['string', 'null'],
-        maxLength: 256,
-        description:
-          'For more events than one answer holds: empty for the first page, then `next_cursor` of the page before. A page may hold fewer than `limit`.',
-      },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['events', 'count'],
-    properties: {
-      events: {
-        type: 'array',
-        items: { type: 'object' },
-        description:
-          'A blocked or held tool call has `action_shown` too: the call with secrets, personal data and injections masked, and `action_marks`, the dangerous parts of it (`audit.log_actions`).',
-      },
-      count: { type: 'integer', description: 'How many events this answer holds.' },
-      events_searched: {
-        type: 'integer',
+  input: Type.Object({
+    ...auditFilterSchemas,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `Default ${LIMIT_DEFAULT}.` }),
+    ),
+    newest_first: Type.Optional(Type.Boolean({ description: 'Default `true`.' })),
+    cursor: Type.Optional(
+      Type.Nullable(
+        Type.String({
+          maxLength: 256,
+          description:
+            'For more events than one answer holds: empty for the first page, then `next_cursor` of the page before. A page may hold fewer than `limit`.',
+        }),
+      ),
+    ),
+  }),
+  output: Type.Object({
+    events: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+      description:
+        'A blocked or held tool call has `action_shown` too: the call with secrets, personal data and injections masked, and `action_marks`, the dangerous parts of it (`audit.log_actions`).',
+    }),
+    count: Type.Integer({ description: 'How many events this answer holds.' }),
+    events_searched: Type.Optional(
+      Type.Integer({
         description:
           'How many events of the time range were searched. Only if none of them matches, without `cursor`, and not for a caller that may only read its own.',
-      },
-      next_cursor: {
-        type: ['string', 'null'],
-        description: 'Cursor of the next page; only if the request had `cursor`. `null` after the last page.',
-      },
-    },
-  },
+      }),
+    ),
+    next_cursor: Type.Optional(
+      Type.Nullable(
+        Type.String({
+          description:
+            'Cursor of the next page; only if the request had `cursor`. `null` after the last page.',
+        }),
+      ),
+    ),
+  }),
   example: { tool_name: 'send_email', last: '24h', limit: 1 },
   answer: {
     events: [

@@ -1,80 +1,57 @@
 import { parseDurationMs } from '../core/policy/compile/duration.ts';
+import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import {
-  agentId,
-  capabilityAction,
-  capabilityToken,
-  name,
-  PRINTABLE_TEXT,
-  sessionId,
-  tenantId,
-} from './shapes.ts';
+import { agentId, capabilityAction, capabilityToken, PRINTABLE_TEXT, sessionId, tenantId } from './shapes.ts';
 import { dropBlankName, resolveSubject, resolveTenant } from './subject.ts';
 
-const tokenId = {
-  type: 'string',
+const tokenId = Type.String({
   pattern: '^cap_[0-9a-f]{24}$',
   description: 'The ID of the token, `cap_…`, which is not the token itself.',
-} as const;
+});
 
 const patterns = (what: string) =>
-  ({
-    type: 'array',
+  Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }), {
     maxItems: 64,
-    items: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
     description: `${what} \`*\` matches any run of characters.`,
-  }) as const;
+  });
 
-const scope = {
-  type: 'object',
-  required: ['tool_name'],
-  properties: {
-    tool_name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 256,
-      pattern: PRINTABLE_TEXT,
-      description: 'The tool; `*` matches any run of characters.',
-    },
-    actions: patterns('Allowed actions on the tool (default: `invoke`).'),
-    secret_keys: patterns('Secrets that may be resolved for the tool (default: none).'),
-  },
-} as const;
+const scope = Type.Object({
+  tool_name: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: PRINTABLE_TEXT,
+    description: 'The tool; `*` matches any run of characters.',
+  }),
+  actions: Type.Optional(patterns('Allowed actions on the tool (default: `invoke`).')),
+  secret_keys: Type.Optional(patterns('Secrets that may be resolved for the tool (default: none).')),
+});
 
-const text = { type: ['string', 'null'] } as const;
+const text = Type.Nullable(Type.String());
 
-const record = {
-  type: 'object',
-  required: ['token_id', 'status', 'tenant_id', 'agent_id', 'session_id', 'scope', 'issued_at', 'expires_at'],
-  properties: {
-    token_id: { type: 'string' },
-    status: { enum: ['active', 'expired', 'revoked'] },
-    tenant_id: { type: 'string' },
-    agent_id: { type: 'string' },
-    session_id: { ...text, description: '`null`: any session.' },
-    scope: {
-      type: 'object',
-      required: ['tool_name', 'actions', 'secret_keys'],
-      properties: {
-        tool_name: { type: 'string' },
-        actions: { type: 'array', items: { type: 'string' } },
-        secret_keys: { type: 'array', items: { type: 'string' } },
-      },
-    },
-    issued_by: { type: 'string' },
-    issued_at: { type: 'string' },
-    expires_at: { type: 'string' },
-    revoked_by: text,
-    revoked_at: text,
-    uses: { type: 'integer', description: 'Number of calls that the token allowed.' },
-    last_used_at: text,
-  },
-} as const;
+const record = Type.Object({
+  token_id: Type.String(),
+  status: Type.Enum(['active', 'expired', 'revoked']),
+  tenant_id: Type.String(),
+  agent_id: Type.String(),
+  session_id: { ...text, description: '`null`: any session.' },
+  scope: Type.Object({
+    tool_name: Type.String(),
+    actions: Type.Array(Type.String()),
+    secret_keys: Type.Array(Type.String()),
+  }),
+  issued_by: Type.Optional(Type.String()),
+  issued_at: Type.String(),
+  expires_at: Type.String(),
+  revoked_by: Type.Optional(text),
+  revoked_at: Type.Optional(text),
+  uses: Type.Optional(Type.Integer({ description: 'Number of calls that the token allowed.' })),
+  last_used_at: Type.Optional(text),
+});
 
 /** The token in the examples, as it was just issued. */
 const issued = {
@@ -101,30 +78,26 @@ export const capabilitiesIssue = defineOperation({
   http: { method: 'POST', path: '/v1/capabilities' },
   permission: 'capabilities:issue',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['agent_id', 'scope'],
-    properties: {
-      agent_id: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
-      scope,
-      session_id: { ...sessionId, description: 'The only session in which it is taken; without it any.' },
-      tenant_id: tenantId,
-      ttl: {
-        type: 'string',
+  input: Type.Object({
+    agent_id: Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }),
+    scope,
+    session_id: Type.Optional({
+      ...sessionId,
+      description: 'The only session in which it is taken; without it any.',
+    }),
+    tenant_id: Type.Optional(tenantId),
+    ttl: Type.Optional(
+      Type.String({
         pattern: '^[1-9][0-9]{0,4}[smhdw]$',
         maxLength: 6,
         description: 'Lifetime, such as `10m` (default: `capability_tokens.default_ttl`).',
-      },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['token', ...record.required],
-    properties: {
-      token: { type: 'string', description: 'The token for the agent. It is not stored.' },
-      ...record.properties,
-    },
-  },
+      }),
+    ),
+  }),
+  output: Type.Object({
+    token: Type.String({ description: 'The token for the agent. It is not stored.' }),
+    ...record.properties,
+  }),
   example: {
     agent_id: 'support-bot',
     scope: { tool_name: 'send_email', secret_keys: ['MAIL_*'] },
@@ -174,23 +147,16 @@ export const capabilitiesList = defineOperation({
   http: { method: 'GET', path: '/v1/capabilities' },
   permission: 'capabilities:read',
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      agent_id: agentId,
-      tenant_id: tenantId,
-      status: { enum: ['active', 'expired', 'revoked'] },
-      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['capabilities', 'count'],
-    properties: {
-      capabilities: { type: 'array', items: record },
-      count: { type: 'integer', description: 'How many this answer holds.' },
-    },
-  },
+  input: Type.Object({
+    agent_id: Type.Optional(agentId),
+    tenant_id: Type.Optional(tenantId),
+    status: Type.Optional(Type.Enum(['active', 'expired', 'revoked'])),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
+  }),
+  output: Type.Object({
+    capabilities: Type.Array(record),
+    count: Type.Integer({ description: 'How many this answer holds.' }),
+  }),
   example: { agent_id: 'support-bot', status: 'active' },
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
@@ -217,7 +183,7 @@ export const capabilitiesShow = defineOperation({
   },
   permission: 'capabilities:read',
   needs: 'store',
-  input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
+  input: Type.Object({ token_id: tokenId }),
   output: record,
   example: { token_id: 'cap_0123456789abcdef01234567' },
   answer: issued,
@@ -242,7 +208,7 @@ export const capabilitiesRevoke = defineOperation({
   },
   permission: 'capabilities:issue',
   needs: 'store',
-  input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
+  input: Type.Object({ token_id: tokenId }),
   output: record,
   example: { token_id: 'cap_0123456789abcdef01234567' },
   answer: {
@@ -269,33 +235,25 @@ export const capabilitiesValidate = defineOperation({
   http: { method: 'POST', path: '/v1/capabilities/validate' },
   permission: 'check',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['capability_token_id', 'tool'],
-    properties: {
-      capability_token_id: capabilityToken,
-      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
-      capability_action: capabilityAction,
-      agent_id: agentId,
-      session_id: sessionId,
-      tenant_id: tenantId,
+  input: Type.Object({
+    capability_token_id: capabilityToken,
+    tool: Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }),
+    capability_action: Type.Optional(capabilityAction),
+    agent_id: Type.Optional(agentId),
+    session_id: Type.Optional(sessionId),
+    tenant_id: Type.Optional(tenantId),
+  }),
+  output: Type.Object({
+    valid: Type.Boolean(),
+    cause: {
+      ...text,
+      description: 'The cause, such as `expired` or `tool`; `null` if the token is valid.',
     },
-  },
-  output: {
-    type: 'object',
-    required: ['valid', 'cause', 'reason', 'event_id'],
-    properties: {
-      valid: { type: 'boolean' },
-      cause: {
-        ...text,
-        description: 'The cause, such as `expired` or `tool`; `null` if the token is valid.',
-      },
-      reason: { type: 'string' },
-      token_id: { type: 'string', description: 'The ID of the token, if it is known.' },
-      expires_at: { type: 'string', description: 'Only where it is valid.' },
-      event_id: { type: 'string', description: 'The audit event.' },
-    },
-  },
+    reason: Type.String(),
+    token_id: Type.Optional(Type.String({ description: 'The ID of the token, if it is known.' })),
+    expires_at: Type.Optional(Type.String({ description: 'Only where it is valid.' })),
+    event_id: Type.String({ description: 'The audit event.' }),
+  }),
   example: {
     capability_token_id: 'svc_cap_0123456789abcdef01234567_…',
     tool: 'send_email',

@@ -18,9 +18,9 @@ const ANYTHING = { description: 'Free for the caller: not scanned and not forwar
  * Makes the schema of the body of a check strict. Unknown members are refused, because no rule would judge them.
  * `metadata` and `x-*` are free, and optional members may be `null`.
  */
-export function checkBody<const Schema extends TSchema & BodySchema>(schema: Schema): Schema {
+export function checkBody<Schema extends TSchema>(schema: Schema): Schema {
   return {
-    ...buildStrictSchema(schema),
+    ...buildStrictSchema(schema as BodySchema),
     description: 'Other members are refused, but for `metadata` and `x-*`.',
   } as unknown as Schema;
 }

@@ -1,86 +1,76 @@
+import type { TSchema } from 'typebox';
 import type { Explanation } from '../core/review/explain.ts';
+import { Type } from '../core/schema.ts';
 import { ACTIONS, DECISIONS } from '../core/types/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import {
-  buildListSchema,
-  integerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from './schema-parts.ts';
+
 import { buildNoSuchEventRefusal } from './subject.ts';
 
-const decision = { enum: DECISIONS } as const;
-const action = { enum: ACTIONS } as const;
+const decision = Type.Enum(DECISIONS);
+const action = Type.Enum(ACTIONS);
 
-function buildRecordSchema<const Properties extends object>(properties: Properties) {
-  return { type: 'object', properties } as const;
+const result = Type.Object({ decision, action, rule: Type.String() });
+
+function allowNull<Value extends TSchema>(schema: Value, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
 }
 
-const result = buildRecordSchema({ decision, action, rule: textSchema });
-
-function allowNull<const Schema extends object>(schema: Schema, description: string) {
-  return { anyOf: [schema, { type: 'null' }], description } as const;
-}
-
-const trace_entry = buildRecordSchema({
-  rule: textSchema,
+const trace_entry = Type.Object({
+  rule: Type.String(),
   action,
-  tenant_id: nullableTextSchema,
-  builtin: { type: 'boolean' },
-  outcome: { enum: ['matched', 'monitored', 'not_matched', 'not_reached'] },
-  reason: textSchema,
+  tenant_id: Type.Nullable(Type.String()),
+  builtin: Type.Boolean(),
+  outcome: Type.Enum(['matched', 'monitored', 'not_matched', 'not_reached']),
+  reason: Type.String(),
 });
 
-const evaluation = buildRecordSchema({
-  subject: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
-  tag: nullableTextSchema,
-  origin: { enum: ['found', 'classified', 'declared', 'fact', null] },
-  severity: nullableTextSchema,
+const evaluation = Type.Object({
+  subject: Type.Enum(['crossing', 'tag', 'contract', 'identity', 'coverage']),
+  tag: Type.Nullable(Type.String()),
+  origin: Type.Enum(['found', 'classified', 'declared', 'fact', null]),
+  severity: Type.Nullable(Type.String()),
   action,
-  rule: textSchema,
-  reason: textSchema,
-  decisive: { type: 'boolean', description: '`true` if it decided.' },
-  rule_trace: buildListSchema(trace_entry, 'Every rule that was evaluated for it, in order.'),
-  rule_trace_truncated: integerSchema,
+  rule: Type.String(),
+  reason: Type.String(),
+  decisive: Type.Boolean({ description: '`true` if it decided.' }),
+  rule_trace: Type.Array(trace_entry, { description: 'Every rule that was evaluated for it, in order.' }),
+  rule_trace_truncated: Type.Integer(),
 });
 
 /** An explanation of a decision, as the answer of operations. */
-export const explanationSchema = buildRecordSchema({
+export const explanationSchema = Type.Object({
   replayed: {
     ...result,
     description: 'The decision of the policy when it is evaluated again on the record.',
   },
-  matches_record: { type: 'boolean', description: 'Whether `replayed` equals `recorded`.' },
-  evaluations: buildListSchema(
-    evaluation,
-    'Everything that was evaluated: tags, the call or message itself, contracts, identities, coverage. The strictest action decides.',
-  ),
-  monitored: buildListSchema(
-    buildRecordSchema({ rule: textSchema, action, tag: nullableTextSchema }),
-    'Rules in monitor mode that matched.',
-  ),
+  matches_record: Type.Boolean({ description: 'Whether `replayed` equals `recorded`.' }),
+  evaluations: Type.Array(evaluation, {
+    description:
+      'Everything that was evaluated: tags, the call or message itself, contracts, identities, coverage. The strictest action decides.',
+  }),
+  monitored: Type.Array(Type.Object({ rule: Type.String(), action, tag: Type.Nullable(Type.String()) }), {
+    description: 'Rules in monitor mode that matched.',
+  }),
   enforced_result: allowNull(result, 'The decision if no rule were in monitor mode.'),
-  not_evaluated: buildListSchema(
-    buildRecordSchema({
-      rule: textSchema,
-      tenant_id: nullableTextSchema,
-      mismatch: { enum: ['boundary', 'phase', 'tenant'] },
-      reason: textSchema,
+  not_evaluated: Type.Array(
+    Type.Object({
+      rule: Type.String(),
+      tenant_id: Type.Nullable(Type.String()),
+      mismatch: Type.Enum(['boundary', 'phase', 'tenant']),
+      reason: Type.String(),
     }),
-    'Rules for another boundary, phase or tenant.',
+    { description: 'Rules for another boundary, phase or tenant.' },
   ),
-  not_evaluated_truncated: integerSchema,
+  not_evaluated_truncated: Type.Integer(),
   counterfactual: allowNull(
-    buildRecordSchema({
-      changes: buildListSchema(
-        buildRecordSchema({ kind: textSchema, rule: textSchema, change: textSchema }),
-        'Each change.',
-      ),
+    Type.Object({
+      changes: Type.Array(Type.Object({ kind: Type.String(), rule: Type.String(), change: Type.String() }), {
+        description: 'Each change.',
+      }),
       result,
     }),
     'The smallest change that leads to a less strict decision, and that decision; `null` if it was allowed.',
@@ -104,40 +94,22 @@ export const policyExplain = defineOperation({
   http: { method: 'GET', path: '/v1/policies/explain/{event_id}' },
   permission: 'audit:read_own',
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['event_id'],
-    properties: {
-      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: [
-      'event_id',
-      'timestamp',
-      'policy_hash',
-      'status',
-      'reason',
-      'recorded',
-      'allowlist_entries',
-      'explanation',
-    ],
-    properties: {
-      event_id: textSchema,
-      timestamp: textSchema,
-      policy_hash: textSchema,
-      status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
-      reason: { ...textSchema, description: 'The meaning of the status, as a sentence.' },
-      recorded: buildRecordSchema({ decision, action, rule: textSchema, reason: textSchema }),
-      allowlist_entries: {
-        ...textListSchema,
-        description:
-          'Entries for detectors whose findings no rule judged, as `customshouse allow list` shows them.',
-      },
-      explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
-    },
-  },
+  input: Type.Object({
+    event_id: Type.String({ minLength: 1, maxLength: 64, description: 'The audit event.' }),
+  }),
+  output: Type.Object({
+    event_id: Type.String(),
+    timestamp: Type.String(),
+    policy_hash: Type.String(),
+    status: Type.Enum(['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete']),
+    reason: Type.String({ description: 'The meaning of the status, as a sentence.' }),
+    recorded: Type.Object({ decision, action, rule: Type.String(), reason: Type.String() }),
+    allowlist_entries: Type.Array(Type.String(), {
+      description:
+        'Entries for detectors whose findings no rule judged, as `customshouse allow list` shows them.',
+    }),
+    explanation: allowNull(explanationSchema, 'Only with the status `explained`.'),
+  }),
   example: { event_id: 'evt_0123456789abcdef01234567' },
   answer: {
     event_id: 'evt_0123456789abcdef01234567',

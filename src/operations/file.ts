@@ -2,13 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { createContent, parseJsonSource } from '../core/json/source.ts';
 import { hasHiddenMembers } from '../core/json/value-source.ts';
 import type { WalkLimits } from '../core/json/walk.ts';
+import { Type } from '../core/schema.ts';
 import type { Content, Json } from '../core/types/index.ts';
 import { readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
-import { verdictProperties, verdictRequired } from './shapes.ts';
+import { verdictProperties } from './shapes.ts';
 
 export const scanFile = defineOperation({
   name: 'scan_file',
@@ -20,27 +21,30 @@ export const scanFile = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    properties: {
-      name: { type: 'string', maxLength: 4096, description: 'The file’s name; `.json` makes it structured.' },
-      content: { type: 'string', description: 'The file’s text.' },
-      content_base64: { type: 'string', description: 'The file’s bytes; they must be UTF-8.' },
-      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'A file of the server.' },
+  input: checkBody(
+    Type.Object({
+      name: Type.Optional(
+        Type.String({ maxLength: 4096, description: 'The file’s name; `.json` makes it structured.' }),
+      ),
+      content: Type.Optional(Type.String({ description: 'The file’s text.' })),
+      content_base64: Type.Optional(Type.String({ description: 'The file’s bytes; they must be UTF-8.' })),
+      path: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 4096, description: 'A file of the server.' }),
+      ),
       ...aboutText,
-    },
+    }),
+  ),
+  output: Type.Object({
+    ...verdictProperties,
+    mode: Type.Enum(['text', 'structured']),
+    size_bytes: Type.Integer(),
+    modified_text: Type.Optional(
+      Type.String({ description: 'The text to use instead; only when it was changed.' }),
+    ),
+    modified_payload: Type.Optional(
+      Type.Unknown({ description: 'The JSON value to use instead; only when it was changed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'mode', 'size_bytes'],
-    properties: {
-      ...verdictProperties,
-      mode: { enum: ['text', 'structured'] },
-      size_bytes: { type: 'integer' },
-      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
-      modified_payload: { description: 'The JSON value to use instead; only when it was changed.' },
-    },
-  },
   example: { name: 'notes.txt', content: 'Use key sk-ABCDEF1234567890' },
   answer: {
     decision: 'block',

@@ -1,8 +1,9 @@
+import { Type } from '../core/schema.ts';
 import { runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
-import { verdictProperties, verdictRequired } from './shapes.ts';
+import { verdictProperties } from './shapes.ts';
 
 export const guardOutput = defineOperation({
   name: 'guard_output',
@@ -15,19 +16,13 @@ export const guardOutput = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['text'],
-    properties: { text: { type: 'string' }, ...aboutText },
+  input: checkBody(Type.Object({ text: Type.String(), ...aboutText })),
+  output: Type.Object({
+    ...verdictProperties,
+    modified_text: Type.Optional(
+      Type.String({ description: 'The text to use instead; only when it was changed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: verdictRequired,
-    properties: {
-      ...verdictProperties,
-      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
-    },
-  },
   example: {
     text: 'Here is the config: DATABASE_URL=postgresql://admin:p4ssw0rd@db.internal:5432/prod',
     agent_id: 'support-bot',

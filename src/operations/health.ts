@@ -1,20 +1,18 @@
+import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 
 /** Present in both answers only after a failed reload: the previous policy is still active. */
-const last_reload = {
-  type: 'object',
-  description: 'Only if the last policy reload failed. The previous policy is still active.',
-  required: ['status', 'code'],
-  properties: {
-    status: { const: 'failed' },
-    code: {
-      enum: ['policy_invalid', 'reload_failed'],
+const last_reload = Type.Object(
+  {
+    status: Type.Literal('failed'),
+    code: Type.Enum(['policy_invalid', 'reload_failed'], {
       description:
         '`policy_invalid`: the configuration or a policy has a mistake; `reload_failed`: the log says why.',
-    },
+    }),
   },
-} as const;
+  { description: 'Only if the last policy reload failed. The previous policy is still active.' },
+);
 
 async function readLastReload({ runtime }: Context) {
   const code = await runtime.reloadFailure();
@@ -31,30 +29,24 @@ export const health = defineOperation({
   permission: null,
   identifies_caller: true,
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['status', 'version', 'mode', 'uptime_seconds', 'agents_seen'],
-    properties: {
-      status: { const: 'healthy' },
-      version: { type: 'string' },
-      mode: { enum: ['sidecar', 'gateway'] },
-      uptime_seconds: { type: 'integer' },
-      agents_seen: {
-        type: 'array',
-        items: { type: 'string' },
-        description:
-          'Empty for a caller without a credential from elsewhere, and for one of particular tenants.',
-      },
-      foreign_entries: {
-        type: 'array',
-        items: { type: 'string' },
+  input: Type.Object({}),
+  output: Type.Object({
+    status: Type.Literal('healthy'),
+    version: Type.String(),
+    mode: Type.Enum(['sidecar', 'gateway']),
+    uptime_seconds: Type.Integer(),
+    agents_seen: Type.Array(Type.String(), {
+      description:
+        'Empty for a caller without a credential from elsewhere, and for one of particular tenants.',
+    }),
+    foreign_entries: Type.Optional(
+      Type.Array(Type.String(), {
         description:
           'Only if the state folder has entries that are not of this service, which are skipped: at most 20, for callers who also see agents.',
-      },
-      last_reload,
-    },
-  },
+      }),
+    ),
+    last_reload: Type.Optional(last_reload),
+  }),
   example: {},
   answer: {
     status: 'healthy',
@@ -96,8 +88,8 @@ export const ready = defineOperation({
   http: { method: 'GET', path: '/v1/ready' },
   permission: null,
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: { type: 'object', required: ['status'], properties: { status: { const: 'ready' }, last_reload } },
+  input: Type.Object({}),
+  output: Type.Object({ status: Type.Literal('ready'), last_reload: Type.Optional(last_reload) }),
   example: {},
   answer: { status: 'ready' },
   refusals: ['unavailable'],

@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import type { Content } from '../core/types/index.ts';
 import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
@@ -14,7 +15,6 @@ import {
   sessionId,
   tenantId,
   verdictProperties,
-  verdictRequired,
   whoContext,
 } from './shapes.ts';
 import { buildActor, buildContextRefusal, dropBlankName, resolveSubject } from './subject.ts';
@@ -26,14 +26,17 @@ const TOOL_ALIASES = {
 } as const;
 
 const routing = {
-  agent_id: agentId,
-  tenant_id: tenantId,
-  session_id: sessionId,
-  context: whoContext,
-  source_agent_id: { ...name, description: 'The agent that acts (default: `agent_id`).' },
-  destination_agent_id: { ...name, description: 'The target of the action (default: the tool).' },
-  data_tags: dataTags,
-  approval_request_id: approvalRequestId,
+  agent_id: Type.Optional(agentId),
+  tenant_id: Type.Optional(tenantId),
+  session_id: Type.Optional(sessionId),
+  context: Type.Optional(whoContext),
+  source_agent_id: Type.Optional({ ...name, description: 'The agent that acts (default: `agent_id`).' }),
+  destination_agent_id: Type.Optional({
+    ...name,
+    description: 'The target of the action (default: the tool).',
+  }),
+  data_tags: Type.Optional(dataTags),
+  approval_request_id: Type.Optional(approvalRequestId),
 } as const;
 
 export const interceptTool = defineOperation({
@@ -47,50 +50,53 @@ export const interceptTool = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: TOOL_ALIASES,
-  input: checkBody({
-    type: 'object',
-    required: ['tool'],
-    properties: {
-      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
-      phase: { enum: ['request', 'response'], description: 'Without it `request`.' },
-      input: {
-        type: 'object',
-        description:
-          'The arguments of the call, also taken as `arguments`, `args`, `parameters`, `params` or `tool_input`. Ignored with `phase: response`.',
-      },
-      output: { description: 'The result, any JSON value; needed when `phase` is `response`.' },
+  input: checkBody(
+    Type.Object({
+      tool: Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }),
+      phase: Type.Optional(Type.Enum(['request', 'response'], { description: 'Without it `request`.' })),
+      input: Type.Optional(
+        Type.Unsafe<object>({
+          type: 'object',
+          description:
+            'The arguments of the call, also taken as `arguments`, `args`, `parameters`, `params` or `tool_input`. Ignored with `phase: response`.',
+        }),
+      ),
+      output: Type.Optional(
+        Type.Unknown({ description: 'The result, any JSON value; needed when `phase` is `response`.' }),
+      ),
       ...routing,
-      capability_token_id: {
-        ...capabilityToken,
-        type: ['string', 'null'],
-        description:
-          'A capability token, `svc_cap_…`, that must allow the call; one that does not blocks it. Only a call is checked, not its result.',
-      },
-      capability_action: capabilityAction,
-      reuse_approval: {
-        type: ['boolean', 'null'],
-        description:
-          'Uses the answered approval request for exactly this call if `approval_request_id` names none.',
-      },
-    },
+      capability_token_id: Type.Optional(
+        Type.Nullable(capabilityToken, {
+          description:
+            'A capability token, `svc_cap_…`, that must allow the call; one that does not blocks it. Only a call is checked, not its result.',
+        }),
+      ),
+      capability_action: Type.Optional(capabilityAction),
+      reuse_approval: Type.Optional(
+        Type.Nullable(
+          Type.Boolean({
+            description:
+              'Uses the answered approval request for exactly this call if `approval_request_id` names none.',
+          }),
+        ),
+      ),
+    }),
+  ),
+  output: Type.Object({
+    ...verdictProperties,
+    tool: Type.String(),
+    agent_id: Type.String(),
+    phase: Type.Enum(['request', 'response']),
+    modified_input: Type.Optional(
+      Type.Unknown({ description: 'The arguments to use instead; only when they were changed.' }),
+    ),
+    modified_output: Type.Optional(
+      Type.Unknown({ description: 'The result to use instead; only when it was changed.' }),
+    ),
+    stripped_fields: Type.Optional(
+      Type.Array(Type.String(), { description: 'Content that a contract removed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'tool', 'agent_id', 'phase'],
-    properties: {
-      ...verdictProperties,
-      tool: { type: 'string' },
-      agent_id: { type: 'string' },
-      phase: { enum: ['request', 'response'] },
-      modified_input: { description: 'The arguments to use instead; only when they were changed.' },
-      modified_output: { description: 'The result to use instead; only when it was changed.' },
-      stripped_fields: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Content that a contract removed.',
-      },
-    },
-  },
   example: {
     tool: 'send_email',
     input: { to: 'team', subject: 'Weekly report' },
@@ -162,22 +168,16 @@ export const interceptAgentMessage = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['message'],
-    properties: { message: { type: 'string' }, ...routing },
+  input: checkBody(Type.Object({ message: Type.String(), ...routing })),
+  output: Type.Object({
+    ...verdictProperties,
+    source_agent_id: Type.String(),
+    destination_agent_id: Type.String(),
+    data_tags: Type.Array(Type.String(), { description: 'Declared and found, sorted.' }),
+    modified_message: Type.Optional(
+      Type.String({ description: 'The message to deliver instead; only when changed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'source_agent_id', 'destination_agent_id', 'data_tags'],
-    properties: {
-      ...verdictProperties,
-      source_agent_id: { type: 'string' },
-      destination_agent_id: { type: 'string' },
-      data_tags: { type: 'array', items: { type: 'string' }, description: 'Declared and found, sorted.' },
-      modified_message: { type: 'string', description: 'The message to deliver instead; only when changed.' },
-    },
-  },
   example: {
     message: 'The order has shipped.',
     source_agent_id: 'orders',

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { Type } from '../core/schema.ts';
 import type { DocumentProblem, Policy } from '../core/types/index.ts';
 import type { StoreTables } from '../platform/store/index.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
@@ -31,10 +32,11 @@ export interface Confirmation {
 
 /** The input with which a caller confirms a policy that is less strict. */
 export const confirmInput = {
-  confirm_weaker: {
-    type: 'boolean',
-    description: 'Saves a policy that is less strict than before. Requires a `note` with the reason.',
-  },
+  confirm_weaker: Type.Optional(
+    Type.Boolean({
+      description: 'Saves a policy that is less strict than before. Requires a `note` with the reason.',
+    }),
+  ),
 } as const;
 
 /** The active policy after a change. */
@@ -46,9 +48,9 @@ export interface ActivatedChange {
 
 /** The JSON Schema of `ActivatedChange`, for the answers of operations. */
 export const activatedProperties = {
-  policy_hash: { type: 'string', description: 'The hash of the policy that is active now.' },
-  generation: { type: 'integer' },
-  warnings: { type: 'array', items: { type: 'string' } },
+  policy_hash: Type.String({ description: 'The hash of the policy that is active now.' }),
+  generation: Type.Integer(),
+  warnings: Type.Array(Type.String()),
 } as const;
 
 /**

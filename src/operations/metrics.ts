@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import { defineOperation } from './operation.ts';
 
 export const metrics = defineOperation({
@@ -7,8 +8,8 @@ export const metrics = defineOperation({
   http: { method: 'GET', path: '/v1/metrics', produces: 'text/plain; version=0.0.4; charset=utf-8' },
   permission: 'metrics:read',
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: { type: 'string' },
+  input: Type.Object({}),
+  output: Type.String(),
   example: {},
   answer: [
     '# HELP service_requests_total Checks that were answered, by endpoint and decision.',

@@ -1,13 +1,10 @@
+import { Type } from '../core/schema.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { requireBrowser } from './sign-in.ts';
 
-const location = {
-  type: 'object',
-  required: ['location'],
-  properties: { location: { type: 'string' } },
-} as const;
+const location = Type.Object({ location: Type.String() });
 
-const parameter = { type: 'string', maxLength: 4_096 } as const;
+const parameter = Type.String({ maxLength: 4_096 });
 
 export const authMethods = defineOperation({
   name: 'auth_methods',
@@ -16,23 +13,17 @@ export const authMethods = defineOperation({
   http: { method: 'GET', path: '/v1/auth/methods' },
   permission: null,
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['password', 'passkey', 'oidc', 'needs_setup'],
-    properties: {
-      password: { type: 'boolean' },
-      passkey: { type: 'boolean' },
-      oidc: {
-        type: ['string', 'null'],
-        description: 'The text of the button; `null`: no OpenID provider is configured.',
-      },
-      needs_setup: {
-        type: 'boolean',
-        description: 'There is no administrator yet: open the link that the start of the service printed.',
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    password: Type.Boolean(),
+    passkey: Type.Boolean(),
+    oidc: Type.Nullable(
+      Type.String({ description: 'The text of the button; `null`: no OpenID provider is configured.' }),
+    ),
+    needs_setup: Type.Boolean({
+      description: 'There is no administrator yet: open the link that the start of the service printed.',
+    }),
+  }),
   example: {},
   answer: { password: true, passkey: true, oidc: null, needs_setup: true },
   run: async (_input, { runtime }) => {
@@ -55,12 +46,9 @@ export const authOidcStart = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      return_to: { type: 'string', maxLength: 2_048, description: 'Default `/dashboard`.' },
-    },
-  },
+  input: Type.Object({
+    return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'Default `/dashboard`.' })),
+  }),
   output: location,
   example: {},
   answer: null,
@@ -83,16 +71,13 @@ export const authOidcCallback = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      code: parameter,
-      state: { type: 'string', maxLength: 256 },
-      iss: parameter,
-      error: parameter,
-      error_description: parameter,
-    },
-  },
+  input: Type.Object({
+    code: Type.Optional(parameter),
+    state: Type.Optional(Type.String({ maxLength: 256 })),
+    iss: Type.Optional(parameter),
+    error: Type.Optional(parameter),
+    error_description: Type.Optional(parameter),
+  }),
   output: location,
   example: { code: 'c', state: 's' },
   answer: null,

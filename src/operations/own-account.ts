@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import type { SignedInUser } from '../runtime/accounts/index.ts';
 import type { RotatedSession } from '../runtime/accounts/own-account.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -10,13 +11,9 @@ import {
   requireSession,
 } from './sign-in.ts';
 
-const changed = {
-  type: 'object',
-  required: ['changed'],
-  properties: { changed: { type: 'boolean' } },
-} as const;
+const changed = Type.Object({ changed: Type.Boolean() });
 
-const byCode = { type: 'object', required: ['code'], properties: { code: codeSchema } } as const;
+const byCode = Type.Object({ code: codeSchema });
 
 const WRONG_CODE = 'The code is wrong, or was used already. Wait for the next one.';
 
@@ -29,11 +26,7 @@ export const sessionPassword = defineOperation({
   description: 'Needs the present password. Ends all other sessions of the user.',
   http: { method: 'POST', path: '/v1/session/password' },
   ...OWN_ACCOUNT,
-  input: {
-    type: 'object',
-    required: ['current_password', 'new_password'],
-    properties: { current_password: passwordSchema, new_password: newPasswordSchema },
-  },
+  input: Type.Object({ current_password: passwordSchema, new_password: newPasswordSchema }),
   output: changed,
   example: { current_password: 'correct horse battery', new_password: 'staple horse battery' },
   answer: { changed: true },
@@ -54,15 +47,11 @@ export const sessionTotpStart = defineOperation({
     'Returns the secret, once. `/v1/session/totp/confirm` ends the set-up with the first code. Needs a sign-in, or a second factor if there is one, of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/totp' },
   ...OWN_ACCOUNT,
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['secret', 'uri'],
-    properties: {
-      secret: { type: 'string', description: 'Base32, to type in.' },
-      uri: { type: 'string', description: '`otpauth://`, for a QR code.' },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    secret: Type.String({ description: 'Base32, to type in.' }),
+    uri: Type.String({ description: '`otpauth://`, for a QR code.' }),
+  }),
   example: {},
   answer: { secret: 'A'.repeat(32), uri: `otpauth://totp/Agent%20Safety:ann?secret=${'A'.repeat(32)}` },
   refusals: ['forbidden', 'conflict'],
@@ -159,31 +148,22 @@ export async function requireRecentProof(context: Context): Promise<SignedInUser
   throw new Refusal('forbidden', message, [], { second_factor_required: true });
 }
 
-const sessionId = { type: 'string', pattern: '^web_[0-9a-f]{24}$', maxLength: 28 } as const;
+const sessionId = Type.String({ pattern: '^web_[0-9a-f]{24}$', maxLength: 28 });
 
 /** The sessions of a user in browsers. */
-export const signInSessionsSchema = {
-  type: 'object',
-  required: ['sessions'],
-  properties: {
-    sessions: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['session_id', 'method', 'created_at', 'last_seen_at', 'address', 'user_agent'],
-        properties: {
-          session_id: { type: 'string' },
-          method: { enum: ['password', 'passkey', 'oidc', 'link'] },
-          created_at: { type: 'string' },
-          last_seen_at: { type: 'string', description: 'The last request, to the minute.' },
-          address: { type: ['string', 'null'] },
-          user_agent: { type: ['string', 'null'] },
-          is_current: { type: 'boolean', description: 'The session of this request.' },
-        },
-      },
-    },
-  },
-} as const;
+export const signInSessionsSchema = Type.Object({
+  sessions: Type.Array(
+    Type.Object({
+      session_id: Type.String(),
+      method: Type.Enum(['password', 'passkey', 'oidc', 'link']),
+      created_at: Type.String(),
+      last_seen_at: Type.String({ description: 'The last request, to the minute.' }),
+      address: Type.Nullable(Type.String()),
+      user_agent: Type.Nullable(Type.String()),
+      is_current: Type.Optional(Type.Boolean({ description: 'The session of this request.' })),
+    }),
+  ),
+});
 
 export const sessionList = defineOperation({
   name: 'session_list',
@@ -191,7 +171,7 @@ export const sessionList = defineOperation({
   description: 'The browsers in which the user is signed in, the newest sign-in first.',
   http: { method: 'GET', path: '/v1/session/list' },
   ...OWN_ACCOUNT,
-  input: { type: 'object', properties: {} },
+  input: Type.Object({}),
   output: signInSessionsSchema,
   example: {},
   answer: {
@@ -219,7 +199,7 @@ export const sessionRevoke = defineOperation({
   description: 'Signs another browser out at once.',
   http: { method: 'POST', path: '/v1/session/revoke' },
   ...OWN_ACCOUNT,
-  input: { type: 'object', required: ['session_id'], properties: { session_id: sessionId } },
+  input: Type.Object({ session_id: sessionId }),
   output: changed,
   example: { session_id: 'web_0123456789abcdef01234567' },
   answer: { changed: true },

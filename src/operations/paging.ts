@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Type } from '../core/schema.ts';
 import { Refusal } from './operation.ts';
 import { dropBlankName } from './subject.ts';
 
@@ -10,22 +11,26 @@ const CURSOR_CHARS_MAX = 1_024;
 
 /** The members of an input that select a page. */
 export const pageInput = {
-  cursor: {
-    type: ['string', 'null'],
-    maxLength: CURSOR_CHARS_MAX,
-    description: '`next_cursor` of the page before, with the same filters. Absent for the first page.',
-  },
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: PAGE_LIMIT_MAX,
-    description: `Entries at most; default ${PAGE_LIMIT_DEFAULT}.`,
-  },
+  cursor: Type.Optional(
+    Type.Nullable(
+      Type.String({
+        maxLength: CURSOR_CHARS_MAX,
+        description: '`next_cursor` of the page before, with the same filters. Absent for the first page.',
+      }),
+    ),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_LIMIT_MAX,
+      description: `Entries at most; default ${PAGE_LIMIT_DEFAULT}.`,
+    }),
+  ),
 } as const;
 
 /** The member of an answer that leads to the next page. */
 export const pageOutput = {
-  next_cursor: { type: ['string', 'null'], description: '`null` after the last page.' },
+  next_cursor: Type.Nullable(Type.String({ description: '`null` after the last page.' })),
 } as const;
 
 /** The members of a request that select a page. */

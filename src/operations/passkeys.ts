@@ -1,40 +1,34 @@
+import { Type } from '../core/schema.ts';
 import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
 import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account.ts';
 import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in.ts';
 
-const field = { type: 'string', maxLength: 16_384 } as const;
+const field = Type.String({ maxLength: 16_384 });
 
 /** The answer of `navigator.credentials`, as `@simplewebauthn/browser` writes it. */
-const response = {
-  type: 'object',
-  required: ['id', 'rawId', 'type', 'response', 'clientExtensionResults'],
-  description: 'The answer of the browser, in the JSON form of WebAuthn.',
-  properties: {
-    id: { type: 'string', maxLength: 2_048 },
-    rawId: { type: 'string', maxLength: 2_048 },
-    type: { enum: ['public-key'] },
-    response: {
-      type: 'object',
-      required: ['clientDataJSON'],
-      properties: {
-        clientDataJSON: field,
-        attestationObject: field,
-        authenticatorData: field,
-        signature: field,
-        userHandle: { type: ['string', 'null'], maxLength: 2_048 },
-      },
-    },
-    clientExtensionResults: { type: 'object' },
+const response = Type.Object(
+  {
+    id: Type.String({ maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.Enum(['public-key']),
+    response: Type.Object({
+      clientDataJSON: field,
+      attestationObject: Type.Optional(field),
+      authenticatorData: Type.Optional(field),
+      signature: Type.Optional(field),
+      userHandle: Type.Optional(Type.Nullable(Type.String({ maxLength: 2_048 }))),
+    }),
+    clientExtensionResults: Type.Unsafe<object>({ type: 'object' }),
   },
-} as const;
+  { description: 'The answer of the browser, in the JSON form of WebAuthn.' },
+);
 
-const byResponse = { type: 'object', required: ['response'], properties: { response } } as const;
-const options = { type: 'object', description: 'The options for `navigator.credentials`.' } as const;
-const changed = {
+const byResponse = Type.Object({ response });
+const options = Type.Unsafe<object>({
   type: 'object',
-  required: ['changed'],
-  properties: { changed: { type: 'boolean' } },
-} as const;
+  description: 'The options for `navigator.credentials`.',
+});
+const changed = Type.Object({ changed: Type.Boolean() });
 
 const RESPONSE = {
   id: 'AQIDBA',
@@ -54,10 +48,9 @@ export const passkeySignInOptions = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: { ticket: { type: 'string', minLength: 1, maxLength: 128, description: 'Optional.' } },
-  },
+  input: Type.Object({
+    ticket: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Optional.' })),
+  }),
   output: options,
   example: {},
   answer: null,
@@ -96,26 +89,17 @@ export const passkeyList = defineOperation({
   description: 'The oldest first.',
   http: { method: 'GET', path: '/v1/session/passkeys' },
   ...OWN_ACCOUNT,
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['passkeys'],
-    properties: {
-      passkeys: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['passkey_id', 'name', 'created_at', 'last_used_at'],
-          properties: {
-            passkey_id: { type: 'string' },
-            name: { type: 'string' },
-            created_at: { type: 'string' },
-            last_used_at: { type: ['string', 'null'] },
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    passkeys: Type.Array(
+      Type.Object({
+        passkey_id: Type.String(),
+        name: Type.String(),
+        created_at: Type.String(),
+        last_used_at: Type.Nullable(Type.String()),
+      }),
+    ),
+  }),
   example: {},
   answer: { passkeys: [] },
   run: async (_input, context) => {
@@ -137,12 +121,11 @@ export const passkeyOptions = defineOperation({
   description: 'Returns the options for `navigator.credentials.create` or, with `verify`, for `get`.',
   http: { method: 'POST', path: '/v1/session/passkeys/options' },
   ...OWN_ACCOUNT,
-  input: {
-    type: 'object',
-    properties: {
-      verify: { type: 'boolean', description: 'Verify the second factor again (default: add a passkey).' },
-    },
-  },
+  input: Type.Object({
+    verify: Type.Optional(
+      Type.Boolean({ description: 'Verify the second factor again (default: add a passkey).' }),
+    ),
+  }),
   output: options,
   example: {},
   answer: null,
@@ -164,14 +147,10 @@ export const passkeyAdd = defineOperation({
     'After that, a sign-in with the password requires a second factor. Needs a sign-in, or a second factor if there is one, of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/passkeys' },
   ...OWN_ACCOUNT,
-  input: {
-    type: 'object',
-    required: ['name', 'response'],
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 64, description: 'For the list.' },
-      response,
-    },
-  },
+  input: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 64, description: 'For the list.' }),
+    response,
+  }),
   output: changed,
   example: { name: 'laptop', response: RESPONSE },
   answer: { changed: true },
@@ -214,11 +193,7 @@ export const passkeyRemove = defineOperation({
   description: 'It no longer signs in. Needs a second factor of the last 10 minutes.',
   http: { method: 'POST', path: '/v1/session/passkeys/{passkey_id}/remove' },
   ...OWN_ACCOUNT,
-  input: {
-    type: 'object',
-    required: ['passkey_id'],
-    properties: { passkey_id: { type: 'string', pattern: '^[A-Za-z0-9_-]+$', maxLength: 2_048 } },
-  },
+  input: Type.Object({ passkey_id: Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 2_048 }) }),
   output: changed,
   example: { passkey_id: 'AQIDBA' },
   answer: { changed: true },

@@ -1,7 +1,8 @@
+import { Type } from '../core/schema.ts';
 import type { PluginReport } from '../runtime/plugins/types.ts';
 import { defineOperation } from './operation.ts';
 
-const names = { type: 'array', items: { type: 'string' }, description: 'Their names.' } as const;
+const names = Type.Array(Type.String(), { description: 'Their names.' });
 
 export const pluginsList = defineOperation({
   name: 'plugins_list',
@@ -12,59 +13,30 @@ export const pluginsList = defineOperation({
   mcp: { tool: 'list_plugins', read_only: true },
   permission: 'policy:read',
   needs: 'plugins',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['count', 'plugins', 'adapters'],
-    properties: {
-      count: { type: 'integer' },
-      plugins: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: [
-            'name',
-            'version',
-            'kind',
-            'path',
-            'status',
-            'sha256',
-            'detector_count',
-            'template_count',
-            'adapter_count',
-            'detectors',
-            'templates',
-            'drivers',
-            'dialects',
-            'adapters',
-            'problems',
-          ],
-          properties: {
-            name: { type: 'string' },
-            version: { type: ['string', 'null'], description: '`null` where it gave none.' },
-            kind: { enum: ['file', 'package'] },
-            path: { type: 'string', description: 'As the configuration names it.' },
-            status: { enum: ['active', 'rejected'] },
-            sha256: { type: ['string', 'null'], description: 'Of the file that was loaded.' },
-            detector_count: { type: 'integer' },
-            template_count: { type: 'integer' },
-            adapter_count: { type: 'integer' },
-            detectors: { type: 'array', items: { type: 'string' }, description: 'Their ids.' },
-            templates: names,
-            drivers: { ...names, description: 'Drivers, such as secret backends.' },
-            dialects: { ...names, description: 'Dialects that coding agents use with `customshouse hook`.' },
-            adapters: { ...names, description: 'Adapters of `/v1/adapters/{adapter_name}`.' },
-            problems: {
-              type: 'array',
-              items: { type: 'string' },
-              description: 'The reason if it was not loaded.',
-            },
-          },
-        },
-      },
-      adapters: { ...names, description: 'All available adapters.' },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    count: Type.Integer(),
+    plugins: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        version: Type.Nullable(Type.String({ description: '`null` where it gave none.' })),
+        kind: Type.Enum(['file', 'package']),
+        path: Type.String({ description: 'As the configuration names it.' }),
+        status: Type.Enum(['active', 'rejected']),
+        sha256: Type.Nullable(Type.String({ description: 'Of the file that was loaded.' })),
+        detector_count: Type.Integer(),
+        template_count: Type.Integer(),
+        adapter_count: Type.Integer(),
+        detectors: Type.Array(Type.String(), { description: 'Their ids.' }),
+        templates: names,
+        drivers: { ...names, description: 'Drivers, such as secret backends.' },
+        dialects: { ...names, description: 'Dialects that coding agents use with `customshouse hook`.' },
+        adapters: { ...names, description: 'Adapters of `/v1/adapters/{adapter_name}`.' },
+        problems: Type.Array(Type.String(), { description: 'The reason if it was not loaded.' }),
+      }),
+    ),
+    adapters: { ...names, description: 'All available adapters.' },
+  }),
   example: {},
   answer: { count: 0, plugins: [], adapters: [] },
   run: async (_input, { runtime }) => {

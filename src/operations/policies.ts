@@ -1,4 +1,5 @@
 import { evaluate } from '../core/decision/evaluate.ts';
+import { Type } from '../core/schema.ts';
 import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { defineOperation, Refusal } from './operation.ts';
@@ -14,18 +15,14 @@ export const policiesReload = defineOperation({
   mcp: { tool: 'reload_policies', read_only: false },
   permission: 'policy:reload',
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['reloaded', 'policy_hash', 'generation', 'changed', 'warnings'],
-    properties: {
-      reloaded: { const: true },
-      policy_hash: { type: 'string' },
-      generation: { type: 'integer', description: 'Counts the policies since the start.' },
-      changed: { type: 'boolean', description: 'Whether the new policy differs from the old one.' },
-      warnings: { type: 'array', items: { type: 'string' } },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    reloaded: Type.Literal(true),
+    policy_hash: Type.String(),
+    generation: Type.Integer({ description: 'Counts the policies since the start.' }),
+    changed: Type.Boolean({ description: 'Whether the new policy differs from the old one.' }),
+    warnings: Type.Array(Type.String()),
+  }),
   example: {},
   answer: {
     reloaded: true,
@@ -57,17 +54,13 @@ export const policyEvaluate = defineOperation({
   http: { method: 'POST', path: '/v1/policies/evaluate' },
   permission: 'policy:read',
   needs: 'policy',
-  input: {
-    type: 'object',
-    required: ['boundary'],
-    properties: {
-      boundary: { enum: BOUNDARIES },
-      data_tags: dataTags,
-      session_tags: { ...dataTags, description: 'Taint tags of the session.' },
-      tenant_id: tenantId,
-    },
-  },
-  output: { type: 'object', required: ['action'], properties: { action: { enum: ACTIONS } } },
+  input: Type.Object({
+    boundary: Type.Enum(BOUNDARIES),
+    data_tags: Type.Optional(dataTags),
+    session_tags: Type.Optional({ ...dataTags, description: 'Taint tags of the session.' }),
+    tenant_id: Type.Optional(tenantId),
+  }),
+  output: Type.Object({ action: Type.Enum(ACTIONS) }),
   example: { boundary: 'output', data_tags: ['personal.pii'] },
   answer: { action: 'redact' },
   async run(input, context) {

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import { type ObjectValue, Type } from '../core/schema.ts';
 import type { Content, Crossing } from '../core/types/index.ts';
 import { buildTextCrossing, buildUnknownActor } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
@@ -11,20 +11,19 @@ import {
   sessionId,
   tenantId,
   verdictProperties,
-  verdictRequired,
 } from './shapes.ts';
 import { dropBlankName, readSessionId, resolveSubject } from './subject.ts';
 
 /** Members of every scan and of the guard that describe whom the text concerns. */
 export const aboutText = {
-  agent_id: agentId,
-  tenant_id: tenantId,
-  session_id: sessionId,
-  context: checkContext,
-  approval_request_id: approvalRequestId,
+  agent_id: Type.Optional(agentId),
+  tenant_id: Type.Optional(tenantId),
+  session_id: Type.Optional(sessionId),
+  context: Type.Optional(checkContext),
+  approval_request_id: Type.Optional(approvalRequestId),
 } as const;
 
-type AboutText = Static<{ readonly type: 'object'; readonly properties: typeof aboutText }>;
+type AboutText = ObjectValue<typeof aboutText>;
 
 /** Builds an `input` or `output` crossing from a text. */
 export function readTextCrossing(
@@ -57,19 +56,13 @@ export const scanInput = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['text'],
-    properties: { text: { type: 'string' }, ...aboutText },
+  input: checkBody(Type.Object({ text: Type.String(), ...aboutText })),
+  output: Type.Object({
+    ...verdictProperties,
+    modified_text: Type.Optional(
+      Type.String({ description: 'The text to use instead; only when it was changed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: verdictRequired,
-    properties: {
-      ...verdictProperties,
-      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
-    },
-  },
   example: { text: 'Use key sk-ABCDEF1234567890', agent_id: 'support-bot' },
   answer: {
     decision: 'block',
@@ -114,19 +107,13 @@ export const scanStructured = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['payload'],
-    properties: { payload: { description: 'Any JSON value.' }, ...aboutText },
+  input: checkBody(Type.Object({ payload: Type.Unknown({ description: 'Any JSON value.' }), ...aboutText })),
+  output: Type.Object({
+    ...verdictProperties,
+    modified_payload: Type.Optional(
+      Type.Unknown({ description: 'The value to use instead; only when it was changed.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: verdictRequired,
-    properties: {
-      ...verdictProperties,
-      modified_payload: { description: 'The value to use instead; only when it was changed.' },
-    },
-  },
   example: { payload: { user: { email: 'jane.doe@corp-mail.io' } }, agent_id: 'support-bot' },
   answer: {
     decision: 'modify',

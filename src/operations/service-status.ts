@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import {
   DRIVER_KINDS,
   DRIVER_STATUSES,
@@ -5,19 +6,16 @@ import {
 } from '../runtime/observability/service-state.ts';
 import { defineOperation } from './operation.ts';
 
-const processShape = {
-  type: 'object',
-  required: ['name', 'pid', 'started_at', 'generation'],
-  properties: {
-    name: { type: 'string', description: '`supervisor`, or the name of a worker.' },
-    pid: { type: 'integer' },
-    started_at: { type: 'string' },
-    generation: {
-      type: ['integer', 'null'],
+const processShape = Type.Object({
+  name: Type.String({ description: '`supervisor`, or the name of a worker.' }),
+  pid: Type.Integer(),
+  started_at: Type.String(),
+  generation: Type.Nullable(
+    Type.Integer({
       description: 'The generation of the policy that it uses; `null` if it did not answer in time.',
-    },
-  },
-} as const;
+    }),
+  ),
+});
 
 export const serviceStatus = defineOperation({
   name: 'service_status',
@@ -28,37 +26,28 @@ export const serviceStatus = defineOperation({
   permission: 'settings:read',
   for_users: true,
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['policy_hash', 'generation', 'processes', 'drivers'],
-    properties: {
-      policy_hash: { type: 'string' },
-      generation: {
-        type: ['integer', 'null'],
+  input: Type.Object({}),
+  output: Type.Object({
+    policy_hash: Type.String(),
+    generation: Type.Nullable(
+      Type.Integer({
         description: 'The policies since the start, the active one included; `null` outside a service.',
-      },
-      processes: { type: 'array', items: processShape, description: 'The supervisor first.' },
-      drivers: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['kind', 'name', 'driver', 'status', 'detail'],
-          properties: {
-            kind: { enum: DRIVER_KINDS },
-            name: { type: 'string', description: 'The name in the configuration, or that of the driver.' },
-            driver: { type: ['string', 'null'], description: '`null` if none is configured.' },
-            status: {
-              enum: DRIVER_STATUSES,
-              description:
-                '`unchecked`: nothing has used it yet, and a check would send something. `off`: not configured.',
-            },
-            detail: { type: ['string', 'null'] },
-          },
-        },
-      },
-    },
-  },
+      }),
+    ),
+    processes: Type.Array(processShape, { description: 'The supervisor first.' }),
+    drivers: Type.Array(
+      Type.Object({
+        kind: Type.Enum(DRIVER_KINDS),
+        name: Type.String({ description: 'The name in the configuration, or that of the driver.' }),
+        driver: Type.Nullable(Type.String({ description: '`null` if none is configured.' })),
+        status: Type.Enum(DRIVER_STATUSES, {
+          description:
+            '`unchecked`: nothing has used it yet, and a check would send something. `off`: not configured.',
+        }),
+        detail: Type.Nullable(Type.String()),
+      }),
+    ),
+  }),
   example: {},
   answer: null,
   refusals: ['unavailable'],

@@ -1,18 +1,15 @@
+import { Type } from '../core/schema.ts';
 import { StoreFailure } from '../platform/store/index.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name, PRINTABLE_TEXT, tenantId } from './shapes.ts';
 import { dropBlankName, resolveTenant } from './subject.ts';
 
-const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
+const pathName = Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT });
 
-const answered = {
-  type: 'object',
-  required: ['sessions'],
-  properties: {
-    sessions: { type: 'integer', description: 'Sessions that had taint tags. Each agent has its own.' },
-  },
-} as const;
+const answered = Type.Object({
+  sessions: Type.Integer({ description: 'Sessions that had taint tags. Each agent has its own.' }),
+});
 
 export const sessionReset = defineOperation({
   name: 'session_reset',
@@ -22,15 +19,11 @@ export const sessionReset = defineOperation({
   http: { method: 'POST', path: '/v1/sessions/{session_id}/reset' },
   permission: 'sessions:reset',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['session_id'],
-    properties: {
-      session_id: { ...pathName, description: 'The session, as the checks name it.' },
-      agent_id: { ...name, description: 'Without it all agents in the session.' },
-      tenant_id: tenantId,
-    },
-  },
+  input: Type.Object({
+    session_id: { ...pathName, description: 'The session, as the checks name it.' },
+    agent_id: Type.Optional({ ...name, description: 'Without it all agents in the session.' }),
+    tenant_id: Type.Optional(tenantId),
+  }),
   output: answered,
   example: { session_id: 'sess-1', agent_id: 'support-bot' },
   answer: { sessions: 0 },
@@ -49,11 +42,10 @@ export const agentSessionReset = defineOperation({
   http: { method: 'POST', path: '/v1/agents/{agent_id}/reset-session' },
   permission: 'sessions:reset',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['agent_id'],
-    properties: { agent_id: { ...pathName, description: 'The agent.' }, tenant_id: tenantId },
-  },
+  input: Type.Object({
+    agent_id: { ...pathName, description: 'The agent.' },
+    tenant_id: Type.Optional(tenantId),
+  }),
   output: answered,
   example: { agent_id: 'support-bot' },
   answer: { sessions: 0 },

@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import type { EffectiveSetting } from '../runtime/config/effective.ts';
 import { signFile } from '../runtime/config/file-signature.ts';
 import { defineOperation, Refusal } from './operation.ts';
@@ -12,27 +13,18 @@ export const settingsShow = defineOperation({
   permission: 'settings:read',
   for_users: true,
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['config_file', 'settings'],
-    properties: {
-      config_file: { type: ['string', 'null'], description: '`null` if every setting has its default.' },
-      settings: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['path', 'value', 'source', 'line'],
-          properties: {
-            path: { type: 'string', description: 'Such as `server.port`.' },
-            value: { description: 'The effective value as JSON.' },
-            source: { enum: ['file', 'reference', 'default'] },
-            line: { type: ['integer', 'null'], description: 'The line in the file.' },
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    config_file: Type.Nullable(Type.String({ description: '`null` if every setting has its default.' })),
+    settings: Type.Array(
+      Type.Object({
+        path: Type.String({ description: 'Such as `server.port`.' }),
+        value: Type.Unknown({ description: 'The effective value as JSON.' }),
+        source: Type.Enum(['file', 'reference', 'default']),
+        line: Type.Nullable(Type.Integer({ description: 'The line in the file.' })),
+      }),
+    ),
+  }),
   example: {},
   answer: null,
   refusals: ['policy_invalid'],

@@ -1,4 +1,5 @@
 import { CONTENT_MARKS } from '../core/decision/content-marks.ts';
+import { Type } from '../core/schema.ts';
 import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 
@@ -13,11 +14,11 @@ export const PRINTABLE_TEXT = `^${PRINTABLE}*$`;
  * A name that a caller gives. It is written to the audit log, so it has a maximum length and no control characters or
  * lone surrogates. Blank or `null` is the same as absent.
  */
-export const name = {
-  type: ['string', 'null'],
-  maxLength: 256,
-  pattern: PRINTABLE_TEXT,
-} as const;
+const NAME_LIMITS = { maxLength: 256, pattern: PRINTABLE_TEXT };
+export const name = Type.Nullable(Type.String(NAME_LIMITS));
+
+/** A name that must be given. */
+export const givenName = Type.String(NAME_LIMITS);
 
 export const tenantId = {
   ...name,
@@ -32,78 +33,64 @@ export const agentId = {
 export const sessionId = { ...name, description: 'The session that this belongs to.' } as const;
 
 /** A capability token. No valid token is longer than this. */
-export const capabilityToken = {
-  type: 'string',
+export const capabilityToken = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: PRINTABLE_TEXT,
   description: 'The capability token, `svc_cap_…`. It is compared and never written down.',
-} as const;
+});
 
 export const capabilityAction = {
   ...name,
   description: 'The action on the tool that the capability token must allow (default: `invoke`).',
 } as const;
 
-export const dataTags = {
-  type: 'array',
-  maxItems: 64,
-  items: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 128,
-    pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*$',
-  },
-  description: 'Tags that the caller declares; they are added to those that are found.',
-} as const;
+export const dataTags = Type.Array(
+  Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*$' }),
+  { maxItems: 64, description: 'Tags that the caller declares; they are added to those that are found.' },
+);
 
 /** Context that scans and the guard accept in addition to the text. */
-export const checkContext = {
-  type: 'object',
-  properties: {
-    tool: { ...name, description: 'The tool concerned.' },
-    agent_id: agentId,
-    session_id: sessionId,
-    tenant_id: tenantId,
-  },
-} as const;
+export const checkContext = Type.Object({
+  tool: Type.Optional({ ...name, description: 'The tool concerned.' }),
+  agent_id: Type.Optional(agentId),
+  session_id: Type.Optional(sessionId),
+  tenant_id: Type.Optional(tenantId),
+});
 
 /** The same context for operations that have a tool of their own, or none. */
-export const whoContext = {
-  type: 'object',
-  properties: { agent_id: agentId, session_id: sessionId, tenant_id: tenantId },
-} as const;
+export const whoContext = Type.Object({
+  agent_id: Type.Optional(agentId),
+  session_id: Type.Optional(sessionId),
+  tenant_id: Type.Optional(tenantId),
+});
 
-export const violation = {
-  type: 'object',
-  required: ['type', 'detector', 'severity'],
-  properties: {
-    type: { enum: VIOLATION_TYPES },
-    detector: { type: 'string', description: 'The family: `api_key`, `ssn`, `tool_contract`.' },
-    severity: { enum: SEVERITIES },
-    match: { type: 'string', description: 'The matched text; in answers to input scans only.' },
-    rule_id: { type: 'string', description: 'The exact detector.' },
-    tag: { type: 'string', description: 'The first of `tags`.' },
-    tags: {
-      type: 'array',
-      items: { type: 'string' },
+export const violation = Type.Object({
+  type: Type.Enum(VIOLATION_TYPES),
+  detector: Type.String({ description: 'The family: `api_key`, `ssn`, `tool_contract`.' }),
+  severity: Type.Enum(SEVERITIES),
+  match: Type.Optional(Type.String({ description: 'The matched text; in answers to input scans only.' })),
+  rule_id: Type.Optional(Type.String({ description: 'The exact detector.' })),
+  tag: Type.Optional(Type.String({ description: 'The first of `tags`.' })),
+  tags: Type.Optional(
+    Type.Array(Type.String(), {
       description: 'All tags of the finding. Rules are evaluated for each; the strictest action wins.',
-    },
-    example: { const: true, description: 'Set for a documented example of a secret.' },
-    source: {
-      const: 'classifier',
+    }),
+  ),
+  example: Type.Optional(Type.Literal(true, { description: 'Set for a documented example of a secret.' })),
+  source: Type.Optional(
+    Type.Literal('classifier', {
       description: 'Set for a finding of a classifier that the operator configured.',
-    },
-    start: { type: 'integer', description: 'Unicode code points.' },
-    end: { type: 'integer', description: 'Unicode code points, exclusive.' },
-    path: { type: 'string', description: 'Location in a JSON value, as `$.user.email`.' },
-    rule: {
-      type: 'string',
-      description: 'The part of a contract, an identity or a limit that was violated.',
-    },
-    reason: { type: 'string' },
-  },
-} as const;
+    }),
+  ),
+  start: Type.Optional(Type.Integer({ description: 'Unicode code points.' })),
+  end: Type.Optional(Type.Integer({ description: 'Unicode code points, exclusive.' })),
+  path: Type.Optional(Type.String({ description: 'Location in a JSON value, as `$.user.email`.' })),
+  rule: Type.Optional(
+    Type.String({ description: 'The part of a contract, an identity or a limit that was violated.' }),
+  ),
+  reason: Type.Optional(Type.String()),
+});
 
 export const approvalRequestId = {
   ...name,
@@ -111,54 +98,45 @@ export const approvalRequestId = {
 } as const;
 
 /** The approval request on which a check depends. */
-const approval = {
-  type: 'object',
-  required: ['request_id', 'status', 'expires_at'],
-  description: 'The approval request that the call depends on; only if a rule requires an approval.',
-  properties: {
-    request_id: { type: 'string' },
-    status: { enum: [...APPROVAL_STATUSES, 'mismatch', 'not_found'] },
-    expires_at: { type: ['string', 'null'] },
+const approval = Type.Object(
+  {
+    request_id: Type.String(),
+    status: Type.Enum([...APPROVAL_STATUSES, 'mismatch', 'not_found']),
+    expires_at: Type.Nullable(Type.String()),
   },
-} as const;
+  { description: 'The approval request that the call depends on; only if a rule requires an approval.' },
+);
 
 /** The members that every check answers with. */
 export const verdictProperties = {
-  decision: { enum: DECISIONS },
-  action: { enum: ACTIONS, description: 'The action of the rule that decided.' },
-  rule: { type: 'string', description: 'Name of the rule; `default.allow` if no rule matched.' },
-  reason: { type: 'string', description: 'One sentence.' },
-  help: {
-    type: 'string',
-    description: 'After a block: what the content does, another way, and how an operator allows it.',
-  },
-  event_id: { type: 'string', description: 'The audit event.' },
-  violations: { type: 'array', items: violation },
-  scan_duration_ms: { type: 'integer' },
-  coverage: { enum: ['full', 'partial'], description: '`full` if all of it was scanned.' },
-  coverage_reason: { type: 'string', description: 'The limit that was reached; only when partial.' },
-  coverage_bytes: { type: 'integer', description: 'UTF-8 bytes scanned; only when partial.' },
-  fallback_used: {
-    type: 'boolean',
-    description: 'The `fallback_template` of the rule replaces the content.',
-  },
-  marks: {
-    type: 'array',
-    items: { enum: CONTENT_MARKS },
-    description:
-      '`data`: the content of a tool result or a file passes with instructions in it that are not the user’s. Show it to the model as data.',
-  },
-  approval,
-  fault: { type: 'boolean', description: 'The decision is due to an internal fault; it always blocks.' },
+  decision: Type.Enum(DECISIONS),
+  action: Type.Enum(ACTIONS, { description: 'The action of the rule that decided.' }),
+  rule: Type.String({ description: 'Name of the rule; `default.allow` if no rule matched.' }),
+  reason: Type.String({ description: 'One sentence.' }),
+  help: Type.Optional(
+    Type.String({
+      description: 'After a block: what the content does, another way, and how an operator allows it.',
+    }),
+  ),
+  event_id: Type.String({ description: 'The audit event.' }),
+  violations: Type.Array(violation),
+  scan_duration_ms: Type.Integer(),
+  coverage: Type.Enum(['full', 'partial'], { description: '`full` if all of it was scanned.' }),
+  coverage_reason: Type.Optional(
+    Type.String({ description: 'The limit that was reached; only when partial.' }),
+  ),
+  coverage_bytes: Type.Optional(Type.Integer({ description: 'UTF-8 bytes scanned; only when partial.' })),
+  fallback_used: Type.Optional(
+    Type.Boolean({ description: 'The `fallback_template` of the rule replaces the content.' }),
+  ),
+  marks: Type.Optional(
+    Type.Array(Type.Enum(CONTENT_MARKS), {
+      description:
+        '`data`: the content of a tool result or a file passes with instructions in it that are not the user’s. Show it to the model as data.',
+    }),
+  ),
+  approval: Type.Optional(approval),
+  fault: Type.Optional(
+    Type.Boolean({ description: 'The decision is due to an internal fault; it always blocks.' }),
+  ),
 } as const;
-
-export const verdictRequired = [
-  'decision',
-  'action',
-  'rule',
-  'reason',
-  'event_id',
-  'violations',
-  'scan_duration_ms',
-  'coverage',
-] as const;

@@ -1,3 +1,4 @@
+import { Type } from '../core/schema.ts';
 import { deriveCsrfToken } from '../runtime/access/browser.ts';
 import type { SignedInUser } from '../runtime/accounts/index.ts';
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../runtime/accounts/password-limits.ts';
@@ -5,51 +6,43 @@ import type { SignInResult } from '../runtime/accounts/types.ts';
 import { PERMISSIONS, ROLES } from '../runtime/config/permissions.ts';
 import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
 
-const userId = {
-  type: 'string',
+const userId = Type.String({
   minLength: 1,
   maxLength: 128,
   description: 'The name of the user, in upper or lower case.',
-} as const;
+});
 
 /** A password that someone types to sign in. */
-export const passwordSchema = {
-  type: 'string',
+export const passwordSchema = Type.String({
   minLength: 1,
   maxLength: PASSWORD_CHARS_MAX,
   description: 'The password.',
-} as const;
+});
 
 /** A password that someone chooses. */
-export const newPasswordSchema = {
-  type: 'string',
+export const newPasswordSchema = Type.String({
   minLength: PASSWORD_CHARS_MIN,
   maxLength: PASSWORD_CHARS_MAX,
   description: 'The new password.',
-} as const;
+});
 
 /** A code of an authenticator app. */
-export const codeSchema = {
-  type: 'string',
+export const codeSchema = Type.String({
   pattern: '^[0-9]{6}$',
   maxLength: 6,
   description: 'The 6 digits that the app shows.',
-} as const;
+});
 
 /** The answer to a sign-in. */
-export const signInAnswerSchema = {
-  type: 'object',
-  required: ['status'],
-  properties: {
-    status: {
-      enum: ['signed_in', 'second_factor'],
-      description:
-        '`signed_in`: the cookie of the session is set. `second_factor`: send one with the ticket.',
-    },
-    ticket: { type: 'string', description: 'Continues the sign-in, for five minutes and five attempts.' },
-    factors: { type: 'array', items: { enum: ['totp', 'passkey'] } },
-  },
-} as const;
+export const signInAnswerSchema = Type.Object({
+  status: Type.Enum(['signed_in', 'second_factor'], {
+    description: '`signed_in`: the cookie of the session is set. `second_factor`: send one with the ticket.',
+  }),
+  ticket: Type.Optional(
+    Type.String({ description: 'Continues the sign-in, for five minutes and five attempts.' }),
+  ),
+  factors: Type.Optional(Type.Array(Type.Enum(['totp', 'passkey']))),
+});
 
 const signedIn = { status: 'signed_in' as const };
 
@@ -62,59 +55,30 @@ export const sessionShow = defineOperation({
   permission: 'account:own',
   browser: true,
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: [
-      'user_id',
-      'name',
-      'roles',
-      'permissions',
-      'tenants',
-      'csrf_token',
-      'second_factor',
-      'session',
-    ],
-    properties: {
-      user_id: { type: 'string' },
-      name: { type: 'string', description: 'The name for people.' },
-      source: { enum: ['local', 'oidc'] },
-      roles: { type: 'array', items: { enum: ROLES } },
-      permissions: { type: 'array', items: { enum: PERMISSIONS } },
-      tenants: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'The tenants of the user; `*`: all.',
-      },
-      csrf_token: { type: 'string' },
-      second_factor: {
-        type: 'object',
-        required: ['totp', 'passkeys', 'verified_at'],
-        properties: {
-          totp: { type: 'boolean', description: 'An authenticator app is set up.' },
-          passkeys: { type: 'integer', description: 'Number of passkeys.' },
-          verified_at: {
-            type: ['string', 'null'],
-            description: 'The time of the last verification in this session.',
-          },
-        },
-      },
-      session: {
-        type: 'object',
-        required: ['session_id', 'method', 'created_at', 'expires_at', 'idle_timeout_seconds'],
-        properties: {
-          session_id: { type: 'string' },
-          method: { enum: ['password', 'passkey', 'oidc', 'link'] },
-          created_at: { type: 'string' },
-          expires_at: { type: 'string', description: 'The session ends then in any case.' },
-          idle_timeout_seconds: {
-            type: 'integer',
-            description: 'It ends after this time without a request.',
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    user_id: Type.String(),
+    name: Type.String({ description: 'The name for people.' }),
+    source: Type.Optional(Type.Enum(['local', 'oidc'])),
+    roles: Type.Array(Type.Enum(ROLES)),
+    permissions: Type.Array(Type.Enum(PERMISSIONS)),
+    tenants: Type.Array(Type.String(), { description: 'The tenants of the user; `*`: all.' }),
+    csrf_token: Type.String(),
+    second_factor: Type.Object({
+      totp: Type.Boolean({ description: 'An authenticator app is set up.' }),
+      passkeys: Type.Integer({ description: 'Number of passkeys.' }),
+      verified_at: Type.Nullable(
+        Type.String({ description: 'The time of the last verification in this session.' }),
+      ),
+    }),
+    session: Type.Object({
+      session_id: Type.String(),
+      method: Type.Enum(['password', 'passkey', 'oidc', 'link']),
+      created_at: Type.String(),
+      expires_at: Type.String({ description: 'The session ends then in any case.' }),
+      idle_timeout_seconds: Type.Integer({ description: 'It ends after this time without a request.' }),
+    }),
+  }),
   example: {},
   answer: {
     user_id: 'ann',
@@ -170,11 +134,7 @@ export const sessionSignIn = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['user_id', 'password'],
-    properties: { user_id: userId, password: passwordSchema },
-  },
+  input: Type.Object({ user_id: userId, password: passwordSchema }),
   output: signInAnswerSchema,
   example: { user_id: 'ann', password: 'correct horse battery' },
   answer: signedIn,
@@ -195,14 +155,10 @@ export const sessionSecondFactor = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['ticket', 'code'],
-    properties: {
-      ticket: { type: 'string', minLength: 1, maxLength: 128, description: 'From `/v1/session/sign-in`.' },
-      code: codeSchema,
-    },
-  },
+  input: Type.Object({
+    ticket: Type.String({ minLength: 1, maxLength: 128, description: 'From `/v1/session/sign-in`.' }),
+    code: codeSchema,
+  }),
   output: signInAnswerSchema,
   example: { ticket: 'pM0bNJxWm1nqJ3i1xVwS0o6WqCq2mX2m7sT3s3mE0bA', code: '123456' },
   answer: signedIn,
@@ -223,20 +179,19 @@ export const sessionSetUp = defineOperation({
   permission: null,
   browser: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['token', 'password'],
-    properties: {
-      token: { type: 'string', minLength: 1, maxLength: 128, description: 'The part of the link after `#`.' },
-      password: newPasswordSchema,
-      user_id: {
-        type: ['string', 'null'],
-        pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$',
-        maxLength: 128,
-        description: 'The name of the first administrator (default: `admin`).',
-      },
-    },
-  },
+  input: Type.Object({
+    token: Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link after `#`.' }),
+    password: newPasswordSchema,
+    user_id: Type.Optional(
+      Type.Nullable(
+        Type.String({
+          pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$',
+          maxLength: 128,
+          description: 'The name of the first administrator (default: `admin`).',
+        }),
+      ),
+    ),
+  }),
   output: signInAnswerSchema,
   example: { token: `svc_link_${'A'.repeat(43)}`, password: 'correct horse battery' },
   answer: signedIn,
@@ -259,15 +214,11 @@ export const sessionSignOut = defineOperation({
   permission: 'account:own',
   browser: true,
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['signed_out'],
-    properties: {
-      signed_out: { type: 'boolean' },
-      location: { type: 'string', description: 'Open it to sign out of the OpenID provider too.' },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    signed_out: Type.Boolean(),
+    location: Type.Optional(Type.String({ description: 'Open it to sign out of the OpenID provider too.' })),
+  }),
   example: {},
   answer: { signed_out: true },
   async run(_input, context) {

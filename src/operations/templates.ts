@@ -1,5 +1,6 @@
 import { finance } from '../core/policy/templates/finance.ts';
 import { policyPacks } from '../core/policy/templates/index.ts';
+import { Type } from '../core/schema.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../runtime/plugins/types.ts';
 import { defineOperation, Refusal } from './operation.ts';
 
@@ -19,26 +20,17 @@ export const policyTemplates = defineOperation({
   },
   permission: 'policy:read',
   needs: 'plugins',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['count', 'templates'],
-    properties: {
-      count: { type: 'integer' },
-      templates: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['name', 'description', 'source'],
-          properties: {
-            name: { type: 'string' },
-            description: { type: 'string' },
-            source: { enum: ['builtin', 'plugin'] },
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    count: Type.Integer(),
+    templates: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        description: Type.String(),
+        source: Type.Enum(['builtin', 'plugin']),
+      }),
+    ),
+  }),
   example: {},
   answer: listTemplates(NO_PLUGINS),
   run: async (_input, { runtime }) => listTemplates(await runtime.plugins()),
@@ -62,12 +54,10 @@ export const policyTemplate = defineOperation({
   http: { method: 'GET', path: '/v1/policies/templates/{template_name}' },
   permission: 'policy:read',
   needs: 'plugins',
-  input: {
-    type: 'object',
-    required: ['template_name'],
-    properties: { template_name: { type: 'string', maxLength: 256, description: 'In any case of letters.' } },
-  },
-  output: { type: 'object' },
+  input: Type.Object({
+    template_name: Type.String({ maxLength: 256, description: 'In any case of letters.' }),
+  }),
+  output: Type.Unsafe<object>({ type: 'object' }),
   example: { template_name: 'finance' },
   answer: finance.document as object,
   refusals: ['not_found'],

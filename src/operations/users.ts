@@ -1,48 +1,40 @@
+import { Type } from '../core/schema.ts';
 import type { Account } from '../runtime/accounts/types.ts';
 import { ROLES, type Role } from '../runtime/config/permissions.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { describeSessions, signInSessionsSchema } from './own-account.ts';
 
-const userId = {
-  type: 'string',
+const userId = Type.String({
   minLength: 1,
   maxLength: 128,
   pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]*$',
   description: 'The name of the user, in upper or lower case.',
-} as const;
+});
 
-const role = {
-  type: 'array',
+const role = Type.Array(Type.Enum(ROLES, { type: 'string' }), {
   minItems: 1,
   maxItems: 10,
-  items: { type: 'string', enum: ROLES },
   description: 'A role of the user; may be repeated.',
-} as const;
+});
 
-const tenant = {
-  type: 'array',
+const tenant = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
   minItems: 1,
   maxItems: 1_000,
-  items: { type: 'string', minLength: 1, maxLength: 256 },
   description: 'A tenant of the user, `*` for all; may be repeated (default: `default`).',
-} as const;
+});
 
-const user = {
-  type: 'object',
-  required: ['user_id', 'name', 'roles', 'tenants', 'source', 'disabled', 'second_factors'],
-  properties: {
-    user_id: { type: 'string' },
-    name: { type: 'string' },
-    roles: { type: 'array', items: { enum: ROLES } },
-    tenants: { type: 'array', items: { type: 'string' } },
-    source: { enum: ['local', 'oidc'] },
-    disabled: { type: 'boolean' },
-    has_password: { type: 'boolean' },
-    second_factors: { type: 'array', items: { enum: ['totp', 'passkey'] } },
-    created_at: { type: 'string' },
-    last_sign_in_at: { type: ['string', 'null'] },
-  },
-} as const;
+const user = Type.Object({
+  user_id: Type.String(),
+  name: Type.String(),
+  roles: Type.Array(Type.Enum(ROLES)),
+  tenants: Type.Array(Type.String()),
+  source: Type.Enum(['local', 'oidc']),
+  disabled: Type.Boolean(),
+  has_password: Type.Optional(Type.Boolean()),
+  second_factors: Type.Array(Type.Enum(['totp', 'passkey'])),
+  created_at: Type.Optional(Type.String()),
+  last_sign_in_at: Type.Optional(Type.Nullable(Type.String())),
+});
 
 const example = {
   user_id: 'ann',
@@ -57,18 +49,14 @@ const example = {
   last_sign_in_at: null,
 };
 
-const withLink = {
-  type: 'object',
-  required: ['user', 'link'],
-  properties: {
-    user,
-    link: { type: 'string', description: 'Sets the password; valid once, for `auth.sign_in.link_ttl`.' },
-  },
-} as const;
+const withLink = Type.Object({
+  user,
+  link: Type.String({ description: 'Sets the password; valid once, for `auth.sign_in.link_ttl`.' }),
+});
 
 const LINK = `http://localhost:8000/dashboard/set-up#svc_link_${'A'.repeat(43)}`;
 const MANAGING = { permission: 'users:manage', needs: 'store' } as const;
-const byName = { type: 'object', required: ['user_id'], properties: { user_id: userId } } as const;
+const byName = Type.Object({ user_id: userId });
 
 export const usersList = defineOperation({
   name: 'users_list',
@@ -86,21 +74,16 @@ export const usersList = defineOperation({
     examples: [['customshouse users list', '']],
   },
   ...MANAGING,
-  input: {
-    type: 'object',
-    properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
-      cursor: { type: 'string', maxLength: 128, description: 'The `next_cursor` of the page before.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['users', 'next_cursor'],
-    properties: {
-      users: { type: 'array', items: user },
-      next_cursor: { type: ['string', 'null'], description: '`null` on the last page.' },
-    },
-  },
+  input: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 128, description: 'The `next_cursor` of the page before.' }),
+    ),
+  }),
+  output: Type.Object({
+    users: Type.Array(user),
+    next_cursor: Type.Nullable(Type.String({ description: '`null` on the last page.' })),
+  }),
   example: {},
   answer: { users: [example], next_cursor: null },
   run: async ({ limit = 100, cursor = '' }, { runtime }) => {
@@ -124,16 +107,12 @@ export const usersAdd = defineOperation({
     examples: [['customshouse users add ann --role approver --tenant acme', '']],
   },
   ...MANAGING,
-  input: {
-    type: 'object',
-    required: ['user_id', 'role'],
-    properties: {
-      user_id: userId,
-      role,
-      tenant,
-      name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name for people.' },
-    },
-  },
+  input: Type.Object({
+    user_id: userId,
+    role,
+    tenant: Type.Optional(tenant),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The name for people.' })),
+  }),
   output: withLink,
   example: { user_id: 'ann', role: ['approver'], tenant: ['acme'] },
   answer: { user: example, link: LINK },
@@ -159,7 +138,7 @@ export const usersRole = defineOperation({
     examples: [['customshouse users role ann --role approver --role auditor', '']],
   },
   ...MANAGING,
-  input: { type: 'object', required: ['user_id'], properties: { user_id: userId, role, tenant } },
+  input: Type.Object({ user_id: userId, role: Type.Optional(role), tenant: Type.Optional(tenant) }),
   output: user,
   example: { user_id: 'ann', role: ['approver'], tenant: ['acme'] },
   answer: example,
@@ -299,11 +278,7 @@ export const usersSignOut = defineOperation({
   },
   ...MANAGING,
   input: byName,
-  output: {
-    type: 'object',
-    required: ['ended'],
-    properties: { ended: { type: 'integer', description: 'How many sessions were ended.' } },
-  },
+  output: Type.Object({ ended: Type.Integer({ description: 'How many sessions were ended.' }) }),
   example: { user_id: 'ann' },
   answer: { ended: 0 },
   refusals: ['not_found'],

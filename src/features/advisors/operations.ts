@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { ProjectOutline } from '../../core/advisors/project-outline.ts';
 import type { AdvisorId, AdvisorResult } from '../../core/advisors/types.ts';
+import { Type } from '../../core/schema.ts';
 import { FRAMEWORK_IDS, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -33,72 +34,57 @@ function buildEmptyResult(advisor_name: AdvisorId): Readonly<Record<string, unkn
   return { ...result };
 }
 
-const text = { type: 'string' } as const;
+const text = Type.String();
 
-const advisorResultSchema = {
-  type: 'object',
-  required: ['advisor_name', 'status', 'summary', 'artifacts', 'raw_response', 'model_used', 'metadata'],
-  properties: {
-    advisor_name: { ...text, description: 'The advisor: `incident`, `recommender` ...' },
-    status: {
-      enum: ['success', 'error', 'no_backend'],
-      description: '`error` comes with HTTP 502, `no_backend` with 503.',
-    },
-    summary: { ...text, description: 'For people. Text of a model: show it as text, never as HTML.' },
-    artifacts: {
-      type: 'object',
-      additionalProperties: text,
-      description: 'Proposed files, content by path. They were compiled and linted, and nothing was applied.',
-    },
-    raw_response: { ...text, description: 'The whole answer of the model.' },
-    model_used: text,
-    metadata: {
-      type: 'object',
-      description: 'Data of the advisor. `review` holds the effect of proposed files on the policy.',
-    },
+const advisorResultSchema = Type.Object({
+  advisor_name: { ...text, description: 'The advisor: `incident`, `recommender` ...' },
+  status: Type.Enum(['success', 'error', 'no_backend'], {
+    description: '`error` comes with HTTP 502, `no_backend` with 503.',
+  }),
+  summary: { ...text, description: 'For people. Text of a model: show it as text, never as HTML.' },
+  artifacts: Type.Record(Type.String(), text, {
+    description: 'Proposed files, content by path. They were compiled and linted, and nothing was applied.',
+  }),
+  raw_response: { ...text, description: 'The whole answer of the model.' },
+  model_used: text,
+  metadata: Type.Unsafe<object>({
+    type: 'object',
+    description: 'Data of the advisor. `review` holds the effect of proposed files on the policy.',
+  }),
+});
+
+const eventInputSchema = Type.Object({
+  event_id: Type.String({ minLength: 1, maxLength: 64, description: 'The audit event.' }),
+});
+
+const names = Type.Array(Type.String({ maxLength: 256 }), { maxItems: 2_000 });
+
+const projectInputSchema = Type.Object(
+  {
+    languages: Type.Optional(names),
+    packages: Type.Optional(names),
+    imports: Type.Optional(names),
+    frameworks: Type.Optional(names),
+    tools: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String({ maxLength: 256 }), parameters: Type.Optional(names) }), {
+        maxItems: 2_000,
+      }),
+    ),
+    agents: Type.Optional(names),
+    mcp_servers: Type.Optional(names),
+    file_count: Type.Optional(Type.Integer({ minimum: 0 })),
   },
-} as const;
-
-const eventInputSchema = {
-  type: 'object',
-  required: ['event_id'],
-  properties: {
-    event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
+  {
+    description:
+      'The structure of the project, names only. Names that look like data are left out of the prompt.',
   },
-} as const;
+);
 
-const names = { type: 'array', maxItems: 2_000, items: { type: 'string', maxLength: 256 } } as const;
-
-const projectInputSchema = {
-  type: 'object',
-  description:
-    'The structure of the project, names only. Names that look like data are left out of the prompt.',
-  properties: {
-    languages: names,
-    packages: names,
-    imports: names,
-    frameworks: names,
-    tools: {
-      type: 'array',
-      maxItems: 2_000,
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: { name: { type: 'string', maxLength: 256 }, parameters: names },
-      },
-    },
-    agents: names,
-    mcp_servers: names,
-    file_count: { type: 'integer', minimum: 0 },
-  },
-} as const;
-
-const projectPathSchema = {
-  type: 'string',
+const projectPathSchema = Type.String({
   maxLength: 4_096,
   description:
     'Instead of `project`: a folder of this machine below `scan.file_roots`, whose names the service reads.',
-} as const;
+});
 
 /** The parts that all operations of advisors share. */
 const shared = {
@@ -125,20 +111,15 @@ export const intelligenceStatus = defineOperation({
   permission: 'policy:read',
   needs: 'live',
   unavailable: findDisabledRefusal(null),
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['enabled', 'backend', 'model', 'timeout_seconds'],
-    properties: {
-      enabled: { type: 'boolean' },
-      backend: text,
-      model: text,
-      timeout_seconds: {
-        type: 'integer',
-        description: 'Time limit of one answer of the model, in seconds. An advisor asks it twice at most.',
-      },
-    },
-  },
+  input: Type.Object({}),
+  output: Type.Object({
+    enabled: Type.Boolean(),
+    backend: text,
+    model: text,
+    timeout_seconds: Type.Integer({
+      description: 'Time limit of one answer of the model, in seconds. An advisor asks it twice at most.',
+    }),
+  }),
   example: {},
   answer: null,
   refusals: ['not_configured'],
@@ -192,12 +173,9 @@ export const intelligenceRecommend = defineOperation({
   permission: 'intelligence:recommend',
   for_users: 'if_named',
   unavailable: findDisabledRefusal('recommender'),
-  input: {
-    type: 'object',
-    properties: {
-      since: { type: 'string', maxLength: 32, description: 'A duration before now. Default `7d`.' },
-    },
-  },
+  input: Type.Object({
+    since: Type.Optional(Type.String({ maxLength: 32, description: 'A duration before now. Default `7d`.' })),
+  }),
   example: { since: '7d' },
   refusals: REFUSALS,
   run: async ({ since }, context) => {
@@ -215,17 +193,12 @@ export const intelligenceCompliance = defineOperation({
   permission: 'intelligence:compliance',
   for_users: 'if_named',
   unavailable: findDisabledRefusal('compliance'),
-  input: {
-    type: 'object',
-    required: ['framework'],
-    properties: {
-      framework: {
-        type: 'string',
-        maxLength: 32,
-        description: `One of ${FRAMEWORK_IDS.join(', ')}, in any case.`,
-      },
-    },
-  },
+  input: Type.Object({
+    framework: Type.String({
+      maxLength: 32,
+      description: `One of ${FRAMEWORK_IDS.join(', ')}, in any case.`,
+    }),
+  }),
   example: { framework: 'HIPAA' },
   refusals: REFUSALS,
   run: async (input, context) => {
@@ -245,7 +218,7 @@ export const intelligenceAutoConfig = defineOperation({
   permission: 'intelligence:auto-config',
   for_users: 'if_named',
   unavailable: findDisabledRefusal('auto-config'),
-  input: { type: 'object', properties: { project: projectInputSchema, path: projectPathSchema } },
+  input: Type.Object({ project: Type.Optional(projectInputSchema), path: Type.Optional(projectPathSchema) }),
   example: {
     project: { languages: ['python'], tools: [{ name: 'send_email', parameters: ['to', 'body'] }] },
   },
@@ -270,19 +243,11 @@ export const intelligenceIntegrate = defineOperation({
   permission: 'intelligence:integrate',
   for_users: 'if_named',
   unavailable: findDisabledRefusal('integration'),
-  input: {
-    type: 'object',
-    required: ['target'],
-    properties: {
-      target: {
-        type: 'string',
-        maxLength: 64,
-        description: `One of ${INTEGRATION_TARGET_NAMES.join(', ')}.`,
-      },
-      project: projectInputSchema,
-      path: projectPathSchema,
-    },
-  },
+  input: Type.Object({
+    target: Type.String({ maxLength: 64, description: `One of ${INTEGRATION_TARGET_NAMES.join(', ')}.` }),
+    project: Type.Optional(projectInputSchema),
+    path: Type.Optional(projectPathSchema),
+  }),
   example: { target: 'langchain', project: { tools: [{ name: 'send_email' }] } },
   refusals: REFUSALS,
   run: async ({ target, project, path }, context) => {

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
@@ -37,25 +38,18 @@ export const alertsHistory = defineOperation({
   permission: 'alerts:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      status: { enum: ALERT_STATUSES, description: 'The status.' },
-      rule_id: ruleIdSchema,
-      severity: { enum: SEVERITIES, description: 'The severity.' },
-      tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' },
-      ...pageInput,
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['alerts', 'count', 'next_cursor'],
-    properties: {
-      alerts: { type: 'array', items: alertShape },
-      count: { type: 'integer', description: 'The number of alerts in this answer.' },
-      ...pageOutput,
-    },
-  },
+  input: Type.Object({
+    status: Type.Optional(Type.Enum(ALERT_STATUSES, { description: 'The status.' })),
+    rule_id: Type.Optional(ruleIdSchema),
+    severity: Type.Optional(Type.Enum(SEVERITIES, { description: 'The severity.' })),
+    tenant_id: Type.Optional({ ...name, description: 'One tenant; without it all that the user sees.' }),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    alerts: Type.Array(alertShape),
+    count: Type.Integer({ description: 'The number of alerts in this answer.' }),
+    ...pageOutput,
+  }),
   example: { limit: 10 },
   answer: { alerts: [], count: 0, next_cursor: null },
   async run(input, context) {
@@ -76,11 +70,7 @@ export const alertsHistory = defineOperation({
   },
 });
 
-const alertPath = {
-  type: 'object',
-  required: ['alert_id'],
-  properties: { alert_id: alertIdSchema },
-} as const;
+const alertPath = Type.Object({ alert_id: alertIdSchema });
 
 export const alertsShow = defineOperation({
   name: 'alerts_show',

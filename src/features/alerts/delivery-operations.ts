@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { requireAllTenants } from '../../operations/subject.ts';
@@ -40,35 +41,20 @@ export const alertsTest = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['rule_id'],
-    properties: {
-      rule_id: ruleIdSchema,
-      channels: {
-        type: 'array',
+  input: Type.Object({
+    rule_id: ruleIdSchema,
+    channels: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
         minItems: 1,
         maxItems: 20,
-        items: { type: 'string', minLength: 1, maxLength: 128 },
         description: 'Channels (default: those of the rule).',
-      },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['rule_id', 'deliveries'],
-    properties: {
-      rule_id: { type: 'string' },
-      deliveries: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['delivery_id', 'channel'],
-          properties: { delivery_id: { type: 'string' }, channel: { type: 'string' } },
-        },
-      },
-    },
-  },
+      }),
+    ),
+  }),
+  output: Type.Object({
+    rule_id: Type.String(),
+    deliveries: Type.Array(Type.Object({ delivery_id: Type.String(), channel: Type.String() })),
+  }),
   example: { rule_id: 'secrets-blocked' },
   answer: null,
   refusals: ['not_found'],
@@ -157,20 +143,13 @@ export const alertsDeliveries = defineOperation({
   permission: 'alerts:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      status: { enum: OUTBOX_STATUSES, description: 'The status.' },
-      channel: { type: 'string', minLength: 1, maxLength: 128, description: 'The channel.' },
-      delivery_id: deliveryIdSchema,
-      ...pageInput,
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['deliveries', 'next_cursor'],
-    properties: { deliveries: { type: 'array', items: deliveryShape }, ...pageOutput },
-  },
+  input: Type.Object({
+    status: Type.Optional(Type.Enum(OUTBOX_STATUSES, { description: 'The status.' })),
+    channel: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The channel.' })),
+    delivery_id: Type.Optional(deliveryIdSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({ deliveries: Type.Array(deliveryShape), ...pageOutput }),
   example: { limit: 10 },
   answer: { deliveries: [], next_cursor: null },
   async run(input, context) {
@@ -274,7 +253,7 @@ export const alertsResend = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: { type: 'object', required: ['delivery_id'], properties: { delivery_id: deliveryIdSchema } },
+  input: Type.Object({ delivery_id: deliveryIdSchema }),
   output: deliveryShape,
   example: { delivery_id: deliveryExample.delivery_id },
   answer: deliveryExample,

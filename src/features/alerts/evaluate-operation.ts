@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -26,31 +27,22 @@ export const alertsEvaluate = defineOperation({
   permission: 'alerts:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      last: {
-        type: 'string',
+  input: Type.Object({
+    last: Type.Optional(
+      Type.String({
         maxLength: 32,
         description: 'The period before now: `15m`, `24h`; default `15m`, at most `7d`.',
-      },
-      rule_id: { ...ruleIdSchema, description: 'One rule (default: all that are enabled).' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['window', 'events_evaluated', 'truncated', 'triggered_count', 'alerts'],
-    properties: {
-      window: { type: 'string' },
-      events_evaluated: { type: 'integer' },
-      truncated: {
-        type: 'boolean',
-        description: 'There were more than 20,000 events, or more than 100 alerts.',
-      },
-      triggered_count: { type: 'integer' },
-      alerts: { type: 'array', items: evaluatedAlertShape, description: '100 at most.' },
-    },
-  },
+      }),
+    ),
+    rule_id: Type.Optional({ ...ruleIdSchema, description: 'One rule (default: all that are enabled).' }),
+  }),
+  output: Type.Object({
+    window: Type.String(),
+    events_evaluated: Type.Integer(),
+    truncated: Type.Boolean({ description: 'There were more than 20,000 events, or more than 100 alerts.' }),
+    triggered_count: Type.Integer(),
+    alerts: Type.Array(evaluatedAlertShape, { description: '100 at most.' }),
+  }),
   example: { last: '15m' },
   answer: { window: '15m', events_evaluated: 0, truncated: false, triggered_count: 0, alerts: [] },
   refusals: ['not_found'],

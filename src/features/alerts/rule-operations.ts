@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
@@ -51,24 +52,14 @@ export const alertRulesList = defineOperation({
   permission: 'alerts:read',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['rules', 'channels', 'next_cursor'],
-    properties: {
-      rules: { type: 'array', items: ruleShape },
-      channels: {
-        type: 'array',
-        description: 'The channels that rules can name.',
-        items: {
-          type: 'object',
-          required: ['name', 'type'],
-          properties: { name: { type: 'string' }, type: { type: 'string' } },
-        },
-      },
-      ...pageOutput,
-    },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({
+    rules: Type.Array(ruleShape),
+    channels: Type.Array(Type.Object({ name: Type.String(), type: Type.String() }), {
+      description: 'The channels that rules can name.',
+    }),
+    ...pageOutput,
+  }),
   example: { limit: 10 },
   answer: { rules: [], channels: [{ name: 'file', type: 'file' }], next_cursor: null },
   async run(input, context) {
@@ -150,8 +141,8 @@ export const alertRulesRemove = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: { type: 'object', required: ['rule_id'], properties: { rule_id: ruleIdSchema } },
-  output: { type: 'object', required: ['rule_id'], properties: { rule_id: { type: 'string' } } },
+  input: Type.Object({ rule_id: ruleIdSchema }),
+  output: Type.Object({ rule_id: Type.String() }),
   example: { rule_id: 'secrets-blocked' },
   answer: { rule_id: 'secrets-blocked' },
   refusals: ['not_found', 'conflict'],

@@ -1,146 +1,134 @@
+import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
-import {
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
 import { ALERT_SOURCES, alertRuleSchema } from '../../runtime/config/schema-alert-rules.ts';
 import { ALERT_STATUSES } from './types.ts';
 
-const textMap = { type: 'object', additionalProperties: textSchema } as const;
+const textMap = Type.Record(Type.String(), Type.String());
 
-export const ruleIdSchema = {
-  type: 'string',
+export const ruleIdSchema = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
   description: 'The ID of the rule.',
-} as const;
-export const alertIdSchema = {
-  type: 'string',
+});
+export const alertIdSchema = Type.String({
   pattern: '^alr_[0-9a-f]{24}$',
   maxLength: 28,
   description: 'The alert, `alr_…`.',
-} as const;
-export const silenceIdSchema = {
-  type: 'string',
+});
+export const silenceIdSchema = Type.String({
   pattern: '^sil_[0-9a-f]{24}$',
   maxLength: 28,
   description: 'The silence, `sil_…`.',
-} as const;
-export const deliveryIdSchema = {
-  type: 'string',
+});
+export const deliveryIdSchema = Type.String({
   pattern: '^(?:dlv|msg)_[0-9a-f]{12,64}$',
   maxLength: 70,
   description: 'The delivery, `dlv_…`.',
-} as const;
-
-export const deliveryShape = buildObjectSchema({
-  delivery_id: {
-    ...textSchema,
-    description: 'The same for all attempts, so that a receiver recognises a duplicate.',
-  },
-  channel: textSchema,
-  subject_id: { ...textSchema, description: 'The alert, the rule of a test, or the approval request.' },
-  kind: {
-    ...textSchema,
-    description: '`trigger`, `acknowledge`, `resolve`, `test`, or the status of an approval.',
-  },
-  status: { enum: OUTBOX_STATUSES },
-  attempts: integerSchema,
-  reason: { ...nullableTextSchema, description: 'Why the last attempt failed.' },
-  created_at: textSchema,
-  next_attempt_at: nullableTextSchema,
-  finished_at: nullableTextSchema,
 });
 
-export const alertShape = buildObjectSchema({
-  alert_id: textSchema,
-  rule_id: textSchema,
-  rule_name: textSchema,
-  severity: { enum: SEVERITIES },
-  status: { enum: ALERT_STATUSES },
-  source: { enum: ALERT_SOURCES },
+export const deliveryShape = Type.Object({
+  delivery_id: Type.String({
+    description: 'The same for all attempts, so that a receiver recognises a duplicate.',
+  }),
+  channel: Type.String(),
+  subject_id: Type.String({ description: 'The alert, the rule of a test, or the approval request.' }),
+  kind: Type.String({
+    description: '`trigger`, `acknowledge`, `resolve`, `test`, or the status of an approval.',
+  }),
+  status: Type.Enum(OUTBOX_STATUSES),
+  attempts: Type.Integer(),
+  reason: Type.Nullable(Type.String({ description: 'Why the last attempt failed.' })),
+  created_at: Type.String(),
+  next_attempt_at: Type.Nullable(Type.String()),
+  finished_at: Type.Nullable(Type.String()),
+});
+
+export const alertShape = Type.Object({
+  alert_id: Type.String(),
+  rule_id: Type.String(),
+  rule_name: Type.String(),
+  severity: Type.Enum(SEVERITIES),
+  status: Type.Enum(ALERT_STATUSES),
+  source: Type.Enum(ALERT_SOURCES),
   group: { ...textMap, description: 'The values of `group_by`.' },
-  count: { ...integerSchema, description: 'Counted since the window in which it fired began.' },
-  threshold: integerSchema,
-  window: textSchema,
-  fired_at: textSchema,
-  first_at: textSchema,
-  last_at: textSchema,
-  sample_event_ids: { ...textListSchema, description: 'Twenty at most.' },
-  tenant_ids: textListSchema,
-  dedup_key: { ...textSchema, description: 'The same in all messages of this alert.' },
-  channels: textListSchema,
-  acknowledged_by: nullableTextSchema,
-  acknowledged_at: nullableTextSchema,
-  resolved_by: { ...nullableTextSchema, description: '`service` if it ended by itself.' },
-  resolved_at: nullableTextSchema,
-  silence_id: nullableTextSchema,
-  deliveries: { type: 'array', items: deliveryShape },
+  count: Type.Integer({ description: 'Counted since the window in which it fired began.' }),
+  threshold: Type.Integer(),
+  window: Type.String(),
+  fired_at: Type.String(),
+  first_at: Type.String(),
+  last_at: Type.String(),
+  sample_event_ids: Type.Array(Type.String(), { description: 'Twenty at most.' }),
+  tenant_ids: Type.Array(Type.String()),
+  dedup_key: Type.String({ description: 'The same in all messages of this alert.' }),
+  channels: Type.Array(Type.String()),
+  acknowledged_by: Type.Nullable(Type.String()),
+  acknowledged_at: Type.Nullable(Type.String()),
+  resolved_by: Type.Nullable(Type.String({ description: '`service` if it ended by itself.' })),
+  resolved_at: Type.Nullable(Type.String()),
+  silence_id: Type.Nullable(Type.String()),
+  deliveries: Type.Array(deliveryShape),
 });
 
 const { filters, schedule } = alertRuleSchema.properties;
 
-export const ruleShape = buildObjectSchema({
-  rule_id: textSchema,
-  name: textSchema,
-  source: { enum: ALERT_SOURCES },
-  filters: {
-    type: 'object',
-    required: Object.keys(filters.properties) as [keyof typeof filters.properties],
-    properties: filters.properties,
-  },
-  threshold: integerSchema,
-  window: textSchema,
-  after: nullableTextSchema,
-  group_by: textListSchema,
-  severity: { enum: SEVERITIES },
-  cooldown: textSchema,
-  schedule: { anyOf: [schedule, { type: 'null' }] },
-  channels: textListSchema,
-  tenant_id: { ...nullableTextSchema, description: '`null` for a rule of all tenants.' },
-  enabled: { type: 'boolean' },
-  origin: { enum: ['configuration', 'api'], description: 'Rules of the configuration are changed there.' },
-  problem: { ...nullableTextSchema, description: 'Why the rule is not evaluated.' },
-  open_alerts: integerSchema,
-  created_by: nullableTextSchema,
-  created_at: nullableTextSchema,
-  changed_by: nullableTextSchema,
-  changed_at: nullableTextSchema,
+export const ruleShape = Type.Object({
+  rule_id: Type.String(),
+  name: Type.String(),
+  source: Type.Enum(ALERT_SOURCES),
+  filters: Type.Object(filters.properties),
+  threshold: Type.Integer(),
+  window: Type.String(),
+  after: Type.Nullable(Type.String()),
+  group_by: Type.Array(Type.String()),
+  severity: Type.Enum(SEVERITIES),
+  cooldown: Type.String(),
+  schedule: Type.Union([schedule, Type.Null()]),
+  channels: Type.Array(Type.String()),
+  tenant_id: Type.Nullable(Type.String({ description: '`null` for a rule of all tenants.' })),
+  enabled: Type.Boolean(),
+  origin: Type.Enum(['configuration', 'api'], {
+    description: 'Rules of the configuration are changed there.',
+  }),
+  problem: Type.Nullable(Type.String({ description: 'Why the rule is not evaluated.' })),
+  open_alerts: Type.Integer(),
+  created_by: Type.Nullable(Type.String()),
+  created_at: Type.Nullable(Type.String()),
+  changed_by: Type.Nullable(Type.String()),
+  changed_at: Type.Nullable(Type.String()),
 });
 
-export const silenceShape = buildObjectSchema({
-  silence_id: textSchema,
-  tenant_id: { ...nullableTextSchema, description: '`null` for all tenants.' },
-  matcher: {
-    type: 'object',
-    properties: { rule_id: textSchema, severity: { enum: SEVERITIES }, group: textMap },
-  },
-  reason: textSchema,
-  created_by: textSchema,
-  created_at: textSchema,
-  expires_at: textSchema,
-  expired: { type: 'boolean' },
+export const silenceShape = Type.Object({
+  silence_id: Type.String(),
+  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
+  matcher: Type.Object({
+    rule_id: Type.Optional(Type.String()),
+    severity: Type.Optional(Type.Enum(SEVERITIES)),
+    group: Type.Optional(textMap),
+  }),
+  reason: Type.String(),
+  created_by: Type.String(),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+  expired: Type.Boolean(),
 });
 
 /** The answer of `alerts_evaluate` for one group. */
-export const evaluatedAlertShape = buildObjectSchema({
-  rule_id: textSchema,
-  rule_name: textSchema,
-  severity: { enum: SEVERITIES },
-  source: { enum: ALERT_SOURCES },
+export const evaluatedAlertShape = Type.Object({
+  rule_id: Type.String(),
+  rule_name: Type.String(),
+  severity: Type.Enum(SEVERITIES),
+  source: Type.Enum(ALERT_SOURCES),
   group: textMap,
-  count: integerSchema,
-  threshold: integerSchema,
-  window: textSchema,
-  first_at: textSchema,
-  last_at: textSchema,
-  sample_event_ids: textListSchema,
-  tenant_ids: textListSchema,
+  count: Type.Integer(),
+  threshold: Type.Integer(),
+  window: Type.String(),
+  first_at: Type.String(),
+  last_at: Type.String(),
+  sample_event_ids: Type.Array(Type.String()),
+  tenant_ids: Type.Array(Type.String()),
 });
 
 /** The alert in the examples. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
+import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
@@ -8,7 +9,7 @@ import { resolveTenantOrAll } from '../../operations/subject.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
-import { ALERT_GROUP_FIELDS } from '../../runtime/config/schema-alert-rules.ts';
+import { ALERT_GROUP_FIELDS, type AlertGroupField } from '../../runtime/config/schema-alert-rules.ts';
 import { recordRuleChange } from './rule-operations.ts';
 import { mayUseTenant, resolveAlertTenants } from './scope.ts';
 import { ruleIdSchema, silenceIdSchema, silenceShape } from './shapes.ts';
@@ -43,12 +44,8 @@ export const alertSilencesList = defineOperation({
   permission: 'alerts:read',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['silences', 'next_cursor'],
-    properties: { silences: { type: 'array', items: silenceShape }, ...pageOutput },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ silences: Type.Array(silenceShape), ...pageOutput }),
   example: { limit: 10 },
   answer: { silences: [], next_cursor: null },
   async run(input, context) {
@@ -79,31 +76,23 @@ export const alertSilencesAdd = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['expires_in', 'reason'],
-    properties: {
-      rule_id: { ...ruleIdSchema, description: 'The rule (default: all rules).' },
-      severity: { enum: SEVERITIES, description: 'The severity (default: all).' },
-      group: {
+  input: Type.Object({
+    rule_id: Type.Optional({ ...ruleIdSchema, description: 'The rule (default: all rules).' }),
+    severity: Type.Optional(Type.Enum(SEVERITIES, { description: 'The severity (default: all).' })),
+    group: Type.Optional(
+      Type.Unsafe<Readonly<Partial<Record<AlertGroupField, string>>>>({
         type: 'object',
         additionalProperties: false,
         properties: Object.fromEntries(
-          ALERT_GROUP_FIELDS.map((field) => [field, { type: 'string', maxLength: 256 }]),
-        ) as Record<(typeof ALERT_GROUP_FIELDS)[number], { type: 'string'; maxLength: 256 }>,
+          ALERT_GROUP_FIELDS.map((field) => [field, Type.String({ maxLength: 256 })]),
+        ),
         description: 'Values of the group, each of which must be equal (default: any).',
-      },
-      tenant_id: { ...name, description: 'The tenant of the alerts (default: all tenants).' },
-      reason: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 500,
-        pattern: PRINTABLE_TEXT,
-        description: 'Why.',
-      },
-      expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `2h`; at most `90d`.' },
-    },
-  },
+      }),
+    ),
+    tenant_id: Type.Optional({ ...name, description: 'The tenant of the alerts (default: all tenants).' }),
+    reason: Type.String({ minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT, description: 'Why.' }),
+    expires_in: Type.String({ maxLength: 32, description: 'A duration such as `2h`; at most `90d`.' }),
+  }),
   output: silenceShape,
   example: { rule_id: 'secrets-blocked', reason: 'Load test', expires_in: '2h' },
   answer: null,
@@ -166,8 +155,8 @@ export const alertSilencesRemove = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: { type: 'object', required: ['silence_id'], properties: { silence_id: silenceIdSchema } },
-  output: { type: 'object', required: ['silence_id'], properties: { silence_id: { type: 'string' } } },
+  input: Type.Object({ silence_id: silenceIdSchema }),
+  output: Type.Object({ silence_id: Type.String() }),
   example: { silence_id: 'sil_0123456789abcdef01234567' },
   answer: { silence_id: 'sil_0123456789abcdef01234567' },
   refusals: ['not_found'],

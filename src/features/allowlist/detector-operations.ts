@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { Type } from '../../core/schema.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { applyManagedChange, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  nullableTextSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
@@ -29,30 +25,27 @@ const ENTRIES_MAX = 1_000;
 const EXAMPLE_ID = `alw_${'0'.repeat(24)}`;
 
 function buildScopeSchema(what: string) {
-  return {
-    type: ['string', 'null'],
-    maxLength: 256,
-    pattern: PRINTABLE_TEXT,
-    description: `The only ${what}; \`*\` for any (default: that of the event, or any).`,
-  } as const;
+  return Type.Nullable(
+    Type.String({
+      maxLength: 256,
+      pattern: PRINTABLE_TEXT,
+      description: `The only ${what}; \`*\` for any (default: that of the event, or any).`,
+    }),
+  );
 }
 
-const idSchema = {
-  type: 'string',
-  pattern: '^alw_[0-9a-f]{24}$',
-  description: 'The ID of the entry.',
-} as const;
+const idSchema = Type.String({ pattern: '^alw_[0-9a-f]{24}$', description: 'The ID of the entry.' });
 
-const entry = buildObjectSchema({
-  id: textSchema,
-  rule_id: textSchema,
-  tool_name: { ...nullableTextSchema, description: '`null` for any tool.' },
-  agent_id: { ...nullableTextSchema, description: '`null` for any agent.' },
-  tenant_id: { ...nullableTextSchema, description: '`null` for all tenants.' },
-  reason: textSchema,
-  created_by: textSchema,
-  created_at: textSchema,
-  expires_at: textSchema,
+const entry = Type.Object({
+  id: Type.String(),
+  rule_id: Type.String(),
+  tool_name: Type.Nullable(Type.String({ description: '`null` for any tool.' })),
+  agent_id: Type.Nullable(Type.String({ description: '`null` for any agent.' })),
+  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
+  reason: Type.String(),
+  created_by: Type.String(),
+  created_at: Type.String(),
+  expires_at: Type.String(),
 });
 
 export const allowlistDetectorList = defineOperation({
@@ -83,8 +76,8 @@ export const allowlistDetectorList = defineOperation({
   permission: 'policy:read',
   for_users: 'if_named',
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: buildObjectSchema({ entries: buildListSchema(entry), ...pageOutput }),
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ entries: Type.Array(entry), ...pageOutput }),
   example: { limit: 10 },
   answer: { entries: [], next_cursor: null },
   async run(input, context) {
@@ -112,42 +105,26 @@ export const allowlistDetectorAdd = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'owner',
-  input: {
-    type: 'object',
-    required: ['note'],
-    properties: {
-      rule_id: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 128,
-        pattern: PRINTABLE_TEXT,
-        description: 'The detector.',
-      },
-      event_id: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 64,
-        description: 'The audit event of a stopped call.',
-      },
-      tool_name: buildScopeSchema('tool'),
-      agent_id: buildScopeSchema('agent'),
-      tenant_id: buildScopeSchema('tenant'),
-      until: {
-        type: 'string',
+  input: Type.Object({
+    rule_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE_TEXT, description: 'The detector.' }),
+    ),
+    event_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'The audit event of a stopped call.' }),
+    ),
+    tool_name: Type.Optional(buildScopeSchema('tool')),
+    agent_id: Type.Optional(buildScopeSchema('agent')),
+    tenant_id: Type.Optional(buildScopeSchema('tenant')),
+    until: Type.Optional(
+      Type.String({
         maxLength: 32,
         description: `A duration such as \`${DEFAULT_LIFE}\` (default), or a date; at most a year.`,
-      },
-      note: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 500,
-        pattern: PRINTABLE_TEXT,
-        description: 'The reason.',
-      },
-      ...confirmInput,
-    },
-  },
-  output: buildObjectSchema({ entries: buildListSchema(entry) }),
+      }),
+    ),
+    note: Type.String({ minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT, description: 'The reason.' }),
+    ...confirmInput,
+  }),
+  output: Type.Object({ entries: Type.Array(entry) }),
   example: {
     rule_id: 'git.push_force',
     tool_name: 'Bash',
@@ -204,7 +181,7 @@ export const allowlistDetectorRevoke = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'owner',
-  input: { type: 'object', required: ['id'], properties: { id: idSchema } },
+  input: Type.Object({ id: idSchema }),
   output: entry,
   example: { id: EXAMPLE_ID },
   answer: null,

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { applyManagedChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -18,34 +19,30 @@ import {
 /** An entry's longest life: a year. */
 export const EXPIRES_MS_MAX = 366 * 86_400_000;
 
-const fingerprint = {
-  type: 'string',
+const fingerprint = Type.String({
   pattern: '^hmac-sha256:[0-9a-f]{64}$',
   maxLength: 76,
   description:
     'The keyed fingerprint of the value, as `customshouse fingerprint` prints it. Never the value.',
-} as const;
-const tenantId = {
-  type: ['string', 'null'],
-  maxLength: 256,
-  pattern: PRINTABLE_TEXT,
-  description: 'The tenant to whose content the entry applies (default: all tenants).',
-} as const;
+});
+const tenantId = Type.Nullable(
+  Type.String({
+    maxLength: 256,
+    pattern: PRINTABLE_TEXT,
+    description: 'The tenant to whose content the entry applies (default: all tenants).',
+  }),
+);
 
 const entryFields = {
-  fingerprint: { type: 'string' },
-  tenant_id: { type: ['string', 'null'], description: '`null` for all tenants.' },
-  reason: { type: 'string' },
-  created_by: { type: 'string' },
-  created_at: { type: 'string' },
-  expires_at: { type: 'string' },
-  expired: { type: 'boolean', description: 'An expired entry has no effect.' },
+  fingerprint: Type.String(),
+  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
+  reason: Type.String(),
+  created_by: Type.String(),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+  expired: Type.Boolean({ description: 'An expired entry has no effect.' }),
 } as const;
-const entry = {
-  type: 'object',
-  required: Object.keys(entryFields) as (keyof typeof entryFields)[],
-  properties: entryFields,
-} as const;
+const entry = Type.Object(entryFields);
 
 export const allowlistList = defineOperation({
   name: 'allowlist_list',
@@ -56,12 +53,8 @@ export const allowlistList = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['entries', 'next_cursor'],
-    properties: { entries: { type: 'array', items: entry }, ...pageOutput },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ entries: Type.Array(entry), ...pageOutput }),
   example: { limit: 10 },
   answer: { entries: [], next_cursor: null },
   async run(input, context) {
@@ -86,23 +79,22 @@ export const allowlistAdd = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['reason', 'expires_in'],
-    properties: {
-      fingerprint,
-      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event of a finding.' },
-      finding_index: {
-        type: 'integer',
+  input: Type.Object({
+    fingerprint: Type.Optional(fingerprint),
+    event_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'The audit event of a finding.' }),
+    ),
+    finding_index: Type.Optional(
+      Type.Integer({
         minimum: 0,
         maximum: 100,
         description: 'The index in `finding_places` of the event, from 0 (default: 0).',
-      },
-      tenant_id: tenantId,
-      reason: { type: 'string', minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT },
-      expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `30d`; at most a year.' },
-    },
-  },
+      }),
+    ),
+    tenant_id: Type.Optional(tenantId),
+    reason: Type.String({ minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT }),
+    expires_in: Type.String({ maxLength: 32, description: 'A duration such as `30d`; at most a year.' }),
+  }),
   output: entry,
   example: {
     fingerprint: `hmac-sha256:${'0'.repeat(64)}`,
@@ -153,11 +145,7 @@ export const allowlistRemove = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['fingerprint'],
-    properties: { fingerprint, tenant_id: tenantId },
-  },
+  input: Type.Object({ fingerprint, tenant_id: Type.Optional(tenantId) }),
   output: entry,
   example: { fingerprint: `hmac-sha256:${'0'.repeat(64)}` },
   answer: null,

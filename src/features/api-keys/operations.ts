@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { suggestName } from '../../core/policy/compile/problems.ts';
+import { Type } from '../../core/schema.ts';
 import { type OperatorChange, recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
@@ -29,63 +30,44 @@ const EXPIRES_MS_MAX = 10 * 366 * 86_400_000;
 const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !OPERATOR_PERMISSIONS.includes(one));
 
 const names = (description: string) =>
-  ({
-    type: 'array',
+  Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }), {
     minItems: 1,
     maxItems: 100,
-    items: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
     description,
-  }) as const;
+  });
 
-const NAMES_OR_NULL = [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] as const;
+const namesOrNull = (description: string) =>
+  Type.Union([Type.Array(Type.String()), Type.Null()], { description });
 
 const keyFields = {
-  key_id: { type: ['string', 'null'], description: '`null` for a key of the configuration.' },
-  name: { type: 'string', description: 'Its calls have the caller `key:<name>` in the audit log.' },
-  source: { enum: ['api', 'configuration'] },
-  status: { enum: ['active', 'expired', 'revoked'] },
-  tenants: { anyOf: NAMES_OR_NULL, description: '`null` for any.' },
-  agents: { anyOf: NAMES_OR_NULL, description: '`null` for any.' },
-  permissions: {
-    anyOf: NAMES_OR_NULL,
-    description: '`null` for the default permissions of a key.',
-  },
-  created_by: { type: ['string', 'null'] },
-  created_at: { type: ['string', 'null'] },
-  expires_at: { type: ['string', 'null'] },
-  replaced_by: { type: ['string', 'null'], description: 'The `key_id` of its successor.' },
-  revoked_by: { type: ['string', 'null'] },
-  revoked_at: { type: ['string', 'null'] },
+  key_id: Type.Nullable(Type.String({ description: '`null` for a key of the configuration.' })),
+  name: Type.String({ description: 'Its calls have the caller `key:<name>` in the audit log.' }),
+  source: Type.Enum(['api', 'configuration']),
+  status: Type.Enum(['active', 'expired', 'revoked']),
+  tenants: namesOrNull('`null` for any.'),
+  agents: namesOrNull('`null` for any.'),
+  permissions: namesOrNull('`null` for the default permissions of a key.'),
+  created_by: Type.Nullable(Type.String()),
+  created_at: Type.Nullable(Type.String()),
+  expires_at: Type.Nullable(Type.String()),
+  replaced_by: Type.Nullable(Type.String({ description: 'The `key_id` of its successor.' })),
+  revoked_by: Type.Nullable(Type.String()),
+  revoked_at: Type.Nullable(Type.String()),
 } as const;
 
-const keyEntry = {
-  type: 'object',
-  // A tuple with the union of the keys: from it the type of an answer has every member.
-  required: Object.keys(keyFields) as [keyof typeof keyFields],
-  properties: keyFields,
-} as const;
+const keyEntry = Type.Object(keyFields);
 
-const createdKey = {
-  type: 'object',
-  required: ['key', ...(Object.keys(keyFields) as [keyof typeof keyFields])],
-  properties: {
-    key: { type: 'string', description: 'The key. It is shown here once and not stored.' },
-    ...keyFields,
-  },
-} as const;
+const createdKey = Type.Object({
+  key: Type.String({ description: 'The key. It is shown here once and not stored.' }),
+  ...keyFields,
+});
 
-const warnedKey = {
-  ...createdKey,
-  required: ['warnings', ...createdKey.required] as ['warnings', ...typeof createdKey.required],
-  properties: {
-    ...createdKey.properties,
-    warnings: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'A sentence for each tenant of the key that is neither registered nor has rules.',
-    },
-  },
-} as const;
+const warnedKey = Type.Object({
+  ...createdKey.properties,
+  warnings: Type.Array(Type.String(), {
+    description: 'A sentence for each tenant of the key that is neither registered nor has rules.',
+  }),
+});
 
 export const keysList = defineOperation({
   name: 'keys_list',
@@ -106,12 +88,8 @@ export const keysList = defineOperation({
   permission: 'keys:manage',
   tenants: 'all',
   needs: 'live',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['keys', 'total', 'next_cursor'],
-    properties: { keys: { type: 'array', items: keyEntry }, total: { type: 'integer' }, ...pageOutput },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ keys: Type.Array(keyEntry), total: Type.Integer(), ...pageOutput }),
   example: { limit: 10 },
   answer: null,
   async run(input, context) {
@@ -141,32 +119,25 @@ export const keysCreate = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['name'],
-    properties: {
-      name: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 128,
-        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-        description: 'The name of the key: letters, digits and `. _ -`.',
-      },
-      tenants: names('The tenants that it may name (default: any).'),
-      agents: names('The agents that it may name (default: any).'),
-      permissions: {
-        type: 'array',
+  input: Type.Object({
+    name: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+      description: 'The name of the key: letters, digits and `. _ -`.',
+    }),
+    tenants: Type.Optional(names('The tenants that it may name (default: any).')),
+    agents: Type.Optional(names('The agents that it may name (default: any).')),
+    permissions: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
         maxItems: 50,
-        items: { type: 'string', maxLength: 64 },
         description: 'Its permissions (default: to check, and to read its own results).',
-      },
-      expires_in: {
-        type: 'string',
-        maxLength: 32,
-        description: 'A duration such as `90d` (default: never).',
-      },
-    },
-  },
+      }),
+    ),
+    expires_in: Type.Optional(
+      Type.String({ maxLength: 32, description: 'A duration such as `90d` (default: never).' }),
+    ),
+  }),
   output: warnedKey,
   example: { name: 'support', tenants: ['acme'], agents: ['support-bot'], expires_in: '90d' },
   answer: null,
@@ -204,12 +175,11 @@ async function listUnknownTenants(
     });
 }
 
-const keyPath = {
-  type: 'string',
+const keyPath = Type.String({
   pattern: '^key_[0-9a-f]{24}$',
   maxLength: 28,
   description: 'The `key_id` of the key.',
-} as const;
+});
 
 export const keysRotate = defineOperation({
   name: 'keys_rotate',
@@ -228,18 +198,15 @@ export const keysRotate = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['key_id'],
-    properties: {
-      key_id: keyPath,
-      overlap: {
-        type: 'string',
+  input: Type.Object({
+    key_id: keyPath,
+    overlap: Type.Optional(
+      Type.String({
         maxLength: 32,
         description: `How long the old key still works (default: \`${OVERLAP_DEFAULT}\`).`,
-      },
-    },
-  },
+      }),
+    ),
+  }),
   output: createdKey,
   example: { key_id: 'key_0123456789abcdef01234567', overlap: '1h' },
   answer: null,
@@ -277,7 +244,7 @@ export const keysRevoke = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'live',
-  input: { type: 'object', required: ['key_id'], properties: { key_id: keyPath } },
+  input: Type.Object({ key_id: keyPath }),
   output: keyEntry,
   example: { key_id: 'key_0123456789abcdef01234567' },
   answer: null,

@@ -1,6 +1,7 @@
+import { Type } from '../../core/schema.ts';
 import { FRAMEWORK_IDS, type FrameworkId, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
-import { textSchema } from '../../operations/schema-parts.ts';
+
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { loadFramework } from './frameworks.ts';
@@ -11,11 +12,10 @@ import { resolveReportWindow } from './window.ts';
 
 const time = { ...name, maxLength: 40 } as const;
 
-const frameworkSchema = {
-  type: 'string',
+const frameworkSchema = Type.String({
   maxLength: 64,
   description: `One of ${FRAMEWORK_IDS.map((id) => `\`${id}\``).join(', ')}, in any case.`,
-} as const;
+});
 
 export const complianceReport = defineOperation({
   name: 'compliance_report',
@@ -26,26 +26,24 @@ export const complianceReport = defineOperation({
   permission: 'compliance:report',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['framework'],
-    properties: {
-      framework: frameworkSchema,
-      since: { ...time, description: 'The beginning: ISO 8601, or a duration before `until` (`90d`).' },
-      until: {
-        ...time,
-        description: 'The end, exclusive: ISO 8601, or a duration before now. Default: now.',
-      },
-      last: { ...time, description: 'A duration before now, instead of `since` and `until`. Default `24h`.' },
-      tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' },
-      format: { enum: ['json', 'html', 'markdown'], description: 'Default `json`.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['format', 'framework', 'generated_at', 'window'],
-    properties: reportProperties,
-  },
+  input: Type.Object({
+    framework: frameworkSchema,
+    since: Type.Optional({
+      ...time,
+      description: 'The beginning: ISO 8601, or a duration before `until` (`90d`).',
+    }),
+    until: Type.Optional({
+      ...time,
+      description: 'The end, exclusive: ISO 8601, or a duration before now. Default: now.',
+    }),
+    last: Type.Optional({
+      ...time,
+      description: 'A duration before now, instead of `since` and `until`. Default `24h`.',
+    }),
+    tenant_id: Type.Optional({ ...name, description: 'One tenant; without it all that the user sees.' }),
+    format: Type.Optional(Type.Enum(['json', 'html', 'markdown'], { description: 'Default `json`.' })),
+  }),
+  output: Type.Object(reportProperties),
   example: { framework: 'hipaa', last: '90d', format: 'json' },
   answer: null,
   refusals: ['invalid_request'],
@@ -70,7 +68,7 @@ export const complianceReport = defineOperation({
   },
 });
 
-const verifyResult = { enum: ['effective', 'ineffective', 'not_configured', 'not_tested'] } as const;
+const verifyResult = Type.Enum(['effective', 'ineffective', 'not_configured', 'not_tested']);
 
 export const complianceVerify = defineOperation({
   name: 'compliance_verify',
@@ -81,58 +79,43 @@ export const complianceVerify = defineOperation({
   permission: 'compliance:verify',
   tenants: 'all',
   needs: 'policy',
-  input: {
-    type: 'object',
-    properties: {
-      framework: { ...frameworkSchema, description: `${frameworkSchema.description} Default: all.` },
-      tenant_id: { ...name, description: 'The tenant whose rules are tested; default `default`.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['effective', 'policy_hash', 'probes', 'controls', 'counts'],
-    properties: {
-      effective: { type: 'boolean', description: '`true` if every tested control is effective.' },
-      policy_hash: textSchema,
-      probes: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['probe', 'event_id', 'result', 'detail'],
-          properties: {
-            probe: textSchema,
-            event_id: { type: ['string', 'null'] },
-            result: { enum: ['enforced', 'recorded', 'failed', 'not_configured'] },
-            detail: textSchema,
-          },
-        },
-      },
-      controls: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['framework', 'control_id', 'title', 'result', 'details'],
-          properties: {
-            framework: textSchema,
-            control_id: textSchema,
-            title: textSchema,
-            result: verifyResult,
-            details: { type: 'array', items: textSchema },
-          },
-        },
-      },
-      counts: {
-        type: 'object',
-        required: verifyResult.enum,
-        properties: {
-          effective: { type: 'integer' },
-          ineffective: { type: 'integer' },
-          not_configured: { type: 'integer' },
-          not_tested: { type: 'integer' },
-        },
-      },
-    },
-  },
+  input: Type.Object({
+    framework: Type.Optional({
+      ...frameworkSchema,
+      description: `${frameworkSchema.description} Default: all.`,
+    }),
+    tenant_id: Type.Optional({
+      ...name,
+      description: 'The tenant whose rules are tested; default `default`.',
+    }),
+  }),
+  output: Type.Object({
+    effective: Type.Boolean({ description: '`true` if every tested control is effective.' }),
+    policy_hash: Type.String(),
+    probes: Type.Array(
+      Type.Object({
+        probe: Type.String(),
+        event_id: Type.Nullable(Type.String()),
+        result: Type.Enum(['enforced', 'recorded', 'failed', 'not_configured']),
+        detail: Type.String(),
+      }),
+    ),
+    controls: Type.Array(
+      Type.Object({
+        framework: Type.String(),
+        control_id: Type.String(),
+        title: Type.String(),
+        result: verifyResult,
+        details: Type.Array(Type.String()),
+      }),
+    ),
+    counts: Type.Object({
+      effective: Type.Integer(),
+      ineffective: Type.Integer(),
+      not_configured: Type.Integer(),
+      not_tested: Type.Integer(),
+    }),
+  }),
   example: { framework: 'owasp-llm' },
   answer: null,
   refusals: ['invalid_request'],

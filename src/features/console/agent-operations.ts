@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import {
   cutPage,
@@ -6,15 +7,8 @@ import {
   pageInput,
   parsePageCursor,
 } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
-import { name } from '../../operations/shapes.ts';
+
+import { givenName } from '../../operations/shapes.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -38,13 +32,17 @@ export const observeAgents = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    agents: buildListSchema(
-      buildObjectSchema({
-        agent_id: textSchema,
-        tenant_ids: textListSchema,
-        declared: { type: 'boolean', description: 'The active policy has an identity for the agent.' },
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    agents: Type.Array(
+      Type.Object({
+        agent_id: Type.String(),
+        tenant_ids: Type.Array(Type.String()),
+        declared: Type.Boolean({ description: 'The active policy has an identity for the agent.' }),
         ...usageSchemas,
       }),
     ),
@@ -74,7 +72,7 @@ export const observeAgents = defineOperation({
   },
 });
 
-const namedCounts = buildListSchema(buildObjectSchema({ name: textSchema, ...usageSchemas }));
+const namedCounts = Type.Array(Type.Object({ name: Type.String(), ...usageSchemas }));
 
 export const observeAgent = defineOperation({
   name: 'observe_agent',
@@ -84,43 +82,38 @@ export const observeAgent = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['agent_id'],
-    properties: {
-      agent_id: { ...name, type: 'string' },
-      last: lastSchema,
-      tenant_id: tenantSchema,
-      ...pageInput,
-    },
-  },
-  output: buildObjectSchema({
-    agent_id: textSchema,
-    event_count: { ...integerSchema, description: 'The number of events in this answer.' },
-    events: buildListSchema(eventSchema, 'Oldest first.'),
+  input: Type.Object({
+    agent_id: givenName,
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    agent_id: Type.String(),
+    event_count: Type.Integer({ description: 'The number of events in this answer.' }),
+    events: Type.Array(eventSchema, { description: 'Oldest first.' }),
     next_cursor: {
       ...nextCursorSchema,
       description: 'The cursor of older events; `null` if there are none.',
     },
-    last_seen: nullableTextSchema,
-    usage: {
-      anyOf: [buildObjectSchema(usageSchemas), { type: 'null' }],
+    last_seen: Type.Nullable(Type.String()),
+    usage: Type.Union([Type.Object(usageSchemas), Type.Null()], {
       description: 'The counts of the period; `null` if it has no event.',
-    },
+    }),
     tools: namedCounts,
     rules: namedCounts,
-    identity: {
-      anyOf: [
-        buildObjectSchema({
-          description: textSchema,
-          tools: textListSchema,
-          clearance_tags: textListSchema,
-          tenant_id: nullableTextSchema,
+    identity: Type.Union(
+      [
+        Type.Object({
+          description: Type.String(),
+          tools: Type.Array(Type.String()),
+          clearance_tags: Type.Array(Type.String()),
+          tenant_id: Type.Nullable(Type.String()),
         }),
-        { type: 'null' },
+        Type.Null(),
       ],
-      description: 'The identity of the agent in the active policy; `null` if it has none.',
-    },
+      { description: 'The identity of the agent in the active policy; `null` if it has none.' },
+    ),
   }),
   example: { agent_id: AGENT_EXAMPLE },
   answer: {

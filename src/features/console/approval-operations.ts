@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import {
   approvalExample,
   approvalRecordSchema,
@@ -8,12 +9,7 @@ import {
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';
@@ -28,26 +24,19 @@ export const dashboardApprovals = defineOperation({
   permission: 'approvals:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      status: { enum: APPROVAL_STATUSES },
-      agent_id: name,
-      tool: name,
-      tenant_id: tenantSchema,
-      ...pageInput,
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['approvals', 'count', 'next_cursor', 'total'],
-    properties: {
-      approvals: { type: 'array', items: approvalRecordSchema },
-      count: { type: 'integer', description: 'The number of requests in this answer.' },
-      next_cursor: nextCursorSchema,
-      total: totalSchema,
-    },
-  },
+  input: Type.Object({
+    status: Type.Optional(Type.Enum(APPROVAL_STATUSES)),
+    agent_id: Type.Optional(name),
+    tool: Type.Optional(name),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    approvals: Type.Array(approvalRecordSchema),
+    count: Type.Integer({ description: 'The number of requests in this answer.' }),
+    next_cursor: nextCursorSchema,
+    total: totalSchema,
+  }),
   example: { status: 'pending', limit: 20 },
   answer: { approvals: [approvalExample], count: 1, next_cursor: null, total: 1 },
   refusals: ['invalid_request'],
@@ -116,19 +105,15 @@ export const dashboardApprovalsDenyMany = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/approvals/deny' },
   permission: 'approvals:decide',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['request_ids'],
-    properties: {
-      request_ids: { type: 'array', minItems: 1, maxItems: BULK_MAX, items: approvalRequestIdSchema },
-      note: approvalsDeny.input.properties.note,
-    },
-  },
-  output: buildObjectSchema({
-    denied: { ...textListSchema, description: 'The requests that are denied now.' },
-    failed: buildListSchema(
-      buildObjectSchema({ request_id: textSchema, code: textSchema, error: textSchema }),
-      'The requests that were not denied, and the reason.',
+  input: Type.Object({
+    request_ids: Type.Array(approvalRequestIdSchema, { minItems: 1, maxItems: BULK_MAX }),
+    note: Type.Optional(approvalsDeny.input.properties.note),
+  }),
+  output: Type.Object({
+    denied: Type.Array(Type.String(), { description: 'The requests that are denied now.' }),
+    failed: Type.Array(
+      Type.Object({ request_id: Type.String(), code: Type.String(), error: Type.String() }),
+      { description: 'The requests that were not denied, and the reason.' },
     ),
   }),
   example: { request_ids: ['apr_0123456789abcdef01234567'], note: 'Not today.' },

@@ -1,16 +1,10 @@
+import { Type } from '../../core/schema.ts';
 import { ACTIONS } from '../../core/types/index.ts';
 import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
 import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -35,20 +29,18 @@ export const dashboardBreakdown = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    properties: {
-      by: {
-        enum: BREAKDOWN_FIELDS,
+  input: Type.Object({
+    by: Type.Optional(
+      Type.Enum(BREAKDOWN_FIELDS, {
         description: 'The field; default `rule`. Detectors are named `<boundary>/<detector>`.',
-      },
-      last: lastSchema,
-      tenant_id: tenantSchema,
-      ...pageInput,
-    },
-  },
-  output: buildObjectSchema({
-    entries: buildListSchema(buildObjectSchema({ name: textSchema, ...usageSchemas })),
+      }),
+    ),
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    entries: Type.Array(Type.Object({ name: Type.String(), ...usageSchemas })),
     ...listPageSchemas,
   }),
   example: { by: 'rule', last: '24h' },
@@ -70,32 +62,30 @@ export const dashboardBreakdown = defineOperation({
   },
 });
 
-const ruleSchema = buildObjectSchema({
-  name: textSchema,
-  tenant_id: { ...nullableTextSchema, description: 'The tenant of the rule; `null` for all tenants.' },
-  builtin: { type: 'boolean' },
-  origin: {
-    enum: RULE_ORIGINS,
+const ruleSchema = Type.Object({
+  name: Type.String(),
+  tenant_id: Type.Nullable(Type.String({ description: 'The tenant of the rule; `null` for all tenants.' })),
+  builtin: Type.Boolean(),
+  origin: Type.Enum(RULE_ORIGINS, {
     description: 'The source: `document` and `tenant_set` are edited over the API, the others in files.',
-  },
-  file: { ...nullableTextSchema, description: 'The file of the rule.' },
-  boundaries: textListSchema,
-  phases: textListSchema,
-  data_tags: textListSchema,
-  tools: textListSchema,
-  agents: textListSchema,
-  session_tags: textListSchema,
-  when: nullableTextSchema,
-  action: { enum: ACTIONS },
-  enforcement: { enum: ['enforce', 'monitor'] },
-  priority: integerSchema,
-  reason: textSchema,
-  hits: { ...integerSchema, description: 'The events of the period that the rule decided.' },
-  monitored_hits: {
-    ...integerSchema,
+  }),
+  file: Type.Nullable(Type.String({ description: 'The file of the rule.' })),
+  boundaries: Type.Array(Type.String()),
+  phases: Type.Array(Type.String()),
+  data_tags: Type.Array(Type.String()),
+  tools: Type.Array(Type.String()),
+  agents: Type.Array(Type.String()),
+  session_tags: Type.Array(Type.String()),
+  when: Type.Nullable(Type.String()),
+  action: Type.Enum(ACTIONS),
+  enforcement: Type.Enum(['enforce', 'monitor']),
+  priority: Type.Integer(),
+  reason: Type.String(),
+  hits: Type.Integer({ description: 'The events of the period that the rule decided.' }),
+  monitored_hits: Type.Integer({
     description: 'The events in which the rule would have acted, in monitor mode.',
-  },
-  last_hit: nullableTextSchema,
+  }),
+  last_hit: Type.Nullable(Type.String()),
 });
 
 export const dashboardRules = defineOperation({
@@ -117,12 +107,12 @@ export const dashboardRules = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    policy_hash: textSchema,
-    rules: buildListSchema(ruleSchema),
-    ...listPageSchemas,
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
   }),
+  output: Type.Object({ policy_hash: Type.String(), rules: Type.Array(ruleSchema), ...listPageSchemas }),
   example: { last: '24h', limit: 1 },
   answer: null,
   refusals: ['invalid_request'],

@@ -1,12 +1,7 @@
+import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { formatUsage, readCounts, sumByValue, type ValueCount } from './count-tables.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
@@ -24,30 +19,33 @@ export const dashboardDetection = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    detectors: buildListSchema(
-      buildObjectSchema({
-        detector: textSchema,
-        boundary: textSchema,
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    detectors: Type.Array(
+      Type.Object({
+        detector: Type.String(),
+        boundary: Type.String(),
         ...usageSchemas,
-        enforced_count: {
-          ...integerSchema,
+        enforced_count: Type.Integer({
           description: 'Events that were changed, blocked or held for approval.',
-        },
-        noisy: { type: 'boolean' },
+        }),
+        noisy: Type.Boolean(),
       }),
-      'Most frequent first.',
+      { description: 'Most frequent first.' },
     ),
-    allowlist: buildListSchema(
-      buildObjectSchema({
-        fingerprint: textSchema,
-        reason: textSchema,
-        owner: textSchema,
-        expires: textSchema,
-        expired: { type: 'boolean' },
-        hits: { ...integerSchema, description: 'Events of the period in which the value was found.' },
-        last_hit: nullableTextSchema,
+    allowlist: Type.Array(
+      Type.Object({
+        fingerprint: Type.String(),
+        reason: Type.String(),
+        owner: Type.String(),
+        expires: Type.String(),
+        expired: Type.Boolean(),
+        hits: Type.Integer({ description: 'Events of the period in which the value was found.' }),
+        last_hit: Type.Nullable(Type.String()),
       }),
     ),
     ...listPageSchemas,

@@ -1,7 +1,8 @@
+import { Type } from '../../core/schema.ts';
 import { auditFilterSchemas, checkAuditFilter } from '../../operations/audit.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-import { buildListSchema, integerSchema } from '../../operations/schema-parts.ts';
+
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
@@ -10,16 +11,12 @@ import { findIncidents, findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
 
-const eventPageSchema = {
-  type: 'object',
-  required: ['events', 'count', 'next_cursor', 'total'],
-  properties: {
-    events: buildListSchema(eventSchema),
-    count: { ...integerSchema, description: 'The number of events in this answer.' },
-    next_cursor: nextCursorSchema,
-    total: totalSchema,
-  },
-} as const;
+const eventPageSchema = Type.Object({
+  events: Type.Array(eventSchema),
+  count: Type.Integer({ description: 'The number of events in this answer.' }),
+  next_cursor: nextCursorSchema,
+  total: totalSchema,
+});
 const noEvents = { events: [], count: 0, next_cursor: null, total: 0 };
 
 export const dashboardEventsQuery = defineOperation({
@@ -31,14 +28,11 @@ export const dashboardEventsQuery = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    properties: {
-      ...auditFilterSchemas,
-      ...pageInput,
-      newest_first: { type: 'boolean', description: 'Default `true`.' },
-    },
-  },
+  input: Type.Object({
+    ...auditFilterSchemas,
+    ...pageInput,
+    newest_first: Type.Optional(Type.Boolean({ description: 'Default `true`.' })),
+  }),
   output: eventPageSchema,
   example: { action: 'block', last: '24h', limit: 20 },
   answer: noEvents,
@@ -74,7 +68,11 @@ export const dashboardIncidents = defineOperation({
   permission: 'incident:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
   output: eventPageSchema,
   example: { last: '24h', limit: 20 },
   answer: noEvents,

@@ -1,13 +1,8 @@
+import { Type } from '../../core/schema.ts';
 import type { Context } from '../../operations/operation.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -25,14 +20,20 @@ export const observeHooks = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    hooks: buildListSchema(
-      buildObjectSchema({
-        coding_agent: { ...textSchema, description: 'The dialect of the hook: `claude-code`.' },
-        hook_event: { ...textSchema, description: 'The event of the coding agent: `PreToolUse`.' },
-        hook_version: { ...nullableTextSchema, description: '`null` if the newest event does not name it.' },
-        agent_ids: { ...textListSchema, description: 'Twenty at most.' },
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    hooks: Type.Array(
+      Type.Object({
+        coding_agent: Type.String({ description: 'The dialect of the hook: `claude-code`.' }),
+        hook_event: Type.String({ description: 'The event of the coding agent: `PreToolUse`.' }),
+        hook_version: Type.Nullable(
+          Type.String({ description: '`null` if the newest event does not name it.' }),
+        ),
+        agent_ids: Type.Array(Type.String(), { description: 'Twenty at most.' }),
         ...usageSchemas,
       }),
     ),

@@ -1,15 +1,9 @@
 import { parseFoundTags } from '../../core/review/found-tags.ts';
+import { Type } from '../../core/schema.ts';
 import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { buildNoSuchEventRefusal } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';
@@ -31,64 +25,57 @@ export const dashboardIncident = defineOperation({
   permission: 'incident:read',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['event_id'],
-    properties: {
-      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
-    },
-  },
-  output: buildObjectSchema({
+  input: Type.Object({
+    event_id: Type.String({ minLength: 1, maxLength: 64, description: 'The audit event.' }),
+  }),
+  output: Type.Object({
     event: eventSchema,
-    action_shown: {
-      ...nullableTextSchema,
-      description: 'The blocked or held call, with secrets, personal data and injections masked.',
-    },
+    action_shown: Type.Nullable(
+      Type.String({
+        description: 'The blocked or held call, with secrets, personal data and injections masked.',
+      }),
+    ),
     action_marks: actionMarksSchema,
-    policy: buildObjectSchema({
-      policy_hash: textSchema,
-      is_active: { type: 'boolean', description: 'The policy that decided is still active.' },
-      is_stored: {
-        type: 'boolean',
-        description: 'The policy that decided is stored, so it can be replayed.',
-      },
+    policy: Type.Object({
+      policy_hash: Type.String(),
+      is_active: Type.Boolean({ description: 'The policy that decided is still active.' }),
+      is_stored: Type.Boolean({ description: 'The policy that decided is stored, so it can be replayed.' }),
     }),
-    findings: buildListSchema(
-      buildObjectSchema({
-        tags: textListSchema,
-        severity: textSchema,
-        count: integerSchema,
-        example: { type: 'boolean', description: 'A documented example of a secret.' },
-        is_classified: {
-          type: 'boolean',
+    findings: Type.Array(
+      Type.Object({
+        tags: Type.Array(Type.String()),
+        severity: Type.String(),
+        count: Type.Integer(),
+        example: Type.Boolean({ description: 'A documented example of a secret.' }),
+        is_classified: Type.Boolean({
           description: 'A classifier of the operator found it, not a detector.',
-        },
+        }),
       }),
-      'The kinds of findings; never their text.',
+      { description: 'The kinds of findings; never their text.' },
     ),
-    finding_places: buildListSchema(
-      buildObjectSchema({
-        finding_index: { ...integerSchema, description: 'The index of the finding in the event, from 0.' },
-        rule_id: { ...textSchema, description: 'The detector.' },
-        text_index: { ...integerSchema, description: 'The index of the text in the payload, from 0.' },
-        start: { ...integerSchema, description: 'Offset in UTF-16 units.' },
-        end: { ...integerSchema, description: 'Offset in UTF-16 units, exclusive.' },
-        can_allowlist: { type: 'boolean', description: 'The value can be allowlisted from this event.' },
+    finding_places: Type.Array(
+      Type.Object({
+        finding_index: Type.Integer({ description: 'The index of the finding in the event, from 0.' }),
+        rule_id: Type.String({ description: 'The detector.' }),
+        text_index: Type.Integer({ description: 'The index of the text in the payload, from 0.' }),
+        start: Type.Integer({ description: 'Offset in UTF-16 units.' }),
+        end: Type.Integer({ description: 'Offset in UTF-16 units, exclusive.' }),
+        can_allowlist: Type.Boolean({ description: 'The value can be allowlisted from this event.' }),
       }),
-      'The places of the first findings of a blocked or modified crossing.',
+      { description: 'The places of the first findings of a blocked or modified crossing.' },
     ),
-    replay: buildObjectSchema({
-      change: { enum: ['same', 'stricter', 'less_strict', 'unknown'] },
-      decision: nullableTextSchema,
-      action: nullableTextSchema,
-      rule: nullableTextSchema,
+    replay: Type.Object({
+      change: Type.Enum(['same', 'stricter', 'less_strict', 'unknown']),
+      decision: Type.Nullable(Type.String()),
+      action: Type.Nullable(Type.String()),
+      rule: Type.Nullable(Type.String()),
     }),
     explanation: { ...policyExplain.output.properties.explanation },
     explanation_status: policyExplain.output.properties.status,
-    explanation_reason: textSchema,
+    explanation_reason: Type.String(),
     effects: effectsSchema,
-    timeline: buildListSchema(eventSchema, 'The events of the session around it, oldest first.'),
-    approval_request_id: nullableTextSchema,
+    timeline: Type.Array(eventSchema, { description: 'The events of the session around it, oldest first.' }),
+    approval_request_id: Type.Nullable(Type.String()),
   }),
   example: { event_id: 'evt_0123456789abcdef01234567' },
   answer: null,

@@ -1,37 +1,30 @@
+import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { defineOperation } from '../../operations/operation.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableIntegerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { readOverview } from './overview.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { countsSchema, eventSchema, lastSchema, tenantSchema } from './schemas.ts';
 
 const outcomes = {
-  allow: integerSchema,
-  modify: integerSchema,
-  block: integerSchema,
-  require_approval: integerSchema,
+  allow: Type.Integer(),
+  modify: Type.Integer(),
+  block: Type.Integer(),
+  require_approval: Type.Integer(),
 } as const;
-const top = buildListSchema(
-  buildObjectSchema({
-    name: textSchema,
-    events: integerSchema,
-    blocked: integerSchema,
-    outcomes: buildObjectSchema(outcomes),
-    previous_events: integerSchema,
-    previous_blocked: integerSchema,
+const top = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    events: Type.Integer(),
+    blocked: Type.Integer(),
+    outcomes: Type.Object(outcomes),
+    previous_events: Type.Integer(),
+    previous_blocked: Type.Integer(),
   }),
-  'Most frequent first, ten at most.',
+  { description: 'Most frequent first, ten at most.' },
 );
 const sums = {
-  events_total: integerSchema,
+  events_total: Type.Integer(),
   action_counts: countsSchema,
   decision_counts: countsSchema,
   boundary_counts: countsSchema,
@@ -46,52 +39,56 @@ export const dashboardOverview = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema } },
-  output: buildObjectSchema({
-    window: buildObjectSchema({
-      last: textSchema,
-      since: textSchema,
-      until: textSchema,
-      bucket_seconds: integerSchema,
+  input: Type.Object({ last: Type.Optional(lastSchema), tenant_id: Type.Optional(tenantSchema) }),
+  output: Type.Object({
+    window: Type.Object({
+      last: Type.String(),
+      since: Type.String(),
+      until: Type.String(),
+      bucket_seconds: Type.Integer(),
     }),
     ...sums,
-    buckets: buildListSchema(
-      buildObjectSchema({ start: textSchema, ...outcomes }),
-      'Decisions by outcome over time, oldest first. Each bucket has `bucket_seconds`.',
-    ),
-    top: buildObjectSchema({ rules: top, tags: top, agents: top, tools: top, tenants: top, models: top }),
-    previous: buildObjectSchema({ since: textSchema, until: textSchema, ...sums }),
-    pending_approvals: {
-      ...nullableIntegerSchema,
-      description: 'At most 1,000. `null` if the user may not read approvals, or the store is not available.',
-    },
-    next_approval_expires_at: nullableTextSchema,
-    recent_incidents: buildListSchema(eventSchema, 'Newest first, eight at most.'),
-    recent_alerts: buildListSchema(
-      buildObjectSchema({
-        alert_id: textSchema,
-        rule_id: textSchema,
-        rule_name: textSchema,
-        severity: { enum: SEVERITIES },
-        status: { enum: ['firing', 'acknowledged', 'resolved', 'silenced'] },
-        count: integerSchema,
-        fired_at: textSchema,
-        last_at: textSchema,
-        group: { type: 'object', additionalProperties: textSchema },
+    buckets: Type.Array(Type.Object({ start: Type.String(), ...outcomes }), {
+      description: 'Decisions by outcome over time, oldest first. Each bucket has `bucket_seconds`.',
+    }),
+    top: Type.Object({ rules: top, tags: top, agents: top, tools: top, tenants: top, models: top }),
+    previous: Type.Object({ since: Type.String(), until: Type.String(), ...sums }),
+    pending_approvals: Type.Nullable(
+      Type.Integer({
+        description:
+          'At most 1,000. `null` if the user may not read approvals, or the store is not available.',
       }),
-      'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
     ),
-    tenants: { ...textListSchema, description: 'The tenants with events in the period.' },
-    health: buildObjectSchema({
-      status: { enum: ['healthy', 'degraded'] },
-      ready: { type: 'boolean' },
-      last_reload_failure: nullableTextSchema,
-      policy_hash: textSchema,
-      rules: integerSchema,
-      monitored_rules: integerSchema,
-      version: textSchema,
-      mode: { enum: ['sidecar', 'gateway'] },
-      uptime_seconds: integerSchema,
+    next_approval_expires_at: Type.Nullable(Type.String()),
+    recent_incidents: Type.Array(eventSchema, { description: 'Newest first, eight at most.' }),
+    recent_alerts: Type.Array(
+      Type.Object({
+        alert_id: Type.String(),
+        rule_id: Type.String(),
+        rule_name: Type.String(),
+        severity: Type.Enum(SEVERITIES),
+        status: Type.Enum(['firing', 'acknowledged', 'resolved', 'silenced']),
+        count: Type.Integer(),
+        fired_at: Type.String(),
+        last_at: Type.String(),
+        group: Type.Record(Type.String(), Type.String()),
+      }),
+      {
+        description:
+          'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
+      },
+    ),
+    tenants: Type.Array(Type.String(), { description: 'The tenants with events in the period.' }),
+    health: Type.Object({
+      status: Type.Enum(['healthy', 'degraded']),
+      ready: Type.Boolean(),
+      last_reload_failure: Type.Nullable(Type.String()),
+      policy_hash: Type.String(),
+      rules: Type.Integer(),
+      monitored_rules: Type.Integer(),
+      version: Type.String(),
+      mode: Type.Enum(['sidecar', 'gateway']),
+      uptime_seconds: Type.Integer(),
     }),
   }),
   example: { last: '24h' },

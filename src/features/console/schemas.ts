@@ -1,84 +1,77 @@
+import { Type } from '../../core/schema.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
-import {
-  buildObjectSchema,
-  integerSchema,
-  nullableIntegerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { name } from '../../operations/shapes.ts';
 
 /** A period before now. */
-export const lastSchema = {
-  type: 'string',
+export const lastSchema = Type.String({
   maxLength: 32,
   description: 'The period before now: `15m`, `24h`, `7d`. Default `24h`.',
-} as const;
+});
 
 export const tenantSchema = {
   ...name,
   description: 'One tenant; without it all that the user sees.',
 } as const;
 
-export const effectsSchema = {
-  ...textListSchema,
+export const effectsSchema = Type.Array(Type.String(), {
   description: 'For each dangerous command that was found: what it does, its rule, and a safer one.',
-} as const;
+});
 
-export const nextCursorSchema = {
-  ...nullableTextSchema,
-  description: 'The cursor of the next page; `null` if there is none.',
-} as const;
-export const totalSchema = {
-  ...nullableIntegerSchema,
-  description: 'The number of entries on all pages; `null` if counting them is expensive.',
-} as const;
+export const nextCursorSchema = Type.Nullable(
+  Type.String({ description: 'The cursor of the next page; `null` if there is none.' }),
+);
+export const totalSchema = Type.Nullable(
+  Type.Integer({ description: 'The number of entries on all pages; `null` if counting them is expensive.' }),
+);
 
 /** Counts of events by the name of a decision, an action or a boundary. */
-export const countsSchema = { type: 'object', additionalProperties: { type: 'integer' } } as const;
+export const countsSchema = Type.Record(Type.String(), Type.Integer());
 
 /** An audit event: the decision, never the text that was evaluated. */
-export const eventSchema = buildObjectSchema({
-  event_id: textSchema,
-  timestamp: textSchema,
-  boundary: { enum: [...BOUNDARIES, 'memory'] },
-  decision: { enum: DECISIONS },
-  action: { enum: ACTIONS },
-  policy_name: { ...textSchema, description: 'The rule that decided.' },
-  reason: textSchema,
-  data_tags: textListSchema,
-  tenant_id: textSchema,
-  agent_id: textSchema,
-  tool_name: nullableTextSchema,
-  session_id: nullableTextSchema,
-  source_agent_id: nullableTextSchema,
-  destination_agent_id: nullableTextSchema,
-  caller_id: textSchema,
-  context_hash: textSchema,
-  policy_hash: textSchema,
-  coverage: { enum: ['full', 'partial'] },
-  metadata: { type: 'object', description: '`phase` and the other details of the event.' },
+export const eventSchema = Type.Object({
+  event_id: Type.String(),
+  timestamp: Type.String(),
+  boundary: Type.Enum([...BOUNDARIES, 'memory']),
+  decision: Type.Enum(DECISIONS),
+  action: Type.Enum(ACTIONS),
+  policy_name: Type.String({ description: 'The rule that decided.' }),
+  reason: Type.String(),
+  data_tags: Type.Array(Type.String()),
+  tenant_id: Type.String(),
+  agent_id: Type.String(),
+  tool_name: Type.Nullable(Type.String()),
+  session_id: Type.Nullable(Type.String()),
+  source_agent_id: Type.Nullable(Type.String()),
+  destination_agent_id: Type.Nullable(Type.String()),
+  caller_id: Type.String(),
+  context_hash: Type.String(),
+  policy_hash: Type.String(),
+  coverage: Type.Enum(['full', 'partial']),
+  metadata: Type.Unsafe<object>({
+    type: 'object',
+    description: '`phase` and the other details of the event.',
+  }),
 });
 
 /** The counts of one agent, tool or other value in a period. */
 export const usageSchemas = {
-  event_count: integerSchema,
-  block_count: { ...integerSchema, description: 'Those of them that were blocked.' },
-  block_rate: { type: 'number', description: 'Blocked events divided by all events, 0 to 1.' },
-  outcomes: buildObjectSchema({
-    allow: integerSchema,
-    modify: integerSchema,
-    block: integerSchema,
-    require_approval: integerSchema,
+  event_count: Type.Integer(),
+  block_count: Type.Integer({ description: 'Those of them that were blocked.' }),
+  block_rate: Type.Number({ description: 'Blocked events divided by all events, 0 to 1.' }),
+  outcomes: Type.Object({
+    allow: Type.Integer(),
+    modify: Type.Integer(),
+    block: Type.Integer(),
+    require_approval: Type.Integer(),
   }),
-  first_seen: { ...textSchema, description: 'The first event, as far back as the index reaches.' },
-  last_seen: textSchema,
+  first_seen: Type.String({ description: 'The first event, as far back as the index reaches.' }),
+  last_seen: Type.String(),
 } as const;
 
 /** The members of a list that is complete in memory. */
 export const listPageSchemas = {
-  count: integerSchema,
+  count: Type.Integer(),
   next_cursor: nextCursorSchema,
   total: totalSchema,
 } as const;

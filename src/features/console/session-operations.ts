@@ -1,15 +1,8 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  nullableIntegerSchema,
-  nullableTextSchema,
-  textListSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
-import { name } from '../../operations/shapes.ts';
+
+import { givenName } from '../../operations/shapes.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
@@ -23,20 +16,24 @@ export const observeSessions = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    sessions: buildListSchema(
-      buildObjectSchema({
-        session_id: textSchema,
-        tenant_id: textSchema,
-        agent_ids: textListSchema,
-        event_count: integerSchema,
-        block_count: integerSchema,
-        first_seen: textSchema,
-        last_seen: textSchema,
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    sessions: Type.Array(
+      Type.Object({
+        session_id: Type.String(),
+        tenant_id: Type.String(),
+        agent_ids: Type.Array(Type.String()),
+        event_count: Type.Integer(),
+        block_count: Type.Integer(),
+        first_seen: Type.String(),
+        last_seen: Type.String(),
       }),
     ),
-    count: integerSchema,
+    count: Type.Integer(),
     next_cursor: nextCursorSchema,
     total: totalSchema,
   }),
@@ -75,28 +72,27 @@ export const observeSessions = defineOperation({
   },
 });
 
-const spanSchema = buildObjectSchema({
-  event_id: textSchema,
-  kind: { enum: SPAN_KINDS },
-  name: { ...textSchema, description: 'The tool, the model, or the boundary.' },
-  agent_id: textSchema,
-  start: textSchema,
-  end: { ...nullableTextSchema, description: 'The time of the answer; `null` if none was recorded.' },
-  duration_ms: nullableIntegerSchema,
-  end_event_id: { ...nullableTextSchema, description: 'The event of the answer.' },
-  decision: textSchema,
-  action: textSchema,
-  rule: textSchema,
-  end_decision: nullableTextSchema,
-  data_tags: textListSchema,
-  session_tags: { ...textListSchema, description: 'The taint tags of the session before this step.' },
-  new_tags: { ...textListSchema, description: 'The taint tags that no earlier step had.' },
-  input_tokens: { ...nullableIntegerSchema, description: 'Of a model call, as the provider reported.' },
-  output_tokens: nullableIntegerSchema,
-  micro_usd: {
-    ...nullableIntegerSchema,
-    description: 'Its cost by the price list, in millionths of a US dollar.',
-  },
+const spanSchema = Type.Object({
+  event_id: Type.String(),
+  kind: Type.Enum(SPAN_KINDS),
+  name: Type.String({ description: 'The tool, the model, or the boundary.' }),
+  agent_id: Type.String(),
+  start: Type.String(),
+  end: Type.Nullable(Type.String({ description: 'The time of the answer; `null` if none was recorded.' })),
+  duration_ms: Type.Nullable(Type.Integer()),
+  end_event_id: Type.Nullable(Type.String({ description: 'The event of the answer.' })),
+  decision: Type.String(),
+  action: Type.String(),
+  rule: Type.String(),
+  end_decision: Type.Nullable(Type.String()),
+  data_tags: Type.Array(Type.String()),
+  session_tags: Type.Array(Type.String(), { description: 'The taint tags of the session before this step.' }),
+  new_tags: Type.Array(Type.String(), { description: 'The taint tags that no earlier step had.' }),
+  input_tokens: Type.Nullable(Type.Integer({ description: 'Of a model call, as the provider reported.' })),
+  output_tokens: Type.Nullable(Type.Integer()),
+  micro_usd: Type.Nullable(
+    Type.Integer({ description: 'Its cost by the price list, in millionths of a US dollar.' }),
+  ),
 });
 
 export const observeSession = defineOperation({
@@ -108,22 +104,21 @@ export const observeSession = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['session_id'],
-    properties: { session_id: { ...name, type: 'string' }, tenant_id: tenantSchema, ...pageInput },
-  },
-  output: buildObjectSchema({
-    session_id: textSchema,
-    count: { ...integerSchema, description: 'The number of events in this answer.' },
-    events: buildListSchema(eventSchema, 'Oldest first.'),
-    spans: buildListSchema(spanSchema, 'The steps of these events, in the order of their start.'),
-    agent_ids: textListSchema,
-    tenant_ids: textListSchema,
-    taint_tags: {
-      ...textListSchema,
+  input: Type.Object({
+    session_id: givenName,
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
+  }),
+  output: Type.Object({
+    session_id: Type.String(),
+    count: Type.Integer({ description: 'The number of events in this answer.' }),
+    events: Type.Array(eventSchema, { description: 'Oldest first.' }),
+    spans: Type.Array(spanSchema, { description: 'The steps of these events, in the order of their start.' }),
+    agent_ids: Type.Array(Type.String()),
+    tenant_ids: Type.Array(Type.String()),
+    taint_tags: Type.Array(Type.String(), {
       description: 'The taint tags of the session at its latest recorded step.',
-    },
+    }),
     next_cursor: {
       ...nextCursorSchema,
       description: 'The cursor of older events; `null` if there are none.',

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { policyTemplates } from '../../operations/templates.ts';
 
@@ -20,18 +21,12 @@ export const dashboardTemplatesSearch = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'plugins',
-  input: {
-    type: 'object',
-    properties: {
-      query: { type: 'string', maxLength: 256, description: 'Words; without any, all templates.' },
-      tags: {
-        type: 'array',
-        maxItems: 16,
-        items: { type: 'string', maxLength: 64 },
-        description: 'Further words.',
-      },
-    },
-  },
+  input: Type.Object({
+    query: Type.Optional(Type.String({ maxLength: 256, description: 'Words; without any, all templates.' })),
+    tags: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16, description: 'Further words.' }),
+    ),
+  }),
   output: policyTemplates.output,
   example: { query: 'payment data' },
   answer: null,

@@ -1,20 +1,16 @@
+import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-import {
-  buildListSchema,
-  buildObjectSchema,
-  integerSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
-import { name } from '../../operations/shapes.ts';
+
+import { givenName } from '../../operations/shapes.ts';
 import { draftContract } from './contract-draft.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
-const toolSchema = buildObjectSchema({
-  tool_name: textSchema,
-  declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
+const toolSchema = Type.Object({
+  tool_name: Type.String(),
+  declared: Type.Boolean({ description: 'The active policy has a contract for the tool.' }),
   ...usageSchemas,
 });
 
@@ -43,11 +39,12 @@ export const observeTools = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
-  output: buildObjectSchema({
-    tools: buildListSchema(toolSchema),
-    ...listPageSchemas,
+  input: Type.Object({
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+    ...pageInput,
   }),
+  output: Type.Object({ tools: Type.Array(toolSchema), ...listPageSchemas }),
   example: { last: '24h' },
   answer: { tools: [], count: 0, next_cursor: null, total: 0 },
   refusals: ['invalid_request'],
@@ -68,11 +65,10 @@ export const observeTools = defineOperation({
   },
 });
 
-const argumentsFrom = {
-  enum: ['recorded_calls', 'approval_requests', 'nothing'],
+const argumentsFrom = Type.Enum(['recorded_calls', 'approval_requests', 'nothing'], {
   description:
     'The source of the arguments. Events hold their names, types and ranges for the tools of `audit.log_argument_shapes`; approval requests hold masked arguments, of which names and types are used.',
-} as const;
+});
 
 export const observeToolContract = defineOperation({
   name: 'observe_tool_contract',
@@ -91,25 +87,26 @@ export const observeToolContract = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['tool_name'],
-    properties: { tool_name: { ...name, type: 'string' }, last: lastSchema, tenant_id: tenantSchema },
-  },
-  output: buildObjectSchema({
-    tool_name: textSchema,
-    declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
-    calls_seen: {
-      ...integerSchema,
+  input: Type.Object({
+    tool_name: givenName,
+    last: Type.Optional(lastSchema),
+    tenant_id: Type.Optional(tenantSchema),
+  }),
+  output: Type.Object({
+    tool_name: Type.String(),
+    declared: Type.Boolean({ description: 'The active policy has a contract for the tool.' }),
+    calls_seen: Type.Integer({
       description: 'Recorded calls from which the draft is made; at most 1,000 events are read.',
-    },
-    results_seen: integerSchema,
+    }),
+    results_seen: Type.Integer(),
     arguments_from: argumentsFrom,
-    contract: {
-      type: ['object', 'null'],
-      description:
-        'One entry of `contracts` in a `v1alpha1` document; `null` if there are no recorded calls in the period.',
-    },
+    contract: Type.Nullable(
+      Type.Unsafe<object>({
+        type: 'object',
+        description:
+          'One entry of `contracts` in a `v1alpha1` document; `null` if there are no recorded calls in the period.',
+      }),
+    ),
   }),
   example: { tool_name: 'send_email', last: '7d' },
   answer: null,
@@ -134,10 +131,10 @@ export const observeMetrics = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema } },
-  output: buildObjectSchema({
-    agents: buildListSchema(buildObjectSchema({ agent_id: textSchema, ...usageSchemas })),
-    tools: buildListSchema(toolSchema),
+  input: Type.Object({ last: Type.Optional(lastSchema), tenant_id: Type.Optional(tenantSchema) }),
+  output: Type.Object({
+    agents: Type.Array(Type.Object({ agent_id: Type.String(), ...usageSchemas })),
+    tools: Type.Array(toolSchema),
   }),
   example: { last: '24h' },
   answer: { agents: [], tools: [] },

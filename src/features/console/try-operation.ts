@@ -1,15 +1,10 @@
+import { Type } from '../../core/schema.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { getArguments } from '../../operations/intercept.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import { readTextCrossing } from '../../operations/scan.ts';
-import {
-  agentId,
-  PRINTABLE_TEXT,
-  tenantId,
-  verdictProperties,
-  verdictRequired,
-} from '../../operations/shapes.ts';
+import { agentId, PRINTABLE_TEXT, tenantId, verdictProperties } from '../../operations/shapes.ts';
 import { buildActor, resolveSubject } from '../../operations/subject.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import { effectsSchema } from './schemas.ts';
@@ -26,25 +21,16 @@ export const detectionTry = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'policy',
-  input: {
-    type: 'object',
-    required: ['text'],
-    properties: {
-      text: { type: 'string', maxLength: TEXT_CHARS_MAX },
-      tenant_id: tenantId,
-    },
-  },
-  output: {
-    type: 'object',
-    required: verdictRequired,
-    properties: {
-      ...verdictProperties,
-      modified_text: {
-        type: 'string',
-        description: 'The text as rules change it; only when it was changed.',
-      },
-    },
-  },
+  input: Type.Object({
+    text: Type.String({ maxLength: TEXT_CHARS_MAX }),
+    tenant_id: Type.Optional(tenantId),
+  }),
+  output: Type.Object({
+    ...verdictProperties,
+    modified_text: Type.Optional(
+      Type.String({ description: 'The text as rules change it; only when it was changed.' }),
+    ),
+  }),
   example: { text: 'Use key sk-ABCDEF1234567890' },
   answer: null,
   refusals: ['invalid_request'],
@@ -65,24 +51,13 @@ export const actionTry = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'policy',
-  input: {
-    type: 'object',
-    required: ['tool'],
-    properties: {
-      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT },
-      input: { type: 'object', description: 'The arguments of the call.' },
-      agent_id: agentId,
-      tenant_id: tenantId,
-    },
-  },
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'effects'],
-    properties: {
-      ...verdictProperties,
-      effects: effectsSchema,
-    },
-  },
+  input: Type.Object({
+    tool: Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }),
+    input: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'The arguments of the call.' })),
+    agent_id: Type.Optional(agentId),
+    tenant_id: Type.Optional(tenantId),
+  }),
+  output: Type.Object({ ...verdictProperties, effects: effectsSchema }),
   example: { tool: 'Bash', input: { command: 'git push --force' } },
   answer: null,
   refusals: ['invalid_request'],

@@ -1,39 +1,35 @@
+import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject, resolveTenants } from '../../operations/subject.ts';
 import type { BudgetStatus } from './types.ts';
 
 /** The schema of a dollar amount in a response. */
-export const usdSchema = { type: 'number', description: 'US dollars.' } as const;
-const limitSchema = { type: ['number', 'null'] } as const;
+export const usdSchema = Type.Number({ description: 'US dollars.' });
+const limitSchema = Type.Nullable(Type.Number());
 
-const statusSchema = {
-  type: 'object',
-  required: ['budget', 'scope', 'state', 'remaining_usd', 'remaining_tokens'],
-  properties: {
-    budget: { type: 'string' },
-    scope: {
-      type: 'object',
-      description: 'Names that the budget is counted by; empty if all calls share it.',
-      additionalProperties: { type: 'string' },
-    },
-    state: {
-      enum: ['ok', 'warning', 'exhausted'],
-      description: '`warning`: past `warn_at`; `exhausted`: the limit is spent.',
-    },
-    enforcement: { enum: ['enforce', 'monitor'] },
-    period: { type: 'string' },
-    resets_at: { type: ['string', 'null'], description: 'Start of the next period; `null`: never.' },
-    limit_usd: limitSchema,
-    spent_usd: usdSchema,
-    reserved_usd: { ...usdSchema, description: 'Reserved for calls in progress.' },
-    remaining_usd: { ...limitSchema, description: '`null` where dollars are not limited.' },
-    limit_tokens: limitSchema,
-    spent_tokens: { type: 'integer' },
-    reserved_tokens: { type: 'integer' },
-    remaining_tokens: { ...limitSchema, description: '`null` where tokens are not limited.' },
-  },
-} as const;
+const statusSchema = Type.Object({
+  budget: Type.String(),
+  scope: Type.Record(Type.String(), Type.String(), {
+    description: 'Names that the budget is counted by; empty if all calls share it.',
+  }),
+  state: Type.Enum(['ok', 'warning', 'exhausted'], {
+    description: '`warning`: past `warn_at`; `exhausted`: the limit is spent.',
+  }),
+  enforcement: Type.Optional(Type.Enum(['enforce', 'monitor'])),
+  period: Type.Optional(Type.String()),
+  resets_at: Type.Optional(
+    Type.Nullable(Type.String({ description: 'Start of the next period; `null`: never.' })),
+  ),
+  limit_usd: Type.Optional(limitSchema),
+  spent_usd: Type.Optional(usdSchema),
+  reserved_usd: Type.Optional({ ...usdSchema, description: 'Reserved for calls in progress.' }),
+  remaining_usd: { ...limitSchema, description: '`null` where dollars are not limited.' },
+  limit_tokens: Type.Optional(limitSchema),
+  spent_tokens: Type.Optional(Type.Integer()),
+  reserved_tokens: Type.Optional(Type.Integer()),
+  remaining_tokens: { ...limitSchema, description: '`null` where tokens are not limited.' },
+});
 
 /** The budget status in the examples. */
 const EXAMPLE_STATUS = {
@@ -62,15 +58,10 @@ export const dashboardCostBudgets = defineOperation({
   permission: 'costs:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: { tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' } },
-  },
-  output: {
-    type: 'object',
-    required: ['budgets'],
-    properties: { budgets: { type: 'array', items: statusSchema } },
-  },
+  input: Type.Object({
+    tenant_id: Type.Optional({ ...name, description: 'One tenant; without it all that the user sees.' }),
+  }),
+  output: Type.Object({ budgets: Type.Array(statusSchema) }),
   example: {},
   answer: { budgets: [EXAMPLE_STATUS] },
   async run(input, context) {
@@ -88,25 +79,21 @@ export const checkBudget = defineOperation({
   mcp: { tool: 'check_budget', read_only: true },
   permission: 'costs:own',
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      agent_id: agentId,
-      tenant_id: tenantId,
-      session_id: sessionId,
-      user_id: { ...name, description: 'The user on whose behalf the agent acts.' },
-      model: { ...name, description: 'The model; without it budgets for single models are left out.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['budgets', 'remaining_usd', 'remaining_tokens'],
-    properties: {
-      budgets: { type: 'array', items: statusSchema },
-      remaining_usd: limitSchema,
-      remaining_tokens: limitSchema,
-    },
-  },
+  input: Type.Object({
+    agent_id: Type.Optional(agentId),
+    tenant_id: Type.Optional(tenantId),
+    session_id: Type.Optional(sessionId),
+    user_id: Type.Optional({ ...name, description: 'The user on whose behalf the agent acts.' }),
+    model: Type.Optional({
+      ...name,
+      description: 'The model; without it budgets for single models are left out.',
+    }),
+  }),
+  output: Type.Object({
+    budgets: Type.Array(statusSchema),
+    remaining_usd: limitSchema,
+    remaining_tokens: limitSchema,
+  }),
   example: { agent_id: 'support-bot', user_id: 'ann' },
   answer: { budgets: [EXAMPLE_STATUS], remaining_usd: 50, remaining_tokens: null },
   async run(input, context) {

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
@@ -6,51 +7,40 @@ import { toUsd, usdSchema } from './budget-operations.ts';
 import { type Period, parsePeriod } from './period.ts';
 import type { Costs, SpendingFilter, SpendingKey, SpendingSum } from './types.ts';
 
-const period = {
-  type: 'string',
+const period = Type.String({
   maxLength: 32,
   description:
     'Days, UTC: `last_30d` (the default), `7d`, `4w`, `today`, `this_month`, `all`, from a day `2026-01-31` on, or `2026-01-01/2026-01-31`.',
-} as const;
+});
 
 /** The filter of a spending request. */
 const filterProperties = {
-  period,
-  since: { ...period, description: 'The same, under another name.' },
-  tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' },
-  agent_id: { ...name, description: 'One agent.' },
-  model: { ...name, description: 'One model.' },
+  period: Type.Optional(period),
+  since: Type.Optional({ ...period, description: 'The same, under another name.' }),
+  tenant_id: Type.Optional({ ...name, description: 'One tenant; without it all that the user sees.' }),
+  agent_id: Type.Optional({ ...name, description: 'One agent.' }),
+  model: Type.Optional({ ...name, description: 'One model.' }),
 } as const;
 
 const buildSumsSchema = (what: string) =>
-  ({
-    type: 'object',
-    description: `US dollars by ${what}.`,
-    additionalProperties: { type: 'number' },
-  }) as const;
+  Type.Record(Type.String(), Type.Number(), { description: `US dollars by ${what}.` });
 
-const tokensSchema = {
-  type: 'object',
-  required: ['input', 'output', 'cache_read', 'cache_write'],
-  properties: {
-    input: { type: 'integer', description: 'That went in, those from and for the cache included.' },
-    output: { type: 'integer' },
-    cache_read: { type: 'integer' },
-    cache_write: { type: 'integer' },
-  },
-} as const;
+const tokensSchema = Type.Object({
+  input: Type.Integer({ description: 'That went in, those from and for the cache included.' }),
+  output: Type.Integer(),
+  cache_read: Type.Integer(),
+  cache_write: Type.Integer(),
+});
 
 const countProperties = {
-  calls: { type: 'integer' },
+  calls: Type.Integer(),
   tokens: tokensSchema,
-  estimated_calls: {
-    type: 'integer',
+  estimated_calls: Type.Integer({
     description: 'Calls whose tokens were counted here, for the provider did not say.',
-  },
-  assumed_calls: {
-    type: 'integer',
+  }),
+  assumed_calls: Type.Integer({
     description: 'Calls to models without a known price, at `cost.assumed_usd_per_mtok`.',
-  },
+  }),
 } as const;
 
 /** The entries of one list in a summary at most. The rest are summed in one entry. */
@@ -68,29 +58,25 @@ export const dashboardCostSummary = defineOperation({
   permission: 'costs:read',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: filterProperties },
-  output: {
-    type: 'object',
-    required: ['total_cost', 'by_model', 'by_tenant', 'period'],
-    properties: {
-      total_cost: usdSchema,
-      by_model: buildSumsSchema('model'),
-      by_tenant: buildSumsSchema('tenant'),
-      period: { type: 'string', description: 'The time, `last_30d`.' },
-      since: { type: 'string', description: 'Its first day.' },
-      until: { type: 'string', description: 'Its last day.' },
-      by_agent: buildSumsSchema('agent'),
-      by_user: buildSumsSchema('user; `(none)` where a call named none'),
-      by_provider: buildSumsSchema('provider'),
-      by_day: buildSumsSchema('day'),
-      ...countProperties,
-      assumed_models: {
-        type: 'array',
-        items: { type: 'string' },
+  input: Type.Object(filterProperties),
+  output: Type.Object({
+    total_cost: usdSchema,
+    by_model: buildSumsSchema('model'),
+    by_tenant: buildSumsSchema('tenant'),
+    period: Type.String({ description: 'The time, `last_30d`.' }),
+    since: Type.Optional(Type.String({ description: 'Its first day.' })),
+    until: Type.Optional(Type.String({ description: 'Its last day.' })),
+    by_agent: Type.Optional(buildSumsSchema('agent')),
+    by_user: Type.Optional(buildSumsSchema('user; `(none)` where a call named none')),
+    by_provider: Type.Optional(buildSumsSchema('provider')),
+    by_day: Type.Optional(buildSumsSchema('day')),
+    ...countProperties,
+    assumed_models: Type.Optional(
+      Type.Array(Type.String(), {
         description: 'The models of `assumed_calls`, those that cost most first, 100 at most.',
-      },
-    },
-  },
+      }),
+    ),
+  }),
   example: { period: 'last_30d' },
   answer: {
     total_cost: 0,
@@ -153,46 +139,37 @@ export const dashboardCostReport = defineOperation({
   permission: 'costs:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      ...filterProperties,
-      group_by: {
-        type: 'string',
+  input: Type.Object({
+    ...filterProperties,
+    group_by: Type.Optional(
+      Type.String({
         pattern: `^(${GROUP_WORDS.join('|')})(,(${GROUP_WORDS.join('|')})){0,5}$`,
         maxLength: 64,
         description: `Words with commas between them: ${GROUP_WORDS.map((word) => `\`${word}\``).join(', ')}. Default \`day,agent,model\`.`,
-      },
-      limit: { type: 'integer', minimum: 1, maximum: 10_000, description: 'Lines at most; default 1,000.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['period', 'lines', 'truncated'],
-    properties: {
-      period: { type: 'string' },
-      since: { type: 'string' },
-      until: { type: 'string' },
-      lines: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['cost'],
-          properties: {
-            day: { type: 'string' },
-            tenant: { type: 'string' },
-            agent: { type: 'string' },
-            user: { type: 'string', description: 'Empty if the call named no user.' },
-            model: { type: 'string' },
-            provider: { type: 'string', description: 'Empty for calls whose reservation expired.' },
-            cost: usdSchema,
-            ...countProperties,
-          },
-        },
-      },
-      truncated: { type: 'boolean', description: 'There are more lines than requested.' },
-    },
-  },
+      }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Lines at most; default 1,000.' }),
+    ),
+  }),
+  output: Type.Object({
+    period: Type.String(),
+    since: Type.Optional(Type.String()),
+    until: Type.Optional(Type.String()),
+    lines: Type.Array(
+      Type.Object({
+        day: Type.Optional(Type.String()),
+        tenant: Type.Optional(Type.String()),
+        agent: Type.Optional(Type.String()),
+        user: Type.Optional(Type.String({ description: 'Empty if the call named no user.' })),
+        model: Type.Optional(Type.String()),
+        provider: Type.Optional(Type.String({ description: 'Empty for calls whose reservation expired.' })),
+        cost: usdSchema,
+        ...countProperties,
+      }),
+    ),
+    truncated: Type.Boolean({ description: 'There are more lines than requested.' }),
+  }),
   example: { period: 'last_30d', group_by: 'day,model' },
   answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], truncated: false },
   refusals: ['invalid_request'],

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -30,25 +31,23 @@ export const auditActionsErase = defineOperation({
   permission: 'audit:manage',
   caller: 'person',
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      before: {
-        type: ['string', 'null'],
-        maxLength: 40,
-        description: 'The time after the newest event: ISO 8601, or a duration before now (`30d`).',
-      },
-      event_id: { type: ['string', 'null'], maxLength: 64, description: 'The event, instead of a time.' },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['erased', 'requests_erased'],
-    properties: {
-      erased: { type: 'integer', description: 'Actions erased from the journal.' },
-      requests_erased: { type: 'integer', description: 'Approval requests whose call was erased.' },
-    },
-  },
+  input: Type.Object({
+    before: Type.Optional(
+      Type.Nullable(
+        Type.String({
+          maxLength: 40,
+          description: 'The time after the newest event: ISO 8601, or a duration before now (`30d`).',
+        }),
+      ),
+    ),
+    event_id: Type.Optional(
+      Type.Nullable(Type.String({ maxLength: 64, description: 'The event, instead of a time.' })),
+    ),
+  }),
+  output: Type.Object({
+    erased: Type.Integer({ description: 'Actions erased from the journal.' }),
+    requests_erased: Type.Integer({ description: 'Approval requests whose call was erased.' }),
+  }),
   example: { before: '365d' },
   answer: { erased: 0, requests_erased: 0 },
   refusals: ['not_found', 'conflict'],

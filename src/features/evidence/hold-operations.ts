@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { Type } from '../../core/schema.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
-import { nullableTextSchema } from '../../operations/schema-parts.ts';
+
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
@@ -16,34 +17,20 @@ import {
   listHoldRows,
 } from './hold-store.ts';
 
-const time = { type: ['string', 'null'], maxLength: 40 } as const;
+const time = Type.Nullable(Type.String({ maxLength: 40 }));
 
 const holdFields = {
-  hold_id: { type: 'string' },
-  tenant_id: { ...nullableTextSchema, description: '`null` for all tenants.' },
-  agent_id: { ...nullableTextSchema, description: '`null` for all agents.' },
-  session_id: { ...nullableTextSchema, description: '`null` for all sessions.' },
-  since: { ...nullableTextSchema, description: 'The time of the oldest event; `null` for no limit.' },
-  until: { ...nullableTextSchema, description: 'The time after the newest event; `null` for no limit.' },
-  reason: { type: 'string' },
-  created_by: { type: 'string' },
-  created_at: { type: 'string' },
+  hold_id: Type.String(),
+  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
+  agent_id: Type.Nullable(Type.String({ description: '`null` for all agents.' })),
+  session_id: Type.Nullable(Type.String({ description: '`null` for all sessions.' })),
+  since: Type.Nullable(Type.String({ description: 'The time of the oldest event; `null` for no limit.' })),
+  until: Type.Nullable(Type.String({ description: 'The time after the newest event; `null` for no limit.' })),
+  reason: Type.String(),
+  created_by: Type.String(),
+  created_at: Type.String(),
 } as const;
-const hold = {
-  type: 'object',
-  required: [
-    'hold_id',
-    'tenant_id',
-    'agent_id',
-    'session_id',
-    'since',
-    'until',
-    'reason',
-    'created_by',
-    'created_at',
-  ],
-  properties: holdFields,
-} as const;
+const hold = Type.Object(holdFields);
 
 const EXAMPLE_ID = 'hold_0123456789abcdef01234567';
 
@@ -72,12 +59,8 @@ export const auditHoldsList = defineOperation({
   },
   permission: 'audit:export',
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['holds', 'next_cursor'],
-    properties: { holds: { type: 'array', items: hold }, ...pageOutput },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ holds: Type.Array(hold), ...pageOutput }),
   example: { limit: 10 },
   answer: { holds: [], next_cursor: null },
   async run(input, { runtime, caller: { tenants } }) {
@@ -110,24 +93,22 @@ export const auditHoldAdd = defineOperation({
   permission: 'audit:manage',
   caller: 'person',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['reason'],
-    properties: {
-      tenant_id: { ...name, description: 'The tenant of the events (default: all tenants).' },
-      agent_id: { ...name, description: 'The agent of the events (default: all agents).' },
-      session_id: { ...name, description: 'The session of the events (default: all sessions).' },
-      since: { ...time, description: 'Events the beginning: ISO 8601, or a duration before now (`30d`).' },
-      until: { ...time, description: 'Events before: ISO 8601 (default: without end).' },
-      reason: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 500,
-        pattern: PRINTABLE_TEXT,
-        description: 'Why, such as the number of a case.',
-      },
-    },
-  },
+  input: Type.Object({
+    tenant_id: Type.Optional({ ...name, description: 'The tenant of the events (default: all tenants).' }),
+    agent_id: Type.Optional({ ...name, description: 'The agent of the events (default: all agents).' }),
+    session_id: Type.Optional({ ...name, description: 'The session of the events (default: all sessions).' }),
+    since: Type.Optional({
+      ...time,
+      description: 'Events the beginning: ISO 8601, or a duration before now (`30d`).',
+    }),
+    until: Type.Optional({ ...time, description: 'Events before: ISO 8601 (default: without end).' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: PRINTABLE_TEXT,
+      description: 'Why, such as the number of a case.',
+    }),
+  }),
   output: hold,
   example: { agent_id: 'support-bot', since: '2026-01-01', reason: 'Case 2026-114' },
   answer: null,
@@ -163,13 +144,9 @@ export const auditHoldRemove = defineOperation({
   permission: 'audit:manage',
   caller: 'person',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['hold_id'],
-    properties: {
-      hold_id: { type: 'string', pattern: '^hold_[0-9a-f]{24}$', maxLength: 29, description: 'Its ID.' },
-    },
-  },
+  input: Type.Object({
+    hold_id: Type.String({ pattern: '^hold_[0-9a-f]{24}$', maxLength: 29, description: 'Its ID.' }),
+  }),
   output: hold,
   example: { hold_id: EXAMPLE_ID },
   answer: null,

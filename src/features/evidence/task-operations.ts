@@ -1,7 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { nullableTextSchema } from '../../operations/schema-parts.ts';
+
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
@@ -32,57 +33,44 @@ export interface ReportRequest extends EvidenceWindow {
   readonly tenants: '*' | readonly string[];
 }
 
-const count = { type: 'integer' } as const;
+const count = Type.Integer();
 const taskFields = {
-  task_id: { type: 'string' },
-  kind: { enum: TASK_KINDS },
-  state: { enum: TASK_STATES },
-  tenant_id: { ...nullableTextSchema, description: 'The tenant of a pack; `null` for the whole service.' },
-  created_by: { type: 'string' },
-  created_at: { type: 'string' },
-  ended_at: nullableTextSchema,
-  progress: {
-    type: 'object',
-    required: ['done_bytes', 'total_bytes'],
-    properties: { done_bytes: count, total_bytes: count },
-    description: 'The bytes of the audit log that were read, and all bytes.',
-  },
-  verification: {
-    type: ['object', 'null'],
-    description: 'The result of a verification, as `customshouse audit verify --json` prints it.',
-  },
-  pack: {
-    type: ['object', 'null'],
-    description: 'The pack that was made: window, number of events, size and SHA-256 of the archive.',
-  },
-  error: { ...nullableTextSchema, description: 'Why the task failed.' },
+  task_id: Type.String(),
+  kind: Type.Enum(TASK_KINDS),
+  state: Type.Enum(TASK_STATES),
+  tenant_id: Type.Nullable(
+    Type.String({ description: 'The tenant of a pack; `null` for the whole service.' }),
+  ),
+  created_by: Type.String(),
+  created_at: Type.String(),
+  ended_at: Type.Nullable(Type.String()),
+  progress: Type.Object(
+    { done_bytes: count, total_bytes: count },
+    { description: 'The bytes of the audit log that were read, and all bytes.' },
+  ),
+  verification: Type.Nullable(
+    Type.Unsafe<object>({
+      type: 'object',
+      description: 'The result of a verification, as `customshouse audit verify --json` prints it.',
+    }),
+  ),
+  pack: Type.Nullable(
+    Type.Unsafe<object>({
+      type: 'object',
+      description: 'The pack that was made: window, number of events, size and SHA-256 of the archive.',
+    }),
+  ),
+  error: Type.Nullable(Type.String({ description: 'Why the task failed.' })),
 } as const;
-const taskSchema = {
-  type: 'object',
-  required: [
-    'task_id',
-    'kind',
-    'state',
-    'tenant_id',
-    'created_by',
-    'created_at',
-    'ended_at',
-    'progress',
-    'verification',
-    'pack',
-    'error',
-  ],
-  properties: taskFields,
-} as const;
+const taskSchema = Type.Object(taskFields);
 
-const taskId = {
-  type: 'string',
+const taskId = Type.String({
   pattern: '^task_[0-9a-f]{24}$',
   maxLength: 29,
   description: 'The ID of the task.',
-} as const;
+});
 const EXAMPLE_ID = 'task_0123456789abcdef01234567';
-const time = { ...name, maxLength: 40 } as const;
+const time = { ...name, maxLength: 40 };
 
 export const auditVerifyStart = defineOperation({
   name: 'audit_verify_start',
@@ -93,7 +81,7 @@ export const auditVerifyStart = defineOperation({
   permission: 'audit:export',
   tenants: 'all',
   needs: 'live',
-  input: { type: 'object', properties: {} },
+  input: Type.Object({}),
   output: taskSchema,
   example: {},
   answer: null,
@@ -111,23 +99,29 @@ export const evidencePackStart = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/evidence/packs' },
   permission: 'audit:export',
   needs: 'live',
-  input: {
-    type: 'object',
-    properties: {
-      framework: {
-        ...name,
-        maxLength: 64,
-        description: 'Includes the compliance report for this framework, such as `hipaa`.',
-      },
-      since: { ...time, description: 'The beginning: ISO 8601, or a duration before now (`90d`).' },
-      until: {
-        ...time,
-        description: 'The end, exclusive: ISO 8601, or a duration before now. Default: now.',
-      },
-      last: { ...time, description: 'A duration before now, instead of `since` and `until`. Default `90d`.' },
-      tenant_id: { ...name, description: 'The only tenant whose events have their content (default: all).' },
-    },
-  },
+  input: Type.Object({
+    framework: Type.Optional({
+      ...name,
+      maxLength: 64,
+      description: 'Includes the compliance report for this framework, such as `hipaa`.',
+    }),
+    since: Type.Optional({
+      ...time,
+      description: 'The beginning: ISO 8601, or a duration before now (`90d`).',
+    }),
+    until: Type.Optional({
+      ...time,
+      description: 'The end, exclusive: ISO 8601, or a duration before now. Default: now.',
+    }),
+    last: Type.Optional({
+      ...time,
+      description: 'A duration before now, instead of `since` and `until`. Default `90d`.',
+    }),
+    tenant_id: Type.Optional({
+      ...name,
+      description: 'The only tenant whose events have their content (default: all).',
+    }),
+  }),
   output: taskSchema,
   example: { last: '30d' },
   answer: null,
@@ -155,12 +149,8 @@ export const auditTasks = defineOperation({
   http: { method: 'GET', path: '/v1/dashboard/audit/tasks' },
   permission: 'audit:export',
   needs: 'live',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['tasks'],
-    properties: { tasks: { type: 'array', items: taskSchema } },
-  },
+  input: Type.Object({}),
+  output: Type.Object({ tasks: Type.Array(taskSchema) }),
   example: {},
   answer: { tasks: [] },
   async run(_input, context) {
@@ -176,7 +166,7 @@ export const auditTaskShow = defineOperation({
   http: { method: 'GET', path: '/v1/dashboard/audit/tasks/{task_id}' },
   permission: 'audit:export',
   needs: 'live',
-  input: { type: 'object', required: ['task_id'], properties: { task_id: taskId } },
+  input: Type.Object({ task_id: taskId }),
   output: taskSchema,
   example: { task_id: EXAMPLE_ID },
   answer: null,
@@ -191,7 +181,7 @@ export const auditTaskCancel = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/audit/tasks/{task_id}/cancel' },
   permission: 'audit:export',
   needs: 'live',
-  input: { type: 'object', required: ['task_id'], properties: { task_id: taskId } },
+  input: Type.Object({ task_id: taskId }),
   output: taskSchema,
   example: { task_id: EXAMPLE_ID },
   answer: null,
@@ -210,8 +200,8 @@ export const evidencePackDownload = defineOperation({
   http: { method: 'GET', path: '/v1/dashboard/evidence/packs/{task_id}', produces: 'application/gzip' },
   permission: 'audit:export',
   needs: 'live',
-  input: { type: 'object', required: ['task_id'], properties: { task_id: taskId } },
-  output: { type: 'string', format: 'binary' },
+  input: Type.Object({ task_id: taskId }),
+  output: Type.String({ format: 'binary' }),
   example: { task_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],

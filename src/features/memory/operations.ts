@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { readContentMember, readContentValue } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -6,10 +7,10 @@ import {
   agentId,
   dataTags,
   name,
+  PRINTABLE_TEXT,
   sessionId,
   tenantId,
   verdictProperties,
-  verdictRequired,
   whoContext,
 } from '../../operations/shapes.ts';
 import {
@@ -21,13 +22,19 @@ import {
 import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
 
 const owner = {
-  agent_id: { ...agentId, description: `${agentId.description} Its memory is its own.` },
-  tenant_id: tenantId,
-  session_id: { ...sessionId, description: 'The session; memory of scope `session` belongs to it.' },
-  user_id: { ...name, description: 'The user; memory of scope `user` belongs to them.' },
-  context: whoContext,
-  source_agent_id: { ...name, description: 'The agent that acts: the agent itself, if given.' },
-  destination_agent_id: { ...name, description: 'The target of the action; recorded.' },
+  agent_id: Type.Optional({ ...agentId, description: `${agentId.description} Its memory is its own.` }),
+  tenant_id: Type.Optional(tenantId),
+  session_id: Type.Optional({
+    ...sessionId,
+    description: 'The session; memory of scope `session` belongs to it.',
+  }),
+  user_id: Type.Optional({ ...name, description: 'The user; memory of scope `user` belongs to them.' }),
+  context: Type.Optional(whoContext),
+  source_agent_id: Type.Optional({
+    ...name,
+    description: 'The agent that acts: the agent itself, if given.',
+  }),
+  destination_agent_id: Type.Optional({ ...name, description: 'The target of the action; recorded.' }),
 } as const;
 
 const memory = {
@@ -35,39 +42,19 @@ const memory = {
   description: 'The memory document; without it the first of the tenant that has the key.',
 } as const;
 
-const entry = {
-  type: 'object',
-  required: [
-    'key',
-    'memory',
-    'scope',
-    'type',
-    'tag',
-    'data_tags',
-    'encrypted',
-    'handle_id',
-    'value_bytes',
-    'created_at',
-    'expires_at',
-  ],
-  properties: {
-    key: { type: 'string' },
-    memory: { type: 'string', description: 'The memory document.' },
-    scope: { enum: ['session', 'user', 'global'] },
-    type: { type: 'string' },
-    tag: { type: 'string', description: 'That of the field.' },
-    data_tags: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'All that the value had when it was written.',
-    },
-    encrypted: { type: 'boolean', description: 'A read gives the handle in place of the value.' },
-    handle_id: { type: 'string' },
-    value_bytes: { type: 'integer' },
-    created_at: { type: 'string' },
-    expires_at: { type: 'string' },
-  },
-} as const;
+const entry = Type.Object({
+  key: Type.String(),
+  memory: Type.String({ description: 'The memory document.' }),
+  scope: Type.Enum(['session', 'user', 'global']),
+  type: Type.String(),
+  tag: Type.String({ description: 'That of the field.' }),
+  data_tags: Type.Array(Type.String(), { description: 'All that the value had when it was written.' }),
+  encrypted: Type.Boolean({ description: 'A read gives the handle in place of the value.' }),
+  handle_id: Type.String(),
+  value_bytes: Type.Integer(),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+});
 
 export const memoryWrite = defineOperation({
   name: 'memory_write',
@@ -79,28 +66,24 @@ export const memoryWrite = defineOperation({
   counts_checks: true,
   needs: 'store',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['key', 'value'],
-    properties: {
-      key: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
-      value: { description: 'Any JSON value of the field’s type.' },
-      memory,
+  input: checkBody(
+    Type.Object({
+      key: Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT }),
+      value: Type.Unknown({ description: 'Any JSON value of the field’s type.' }),
+      memory: Type.Optional(memory),
       ...owner,
-      data_tags: dataTags,
-    },
+      data_tags: Type.Optional(dataTags),
+    }),
+  ),
+  output: Type.Object({
+    ...verdictProperties,
+    allowed: Type.Boolean({ description: '`true` if the value is stored.' }),
+    handle_id: Type.Optional(Type.String({ description: 'A handle for the value; only if it was stored.' })),
+    expires_at: Type.Optional(Type.String({ description: 'When the entry expires.' })),
+    modified_value: Type.Optional(
+      Type.Unknown({ description: 'The stored value; only if the policy changed it.' }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'allowed'],
-    properties: {
-      ...verdictProperties,
-      allowed: { type: 'boolean', description: '`true` if the value is stored.' },
-      handle_id: { type: 'string', description: 'A handle for the value; only if it was stored.' },
-      expires_at: { type: 'string', description: 'When the entry expires.' },
-      modified_value: { description: 'The stored value; only if the policy changed it.' },
-    },
-  },
   example: {
     key: 'user_preference',
     value: 'A spot at the window.',
@@ -152,7 +135,7 @@ function readValue(input: { readonly value: unknown }, context: Context) {
 
 const readProperties = {
   ...verdictProperties,
-  value: { description: 'The value; `null` where none is given.' },
+  value: Type.Unknown({ description: 'The value; `null` where none is given.' }),
 } as const;
 
 export const memoryRead = defineOperation({
@@ -165,30 +148,25 @@ export const memoryRead = defineOperation({
   counts_checks: true,
   needs: 'store',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    properties: {
-      key: { ...name, description: 'The field; without it all are listed.' },
-      memory,
-      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Entries at most; 100 without it.' },
+  input: checkBody(
+    Type.Object({
+      key: Type.Optional({ ...name, description: 'The field; without it all are listed.' }),
+      memory: Type.Optional(memory),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1_000, description: 'Entries at most; 100 without it.' }),
+      ),
       ...owner,
-    },
+    }),
+  ),
+  output: Type.Object({
+    ...readProperties,
+    found: Type.Boolean({ description: '`true` if there is a value that may be read.' }),
+    entries: Type.Array(entry, { description: 'The entries, without values.' }),
+    missing: Type.Array(Type.String(), {
+      description: 'Keys that a document requires and that have no value.',
+    }),
+    truncated: Type.Optional(Type.Boolean({ description: 'There are more than `limit`; only when so.' })),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'found', 'value', 'entries', 'missing'],
-    properties: {
-      ...readProperties,
-      found: { type: 'boolean', description: '`true` if there is a value that may be read.' },
-      entries: { type: 'array', items: entry, description: 'The entries, without values.' },
-      missing: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Keys that a document requires and that have no value.',
-      },
-      truncated: { type: 'boolean', description: 'There are more than `limit`; only when so.' },
-    },
-  },
   example: { key: 'user_preference', agent_id: 'support-bot', session_id: 'sess-1' },
   answer: {
     decision: 'allow',
@@ -249,12 +227,8 @@ export const memoryResolveHandle = defineOperation({
   counts_checks: true,
   needs: 'store',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['handle_id'],
-    properties: { handle_id: { type: 'string', minLength: 1, maxLength: 256 }, ...owner },
-  }),
-  output: { type: 'object', required: [...verdictRequired, 'value'], properties: readProperties },
+  input: checkBody(Type.Object({ handle_id: Type.String({ minLength: 1, maxLength: 256 }), ...owner })),
+  output: Type.Object(readProperties),
   example: {
     handle_id: 'hdl_0123456789abcdef0123456789abcdef',
     agent_id: 'support-bot',
@@ -286,12 +260,8 @@ export const memoryPurgeExpired = defineOperation({
   http: { method: 'POST', path: '/v1/memory/purge-expired' },
   permission: 'memory:purge',
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: {
-    type: 'object',
-    required: ['purged'],
-    properties: { purged: { type: 'integer', description: 'Number of deleted entries.' } },
-  },
+  input: Type.Object({}),
+  output: Type.Object({ purged: Type.Integer({ description: 'Number of deleted entries.' }) }),
   example: {},
   answer: { purged: 0 },
   async run(_input, { runtime, caller }) {

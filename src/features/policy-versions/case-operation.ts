@@ -1,9 +1,10 @@
 import type { PolicyTestCase } from '../../core/review/case.ts';
+import { Type } from '../../core/schema.ts';
 import { escapeUnprintable } from '../../core/text/unprintable.ts';
 import { PHASES } from '../../core/types/index.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildObjectSchema, textSchema } from '../../operations/schema-parts.ts';
+
 import { isEventId } from '../../runtime/audit/event-id.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { readConfig } from './draft.ts';
@@ -21,31 +22,28 @@ export const policyCase = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'journal',
-  input: {
-    type: 'object',
-    required: ['event_id'],
-    properties: {
-      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event of a call.' },
-      expect: {
-        enum: EXPECTED_DECISIONS,
+  input: Type.Object({
+    event_id: Type.String({ minLength: 1, maxLength: 64, description: 'The audit event of a call.' }),
+    expect: Type.Optional(
+      Type.Enum(EXPECTED_DECISIONS, {
         description: 'The right decision (default: the opposite of the event’s).',
-      },
-      note: {
-        type: 'string',
+      }),
+    ),
+    note: Type.Optional(
+      Type.String({
         maxLength: 500,
         description: 'Why it is wrong; secrets and personal data in it are masked.',
-      },
-    },
-  },
-  output: buildObjectSchema({
-    event_id: textSchema,
-    expect: { enum: EXPECTED_DECISIONS },
-    file: { ...textSchema, description: 'The path of the file, relative to the configuration.' },
-    text: { ...textSchema, description: 'The file, as YAML.' },
-    passes: {
-      type: 'boolean',
+      }),
+    ),
+  }),
+  output: Type.Object({
+    event_id: Type.String(),
+    expect: Type.Enum(EXPECTED_DECISIONS),
+    file: Type.String({ description: 'The path of the file, relative to the configuration.' }),
+    text: Type.String({ description: 'The file, as YAML.' }),
+    passes: Type.Boolean({
       description: 'The active policy passes it: masked content decided, or the policy has changed since.',
-    },
+    }),
   }),
   example: { event_id: 'evt_0123456789abcdef01234567', note: 'My own branch' },
   answer: null,

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import {
   activatedProperties,
   applyManagedChange,
@@ -6,7 +7,7 @@ import {
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
-import { buildObjectSchema, nullableTextSchema, textSchema } from '../../operations/schema-parts.ts';
+
 import { dropBlankName } from '../../operations/subject.ts';
 import { buildLineSchema, buildOptionalNumberSchema, documentText } from './fields.ts';
 import {
@@ -19,13 +20,13 @@ import {
 } from './version-store.ts';
 
 const versionFields = {
-  version: { type: 'integer' },
-  name: textSchema,
-  sha256: textSchema,
-  note: textSchema,
-  restored_from: { type: ['integer', 'null'], description: 'The version that a rollback restored.' },
-  created_by: textSchema,
-  created_at: textSchema,
+  version: Type.Integer(),
+  name: Type.String(),
+  sha256: Type.String(),
+  note: Type.String(),
+  restored_from: Type.Nullable(Type.Integer({ description: 'The version that a rollback restored.' })),
+  created_by: Type.String(),
+  created_at: Type.String(),
 } as const;
 
 export const policyDocumentShow = defineOperation({
@@ -38,17 +39,14 @@ export const policyDocumentShow = defineOperation({
   tenants: 'all',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: { version: buildOptionalNumberSchema('Default: the current version.') },
-  },
-  output: buildObjectSchema({
-    text: { ...textSchema, description: 'YAML; empty if nothing was saved.' },
+  input: Type.Object({ version: Type.Optional(buildOptionalNumberSchema('Default: the current version.')) }),
+  output: Type.Object({
+    text: Type.String({ description: 'YAML; empty if nothing was saved.' }),
     ...versionFields,
-    version: { type: ['integer', 'null'], description: '`null` if nothing was saved.' },
-    sha256: nullableTextSchema,
-    created_by: nullableTextSchema,
-    created_at: nullableTextSchema,
+    version: Type.Nullable(Type.Integer({ description: '`null` if nothing was saved.' })),
+    sha256: Type.Nullable(Type.String()),
+    created_by: Type.Nullable(Type.String()),
+    created_at: Type.Nullable(Type.String()),
   }),
   example: {},
   answer: {
@@ -73,11 +71,7 @@ export const policyDocumentShow = defineOperation({
 });
 
 /** The schema of a version that was saved and activated. */
-export const savedDocument = buildObjectSchema({
-  text: textSchema,
-  ...versionFields,
-  ...activatedProperties,
-});
+export const savedDocument = Type.Object({ text: Type.String(), ...versionFields, ...activatedProperties });
 
 export const policyDocumentSave = defineOperation({
   name: 'policy_document_save',
@@ -89,22 +83,19 @@ export const policyDocumentSave = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['text'],
-    properties: {
-      text: documentText,
-      name: buildLineSchema('The name of the version.'),
-      note: buildLineSchema('Why; shown in the history.'),
-      ...confirmInput,
-      base_version: {
-        type: 'integer',
+  input: Type.Object({
+    text: documentText,
+    name: Type.Optional(buildLineSchema('The name of the version.')),
+    note: Type.Optional(buildLineSchema('Why; shown in the history.')),
+    ...confirmInput,
+    base_version: Type.Optional(
+      Type.Integer({
         minimum: 0,
         description:
           'The version that was edited, 0 for none. The call is refused if another one is current.',
-      },
-    },
-  },
+      }),
+    ),
+  }),
   output: savedDocument,
   example: {
     text: 'policies:\n  - name: no-cards\n    boundary: output\n    data_tags: [personal.financial.card]\n    action: block\n',
@@ -140,15 +131,11 @@ export const policyDocumentRollback = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'owner',
-  input: {
-    type: 'object',
-    required: ['version'],
-    properties: {
-      version: buildOptionalNumberSchema('The version to restore.'),
-      note: buildLineSchema('Why; shown in the history.'),
-      ...confirmInput,
-    },
-  },
+  input: Type.Object({
+    version: buildOptionalNumberSchema('The version to restore.'),
+    note: Type.Optional(buildLineSchema('Why; shown in the history.')),
+    ...confirmInput,
+  }),
   output: savedDocument,
   example: { version: 1, confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,
@@ -183,11 +170,8 @@ export const policyVersionsList = defineOperation({
   tenants: 'all',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: buildObjectSchema({
-    versions: { type: 'array', items: buildObjectSchema(versionFields) },
-    ...pageOutput,
-  }),
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ versions: Type.Array(Type.Object(versionFields)), ...pageOutput }),
   example: { limit: 20 },
   answer: null,
   async run(input, context) {
@@ -209,23 +193,20 @@ export const policyVersionDiff = defineOperation({
   tenants: 'all',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: {
-      from: {
-        type: 'integer',
-        minimum: 0,
-        description: 'A version; 0 for no text. Default: the one before `to`.',
-      },
-      to: { type: 'integer', minimum: 0, description: 'A version; 0 for no text. Default: the current one.' },
-    },
-  },
-  output: buildObjectSchema({
-    from: { type: 'integer' },
-    to: { type: 'integer' },
-    before: { ...textSchema, description: 'The text of the first version.' },
-    after: { ...textSchema, description: 'The text of the second version.' },
-    diff: { ...textSchema, description: 'Empty if the texts are equal.' },
+  input: Type.Object({
+    from: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'A version; 0 for no text. Default: the one before `to`.' }),
+    ),
+    to: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'A version; 0 for no text. Default: the current one.' }),
+    ),
+  }),
+  output: Type.Object({
+    from: Type.Integer(),
+    to: Type.Integer(),
+    before: Type.String({ description: 'The text of the first version.' }),
+    after: Type.String({ description: 'The text of the second version.' }),
+    diff: Type.String({ description: 'Empty if the texts are equal.' }),
   }),
   example: { from: 0, to: 0 },
   answer: { from: 0, to: 0, before: '', after: '', diff: '' },

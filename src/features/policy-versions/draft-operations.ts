@@ -1,28 +1,20 @@
+import { Type } from '../../core/schema.ts';
 import { buildPolicyRefusal } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import {
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
 import type { ReplayFilter } from '../../runtime/policies/replay.ts';
 import { compileManagedDraft, draftInput, readConfig } from './draft.ts';
 
-const problem = {
-  type: 'object',
-  required: ['file', 'path', 'message'],
-  properties: {
-    file: textSchema,
-    path: textSchema,
-    message: textSchema,
-    line: integerSchema,
-    level: { enum: ['error', 'warning'] },
-  },
-} as const;
-const problems = { type: 'array', items: problem } as const;
+const problem = Type.Object({
+  file: Type.String(),
+  path: Type.String(),
+  message: Type.String(),
+  line: Type.Optional(Type.Integer()),
+  level: Type.Optional(Type.Enum(['error', 'warning'])),
+});
+const problems = Type.Array(problem);
 
 const DRAFT =
   'policies:\n  - {name: no-cards, boundary: output, data_tags: [personal.financial.card], action: block}\n';
@@ -36,16 +28,15 @@ export const policyLint = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'live',
-  input: { type: 'object', properties: draftInput },
-  output: buildObjectSchema({
-    valid: { type: 'boolean' },
-    policy_hash: nullableTextSchema,
+  input: Type.Object(draftInput),
+  output: Type.Object({
+    valid: Type.Boolean(),
+    policy_hash: Type.Nullable(Type.String()),
     problems,
-    remarks: {
-      type: 'array',
-      items: { ...problem, properties: { ...problem.properties, id: textSchema } },
-      description: 'Probable mistakes. A policy with remarks is valid.',
-    },
+    remarks: Type.Array(
+      { ...problem, properties: { ...problem.properties, id: Type.String() } },
+      { description: 'Probable mistakes. A policy with remarks is valid.' },
+    ),
   }),
   example: { text: DRAFT },
   answer: null,
@@ -73,35 +64,31 @@ export const policyTest = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'live',
-  input: {
-    type: 'object',
-    properties: {
-      ...draftInput,
-      cases: {
-        type: 'string',
+  input: Type.Object({
+    ...draftInput,
+    cases: Type.Optional(
+      Type.String({
         maxLength: 262_144,
         description:
           'YAML with `tests`, as in a file of cases. Default: the files next to the configuration.',
-      },
-    },
-  },
-  output: buildObjectSchema({
-    policy_hash: textSchema,
-    passed: integerSchema,
-    failed: integerSchema,
-    results: {
-      type: 'array',
-      items: buildObjectSchema({
-        file: textSchema,
-        line: integerSchema,
-        name: textSchema,
-        differences: {
-          type: 'array',
-          items: buildObjectSchema({ field: textSchema, expected: textSchema, actual: textSchema }),
-          description: 'Empty if the case passes.',
-        },
       }),
-    },
+    ),
+  }),
+  output: Type.Object({
+    policy_hash: Type.String(),
+    passed: Type.Integer(),
+    failed: Type.Integer(),
+    results: Type.Array(
+      Type.Object({
+        file: Type.String(),
+        line: Type.Integer(),
+        name: Type.String(),
+        differences: Type.Array(
+          Type.Object({ field: Type.String(), expected: Type.String(), actual: Type.String() }),
+          { description: 'Empty if the case passes.' },
+        ),
+      }),
+    ),
     problems: { ...problems, description: 'Cases that are not valid; then no case was run.' },
   }),
   example: { cases: 'tests:\n  - {name: hello, boundary: input, text: hello, expect: {decision: allow}}\n' },
@@ -136,31 +123,28 @@ export const policyTest = defineOperation({
 const SINCE_DEFAULT = '24h';
 
 const countFields = {
-  same: integerSchema,
-  stricter: integerSchema,
-  less_strict: integerSchema,
-  unknown: integerSchema,
+  same: Type.Integer(),
+  stricter: Type.Integer(),
+  less_strict: Type.Integer(),
+  unknown: Type.Integer(),
 } as const;
-const replayCounts = buildObjectSchema(countFields);
-const replayRows = {
-  type: 'array',
-  items: buildObjectSchema({ name: textSchema, ...countFields }),
+const replayCounts = Type.Object(countFields);
+const replayRows = Type.Array(Type.Object({ name: Type.String(), ...countFields }), {
   description: 'The names with the most changes first.',
-} as const;
-const replayExamples = {
-  type: 'array',
-  items: buildObjectSchema({
-    event_id: textSchema,
-    agent_id: textSchema,
-    tool_name: nullableTextSchema,
-    data_tags: { type: 'array', items: textSchema },
-    from: textSchema,
-    to: textSchema,
-    from_rule: textSchema,
-    to_rule: textSchema,
+});
+const replayExamples = Type.Array(
+  Type.Object({
+    event_id: Type.String(),
+    agent_id: Type.String(),
+    tool_name: Type.Nullable(Type.String()),
+    data_tags: Type.Array(Type.String()),
+    from: Type.String(),
+    to: Type.String(),
+    from_rule: Type.String(),
+    to_rule: Type.String(),
   }),
-  description: 'The first examples.',
-} as const;
+  { description: 'The first examples.' },
+);
 
 export const policyReplay = defineOperation({
   name: 'policy_replay',
@@ -171,45 +155,42 @@ export const policyReplay = defineOperation({
   permission: 'policies:edit',
   caller: 'person',
   needs: 'live',
-  input: {
-    type: 'object',
-    properties: {
-      ...draftInput,
-      since: {
-        type: 'string',
+  input: Type.Object({
+    ...draftInput,
+    since: Type.Optional(
+      Type.String({
         maxLength: 64,
         description: `ISO 8601, or a duration before now. Default \`${SINCE_DEFAULT}\`.`,
-      },
-      until: {
-        type: 'string',
-        maxLength: 64,
-        description: 'ISO 8601, or a duration before now. Default: now.',
-      },
-      agent_id: { ...nullableTextSchema, maxLength: 256 },
-      tool_name: { ...nullableTextSchema, maxLength: 256 },
-      data_tag: { ...nullableTextSchema, maxLength: 256, description: 'The tag and its descendants.' },
-      event_tenant_id: {
-        ...nullableTextSchema,
-        maxLength: 256,
-        description: 'Only decisions for this tenant. Default: all that the caller may see.',
-      },
-    },
-  },
-  output: buildObjectSchema({
-    policy_hash: textSchema,
-    since: textSchema,
-    until: nullableTextSchema,
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({ maxLength: 64, description: 'ISO 8601, or a duration before now. Default: now.' }),
+    ),
+    agent_id: Type.Optional(Type.Nullable(Type.String({ maxLength: 256 }))),
+    tool_name: Type.Optional(Type.Nullable(Type.String({ maxLength: 256 }))),
+    data_tag: Type.Optional(
+      Type.Nullable(Type.String({ maxLength: 256, description: 'The tag and its descendants.' })),
+    ),
+    event_tenant_id: Type.Optional(
+      Type.Nullable(
+        Type.String({
+          maxLength: 256,
+          description: 'Only decisions for this tenant. Default: all that the caller may see.',
+        }),
+      ),
+    ),
+  }),
+  output: Type.Object({
+    policy_hash: Type.String(),
+    since: Type.String(),
+    until: Type.Nullable(Type.String()),
     total: { ...replayCounts, description: 'The recorded decisions of the period, by kind of change.' },
-    unknown: {
-      type: 'object',
-      additionalProperties: integerSchema,
+    unknown: Type.Record(Type.String(), Type.Integer(), {
       description: 'Decisions that cannot be replayed, by reason.',
-    },
-    transitions: {
-      type: 'array',
-      items: buildObjectSchema({ from: textSchema, to: textSchema, count: integerSchema }),
+    }),
+    transitions: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), count: Type.Integer() }), {
       description: 'The changes of the action.',
-    },
+    }),
     by_agent: replayRows,
     by_tool: replayRows,
     by_tag: replayRows,

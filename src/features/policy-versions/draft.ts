@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import type { Json } from '../../core/types/index.ts';
 import { buildPolicyRefusal, readActive } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
@@ -9,18 +10,19 @@ import { documentText } from './fields.ts';
 
 /** The members of an input that replace parts of the managed policy. Without them the active policy is examined. */
 export const draftInput = {
-  text: { ...documentText, description: 'The policy document to examine. Default: the active one.' },
-  tenant_id: {
-    type: ['string', 'null'],
-    maxLength: 256,
-    description: 'The tenant to whom `policies` apply.',
-  },
-  policies: {
-    type: 'array',
-    maxItems: 1_000,
-    items: { type: 'object' },
-    description: 'The saved rules of the tenant to examine. Default: the active ones.',
-  },
+  text: Type.Optional({
+    ...documentText,
+    description: 'The policy document to examine. Default: the active one.',
+  }),
+  tenant_id: Type.Optional(
+    Type.Nullable(Type.String({ maxLength: 256, description: 'The tenant to whom `policies` apply.' })),
+  ),
+  policies: Type.Optional(
+    Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+      maxItems: 1_000,
+      description: 'The saved rules of the tenant to examine. Default: the active ones.',
+    }),
+  ),
 } as const;
 
 /** A draft of the managed policy. */

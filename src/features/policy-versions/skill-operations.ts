@@ -1,11 +1,7 @@
+import { Type } from '../../core/schema.ts';
 import { buildPolicyRefusal, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import {
-  buildObjectSchema,
-  integerSchema,
-  nullableTextSchema,
-  textSchema,
-} from '../../operations/schema-parts.ts';
+
 import type { Skill } from '../../runtime/packages/package.ts';
 import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';
@@ -14,31 +10,27 @@ import { policyTest } from './draft-operations.ts';
 import { buildLineSchema } from './fields.ts';
 import { installPart, readCurrentDocument, uninstallPart } from './part-change.ts';
 
-const skillName = {
-  type: 'string',
+const skillName = Type.String({
   minLength: 1,
   maxLength: 128,
   description: 'The name of a skill that comes with the service, in any case of letters.',
-} as const;
+});
 
 const skillFields = {
-  name: textSchema,
-  version: {
-    ...nullableTextSchema,
-    description: 'The version that comes with the service; `null` if none does.',
-  },
-  description: textSchema,
-  keywords: { type: 'array', items: textSchema },
-  installed_in: {
-    enum: ['document', 'files', null],
+  name: Type.String(),
+  version: Type.Nullable(
+    Type.String({ description: 'The version that comes with the service; `null` if none does.' }),
+  ),
+  description: Type.String(),
+  keywords: Type.Array(Type.String()),
+  installed_in: Type.Enum(['document', 'files', null], {
     description:
       '`document`: installed here, in the policy document. `files`: installed with `customshouse skills add`, next to the configuration.',
-  },
-  installed_version: nullableTextSchema,
-  state: {
-    enum: ['available', 'intact', 'changed', 'missing'],
+  }),
+  installed_version: Type.Nullable(Type.String()),
+  state: Type.Enum(['available', 'intact', 'changed', 'missing'], {
     description: '`changed` or `missing`: its text or files are not those that were installed.',
-  },
+  }),
 } as const;
 
 export const skillsList = defineOperation({
@@ -51,10 +43,10 @@ export const skillsList = defineOperation({
   tenants: 'all',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: {} },
-  output: buildObjectSchema({
-    skills: { type: 'array', items: buildObjectSchema(skillFields), description: 'By name.' },
-    count: integerSchema,
+  input: Type.Object({}),
+  output: Type.Object({
+    skills: Type.Array(Type.Object(skillFields), { description: 'By name.' }),
+    count: Type.Integer(),
   }),
   example: {},
   answer: null,
@@ -74,18 +66,17 @@ export const skillShow = defineOperation({
   tenants: 'all',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', required: ['skill_name'], properties: { skill_name: skillName } },
-  output: buildObjectSchema({
+  input: Type.Object({ skill_name: skillName }),
+  output: Type.Object({
     ...skillFields,
-    files: {
-      type: 'array',
-      items: buildObjectSchema({
-        path: textSchema,
-        kind: { ...textSchema, description: 'The kind of file: `policy`, `cases` or another.' },
-        text: textSchema,
+    files: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        kind: Type.String({ description: 'The kind of file: `policy`, `cases` or another.' }),
+        text: Type.String(),
       }),
-      description: 'Empty for a skill that does not come with the service.',
-    },
+      { description: 'Empty for a skill that does not come with the service.' },
+    ),
   }),
   example: { skill_name: 'finance' },
   answer: null,
@@ -100,11 +91,11 @@ export const skillShow = defineOperation({
   },
 });
 
-const changeInput = {
-  type: 'object',
-  required: ['name'],
-  properties: { name: skillName, note: buildLineSchema('Why; shown in the history.'), ...confirmInput },
-} as const;
+const changeInput = Type.Object({
+  name: skillName,
+  note: Type.Optional(buildLineSchema('Why; shown in the history.')),
+  ...confirmInput,
+});
 
 export const skillInstall = defineOperation({
   name: 'skill_install',

@@ -1,4 +1,5 @@
 import { policyPacks } from '../../core/policy/templates/index.ts';
+import { Type } from '../../core/schema.ts';
 import { confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { savedDocument } from './document-operations.ts';
@@ -15,15 +16,11 @@ export const dashboardTemplateInstall = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['name'],
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name of the template.' },
-      note: buildLineSchema('Why; shown in the history.'),
-      ...confirmInput,
-    },
-  },
+  input: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 256, description: 'The name of the template.' }),
+    note: Type.Optional(buildLineSchema('Why; shown in the history.')),
+    ...confirmInput,
+  }),
   output: savedDocument,
   example: { name: 'healthcare', confirm_weaker: true, note: 'Asked for by the owner of the data' },
   answer: null,

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -20,40 +21,27 @@ export const auditImport = defineOperation({
   http: { method: 'POST', path: '/v1/audit/import' },
   permission: 'audit:import',
   needs: 'live',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['events'],
-    properties: {
-      events: {
-        type: 'array',
+  input: Type.Object(
+    {
+      events: Type.Array(reportedEventSchema, {
         minItems: 1,
         maxItems: BATCH_EVENTS_MAX,
-        items: reportedEventSchema,
         description: `The decisions; ${BATCH_BYTES_MAX} bytes as JSON at most.`,
-      },
+      }),
     },
-  },
-  output: {
-    type: 'object',
-    required: ['recorded', 'duplicates', 'refused'],
-    properties: {
-      recorded: { type: 'integer', description: 'Decisions that are in the audit log now.' },
-      duplicates: { type: 'integer', description: 'Decisions that were in the audit log before.' },
-      refused: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['event_id', 'code', 'reason'],
-          properties: {
-            event_id: { type: 'string' },
-            code: { enum: ['forbidden', 'conflict', 'invalid_request'] },
-            reason: { type: 'string' },
-          },
-        },
-      },
-    },
-  },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    recorded: Type.Integer({ description: 'Decisions that are in the audit log now.' }),
+    duplicates: Type.Integer({ description: 'Decisions that were in the audit log before.' }),
+    refused: Type.Array(
+      Type.Object({
+        event_id: Type.String(),
+        code: Type.Enum(['forbidden', 'conflict', 'invalid_request']),
+        reason: Type.String(),
+      }),
+    ),
+  }),
   example: {
     events: [
       {

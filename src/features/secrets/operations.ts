@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { SECRET_DRIVER_NAMES, type SecretDriverName } from '../../drivers/secrets/index.ts';
 import { buildPresentedToken } from '../../operations/capabilities.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
@@ -8,10 +9,10 @@ import {
   capabilityAction,
   capabilityToken,
   name,
+  PRINTABLE_TEXT,
   sessionId,
   tenantId,
   verdictProperties,
-  verdictRequired,
 } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
@@ -19,13 +20,12 @@ import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts'
 import { resolveSecret } from './resolve-secret.ts';
 import { buildSecretReadEvents } from './secret-read-events.ts';
 
-const secretKey = {
-  type: 'string',
+const secretKey = Type.String({
   minLength: 1,
   maxLength: KEY_CHARACTERS_MAX,
   pattern: KEY_PATTERN,
   description: 'Its name in the backend.',
-} as const;
+});
 
 export const secretsResolve = defineOperation({
   name: 'secrets_resolve',
@@ -36,40 +36,30 @@ export const secretsResolve = defineOperation({
   permission: 'secrets:resolve',
   counts_checks: true,
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['secret_key', 'capability_token_id', 'tool'],
-    properties: {
-      secret_key: secretKey,
-      capability_token_id: capabilityToken,
-      capability_action: capabilityAction,
-      tool: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 256,
-        pattern: name.pattern,
-        description: 'The tool that needs it.',
-      },
-      agent_id: agentId,
-      session_id: sessionId,
-      tenant_id: tenantId,
-      source_agent_id: { ...name, description: 'The agent that acts (default: `agent_id`).' },
-      approval_request_id: approvalRequestId,
-    },
-  },
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'secret_key', 'agent_id'],
-    properties: {
-      ...verdictProperties,
-      secret_key: { type: 'string' },
-      agent_id: { type: 'string' },
-      value: {
-        type: 'string',
-        description: 'Only when `decision` is `allow`. Keep it no longer than needed.',
-      },
-    },
-  },
+  input: Type.Object({
+    secret_key: secretKey,
+    capability_token_id: capabilityToken,
+    capability_action: Type.Optional(capabilityAction),
+    tool: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: PRINTABLE_TEXT,
+      description: 'The tool that needs it.',
+    }),
+    agent_id: Type.Optional(agentId),
+    session_id: Type.Optional(sessionId),
+    tenant_id: Type.Optional(tenantId),
+    source_agent_id: Type.Optional({ ...name, description: 'The agent that acts (default: `agent_id`).' }),
+    approval_request_id: Type.Optional(approvalRequestId),
+  }),
+  output: Type.Object({
+    ...verdictProperties,
+    secret_key: Type.String(),
+    agent_id: Type.String(),
+    value: Type.Optional(
+      Type.String({ description: 'Only when `decision` is `allow`. Keep it no longer than needed.' }),
+    ),
+  }),
   example: {
     secret_key: 'MAIL_PASSWORD',
     capability_token_id: 'svc_cap_0123456789abcdef01234567_…',
@@ -142,31 +132,19 @@ export const secretsCheck = defineOperation({
   http: { method: 'POST', path: '/v1/secrets/check' },
   permission: 'secrets:check',
   needs: 'live',
-  input: {
-    type: 'object',
-    properties: { secret_keys: { type: 'array', maxItems: 100, items: secretKey } },
-  },
-  output: {
-    type: 'object',
-    required: ['backend', 'reachable', 'secrets'],
-    properties: {
-      backend: { enum: SECRET_DRIVER_NAMES },
-      reachable: { type: 'boolean' },
-      reason: { type: 'string', description: 'Why not; only where it is not reachable.' },
-      secrets: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['secret_key', 'result'],
-          properties: {
-            secret_key: { type: 'string' },
-            result: { enum: ['allow', 'missing', 'error'], description: '`allow`: it can be read.' },
-            reason: { type: 'string', description: 'Only with `error`.' },
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({ secret_keys: Type.Optional(Type.Array(secretKey, { maxItems: 100 })) }),
+  output: Type.Object({
+    backend: Type.Enum(SECRET_DRIVER_NAMES),
+    reachable: Type.Boolean(),
+    reason: Type.Optional(Type.String({ description: 'Why not; only where it is not reachable.' })),
+    secrets: Type.Array(
+      Type.Object({
+        secret_key: Type.String(),
+        result: Type.Enum(['allow', 'missing', 'error'], { description: '`allow`: it can be read.' }),
+        reason: Type.Optional(Type.String({ description: 'Only with `error`.' })),
+      }),
+    ),
+  }),
   example: { secret_keys: ['MAIL_PASSWORD'] },
   answer: { backend: 'env', reachable: true, secrets: [{ secret_key: 'MAIL_PASSWORD', result: 'allow' }] },
   refusals: ['not_configured'],

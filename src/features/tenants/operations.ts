@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
@@ -7,27 +8,20 @@ import { listTenants } from './list-tenants.ts';
 import { newTenantId } from './shapes.ts';
 import { insertTenant } from './tenant-store.ts';
 
-const tenant = {
-  type: 'object',
-  required: ['tenant_id', 'name', 'version', 'rules_active', 'created_by', 'created_at'],
-  properties: {
-    tenant_id: { type: 'string' },
-    name: { type: 'string' },
-    version: {
-      type: ['integer', 'null'],
-      description: 'The current version of its saved policies; `null` if it has none.',
-    },
-    rules_active: {
-      type: 'integer',
-      description: 'Rules of the active policy that apply to this tenant alone, saved and configured.',
-    },
-    created_by: {
-      type: ['string', 'null'],
-      description: '`null` for a tenant that only the configuration has.',
-    },
-    created_at: { type: ['string', 'null'] },
-  },
-} as const;
+const tenant = Type.Object({
+  tenant_id: Type.String(),
+  name: Type.String(),
+  version: Type.Nullable(
+    Type.Integer({ description: 'The current version of its saved policies; `null` if it has none.' }),
+  ),
+  rules_active: Type.Integer({
+    description: 'Rules of the active policy that apply to this tenant alone, saved and configured.',
+  }),
+  created_by: Type.Nullable(
+    Type.String({ description: '`null` for a tenant that only the configuration has.' }),
+  ),
+  created_at: Type.Nullable(Type.String()),
+});
 
 export const tenantsList = defineOperation({
   name: 'tenants_list',
@@ -48,16 +42,8 @@ export const tenantsList = defineOperation({
   permission: 'tenants:read',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['tenants', 'total', 'next_cursor'],
-    properties: {
-      tenants: { type: 'array', items: tenant },
-      total: { type: 'integer' },
-      ...pageOutput,
-    },
-  },
+  input: Type.Object({ ...pageInput }),
+  output: Type.Object({ tenants: Type.Array(tenant), total: Type.Integer(), ...pageOutput }),
   example: { limit: 10 },
   answer: { tenants: [], total: 0, next_cursor: null },
   async run(input, context) {
@@ -86,14 +72,10 @@ export const tenantsCreate = defineOperation({
   caller: 'person',
   tenants: 'all',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['tenant_id'],
-    properties: {
-      tenant_id: newTenantId,
-      name: { type: 'string', maxLength: 256, pattern: PRINTABLE_TEXT, description: 'For people.' },
-    },
-  },
+  input: Type.Object({
+    tenant_id: newTenantId,
+    name: Type.Optional(Type.String({ maxLength: 256, pattern: PRINTABLE_TEXT, description: 'For people.' })),
+  }),
   output: tenant,
   example: { tenant_id: 'acme', name: 'Acme Ltd' },
   answer: {

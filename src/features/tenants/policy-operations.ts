@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import type { Json } from '../../core/types/index.ts';
 import {
   activatedProperties,
@@ -10,7 +11,7 @@ import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../oper
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { diffRules } from '../../runtime/managed-policy/rule-diff.ts';
 import { listTenants } from './list-tenants.ts';
-import { note, tenantPath, versionNumber, versionProperties, versionRequired } from './shapes.ts';
+import { note, tenantPath, versionNumber, versionProperties } from './shapes.ts';
 import {
   deleteTenantVersion,
   findTenantVersion,
@@ -23,26 +24,22 @@ import {
 
 const RULES_MAX = 1_000;
 
-const policySet = {
-  type: 'object',
-  required: ['tenant_id', 'name', 'policies', 'configured', ...versionRequired],
-  properties: {
-    tenant_id: { type: 'string' },
-    name: { type: 'string' },
-    policies: { type: 'array', items: { type: 'object' }, description: 'The saved rules, in order.' },
-    configured: {
-      type: 'array',
-      items: { type: 'string' },
-      description:
-        'The names of the other active rules of this tenant, from configuration and files. They are evaluated first.',
-    },
-    ...versionProperties,
-    version: { type: ['integer', 'null'], description: '`null` if nothing was saved for this tenant.' },
-    sha256: { type: ['string', 'null'] },
-    created_by: { type: ['string', 'null'] },
-    created_at: { type: ['string', 'null'] },
-  },
-} as const;
+const policySet = Type.Object({
+  tenant_id: Type.String(),
+  name: Type.String(),
+  policies: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+    description: 'The saved rules, in order.',
+  }),
+  configured: Type.Array(Type.String(), {
+    description:
+      'The names of the other active rules of this tenant, from configuration and files. They are evaluated first.',
+  }),
+  ...versionProperties,
+  version: Type.Nullable(Type.Integer({ description: '`null` if nothing was saved for this tenant.' })),
+  sha256: Type.Nullable(Type.String()),
+  created_by: Type.Nullable(Type.String()),
+  created_at: Type.Nullable(Type.String()),
+});
 
 export const tenantPoliciesShow = defineOperation({
   name: 'tenant_policies_show',
@@ -53,14 +50,10 @@ export const tenantPoliciesShow = defineOperation({
   permission: 'tenants:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['tenant_id'],
-    properties: {
-      tenant_id: tenantPath,
-      version: { ...versionNumber, description: 'Default: the current one.' },
-    },
-  },
+  input: Type.Object({
+    tenant_id: tenantPath,
+    version: Type.Optional({ ...versionNumber, description: 'Default: the current one.' }),
+  }),
   output: policySet,
   example: { tenant_id: 'initech' },
   answer: {
@@ -93,16 +86,12 @@ export const tenantPoliciesShow = defineOperation({
   },
 });
 
-const saved = {
-  type: 'object',
-  required: ['tenant_id', 'policies', 'policy_hash', 'generation', 'warnings', ...versionRequired],
-  properties: {
-    tenant_id: { type: 'string' },
-    policies: { type: 'array', items: { type: 'object' } },
-    ...versionProperties,
-    ...activatedProperties,
-  },
-} as const;
+const saved = Type.Object({
+  tenant_id: Type.String(),
+  policies: Type.Array(Type.Unsafe<object>({ type: 'object' })),
+  ...versionProperties,
+  ...activatedProperties,
+});
 
 export const tenantPoliciesSave = defineOperation({
   name: 'tenant_policies_save',
@@ -113,28 +102,23 @@ export const tenantPoliciesSave = defineOperation({
   permission: 'tenants:manage',
   caller: 'person',
   needs: 'live',
-  input: {
-    type: 'object',
-    required: ['tenant_id', 'policies'],
-    properties: {
-      tenant_id: tenantPath,
-      policies: {
-        type: 'array',
-        maxItems: RULES_MAX,
-        items: { type: 'object' },
-        description:
-          'The whole set: rules as in `tenants.<id>.policies`. An empty list removes all saved rules.',
-      },
-      note,
-      ...confirmInput,
-      base_version: {
-        type: 'integer',
+  input: Type.Object({
+    tenant_id: tenantPath,
+    policies: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+      maxItems: RULES_MAX,
+      description:
+        'The whole set: rules as in `tenants.<id>.policies`. An empty list removes all saved rules.',
+    }),
+    note: Type.Optional(note),
+    ...confirmInput,
+    base_version: Type.Optional(
+      Type.Integer({
         minimum: 0,
         description:
           'The version that was edited, 0 for none. The call is refused if another one is current.',
-      },
-    },
-  },
+      }),
+    ),
+  }),
   output: saved,
   example: {
     tenant_id: 'initech',
@@ -187,16 +171,12 @@ export const tenantPoliciesRollback = defineOperation({
   permission: 'tenants:manage',
   caller: 'person',
   needs: 'owner',
-  input: {
-    type: 'object',
-    required: ['tenant_id', 'version'],
-    properties: {
-      tenant_id: tenantPath,
-      version: { ...versionNumber, description: 'The version to restore.' },
-      note,
-      ...confirmInput,
-    },
-  },
+  input: Type.Object({
+    tenant_id: tenantPath,
+    version: { ...versionNumber, description: 'The version to restore.' },
+    note: Type.Optional(note),
+    ...confirmInput,
+  }),
   output: saved,
   example: { tenant_id: 'initech', version: 1 },
   answer: {
@@ -245,25 +225,13 @@ export const tenantPolicyVersions = defineOperation({
   permission: 'tenants:read',
   for_users: true,
   needs: 'store',
-  input: { type: 'object', required: ['tenant_id'], properties: { tenant_id: tenantPath, ...pageInput } },
-  output: {
-    type: 'object',
-    required: ['versions', 'next_cursor'],
-    properties: {
-      versions: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['rules', ...versionRequired],
-          properties: {
-            rules: { type: 'integer', description: 'How many rules it has.' },
-            ...versionProperties,
-          },
-        },
-      },
-      ...pageOutput,
-    },
-  },
+  input: Type.Object({ tenant_id: tenantPath, ...pageInput }),
+  output: Type.Object({
+    versions: Type.Array(
+      Type.Object({ rules: Type.Integer({ description: 'How many rules it has.' }), ...versionProperties }),
+    ),
+    ...pageOutput,
+  }),
   example: { tenant_id: 'initech' },
   answer: {
     versions: [
@@ -301,44 +269,27 @@ export const tenantPolicyDiff = defineOperation({
   permission: 'tenants:read',
   for_users: true,
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['tenant_id'],
-    properties: {
-      tenant_id: tenantPath,
-      from: {
-        type: 'integer',
-        minimum: 0,
-        description: 'A version; 0 for no rules. Default: the one before `to`.',
-      },
-      to: {
-        type: 'integer',
-        minimum: 0,
-        description: 'A version; 0 for no rules. Default: the current one.',
-      },
-    },
-  },
-  output: {
-    type: 'object',
-    required: ['from', 'to', 'differences'],
-    properties: {
-      from: { type: 'integer' },
-      to: { type: 'integer' },
-      differences: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['name', 'change', 'before', 'after'],
-          properties: {
-            name: { type: 'string' },
-            change: { enum: ['added', 'removed', 'changed', 'moved'] },
-            before: { description: 'The rule in the first version; `null` if it is not there.' },
-            after: { description: 'The rule in the second version; `null` if it is not there.' },
-          },
-        },
-      },
-    },
-  },
+  input: Type.Object({
+    tenant_id: tenantPath,
+    from: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'A version; 0 for no rules. Default: the one before `to`.' }),
+    ),
+    to: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'A version; 0 for no rules. Default: the current one.' }),
+    ),
+  }),
+  output: Type.Object({
+    from: Type.Integer(),
+    to: Type.Integer(),
+    differences: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        change: Type.Enum(['added', 'removed', 'changed', 'moved']),
+        before: Type.Unknown({ description: 'The rule in the first version; `null` if it is not there.' }),
+        after: Type.Unknown({ description: 'The rule in the second version; `null` if it is not there.' }),
+      }),
+    ),
+  }),
   example: { tenant_id: 'initech', from: 0, to: 1 },
   answer: {
     from: 0,

@@ -1,48 +1,37 @@
+import { Type } from '../../core/schema.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 
 /** A tenant in the path of a route. */
-export const tenantPath = {
-  type: 'string',
+export const tenantPath = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: PRINTABLE_TEXT,
   description: 'The tenant.',
-} as const;
+});
 
 /** The ID of a tenant that is created here. It appears in paths and file names, so it has a narrow alphabet. */
-export const newTenantId = {
-  type: 'string',
+export const newTenantId = Type.String({
   minLength: 1,
   maxLength: 128,
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
   description: 'The ID of the tenant: letters, digits and `. _ -`.',
-} as const;
+});
 
 /** The reason for a change, which the history shows. */
-export const note = {
-  type: 'string',
+export const note = Type.String({
   maxLength: 500,
   pattern: PRINTABLE_TEXT,
   description: 'Why; shown in the history.',
-} as const;
+});
 
-export const versionNumber = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
+export const versionNumber = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
 /** One version in the history of a policy set. */
 export const versionProperties = {
-  version: { type: 'integer' },
-  sha256: { type: 'string' },
-  note: { type: 'string' },
-  restored_from: { type: ['integer', 'null'], description: 'The version that a rollback restored.' },
-  created_by: { type: 'string' },
-  created_at: { type: 'string' },
+  version: Type.Integer(),
+  sha256: Type.String(),
+  note: Type.String(),
+  restored_from: Type.Nullable(Type.Integer({ description: 'The version that a rollback restored.' })),
+  created_by: Type.String(),
+  created_at: Type.String(),
 } as const;
-
-export const versionRequired = [
-  'version',
-  'sha256',
-  'note',
-  'restored_from',
-  'created_by',
-  'created_at',
-] as const;

@@ -1,6 +1,7 @@
 import { redact } from '../../core/decision/redact.ts';
 import { UNLIMITED_WALK, walkJson } from '../../core/json/walk.ts';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
+import { Type } from '../../core/schema.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
@@ -21,12 +22,12 @@ import {
 import { steersAgent } from './steering.ts';
 import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-list-snapshots.ts';
 
-const server = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
+const server = Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT });
 const userId = {
   ...name,
   description: 'The user of the list, if the server shows users different ones.',
 } as const;
-const text = { type: ['string', 'null'] } as const;
+const text = Type.Nullable(Type.String());
 
 export const mcpToolsCheck = defineOperation({
   name: 'mcp_tools_check',
@@ -37,50 +38,38 @@ export const mcpToolsCheck = defineOperation({
   permission: 'check',
   needs: 'store',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['server', 'tools'],
-    properties: {
+  input: checkBody(
+    Type.Object({
       server: { ...server, description: 'The name of the server in this service.' },
-      user_id: userId,
-      agent_id: agentId,
-      tenant_id: tenantId,
-      session_id: sessionId,
-      tools: {
-        type: 'array',
+      user_id: Type.Optional(userId),
+      agent_id: Type.Optional(agentId),
+      tenant_id: Type.Optional(tenantId),
+      session_id: Type.Optional(sessionId),
+      tools: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
         maxItems: 1_000,
-        items: { type: 'object' },
         description: 'The definitions, just as the server lists them; the whole list.',
-      },
-    },
+      }),
+    }),
+  ),
+  output: Type.Object({
+    event_id: Type.String({ description: 'The audit event of the check.' }),
+    tools: Type.Array(
+      Type.Object({
+        tool: Type.String(),
+        status: Type.Enum(['pinned', 'quarantined'], {
+          description: '`quarantined`: not to be shown or called.',
+        }),
+        sha256: Type.String({ description: 'Of the canonical definition (RFC 8785).' }),
+        reason: text,
+        definition: Type.Optional(
+          Type.Unsafe<object>({
+            type: 'object',
+            description: 'The definition to show instead; only if something in it was redacted.',
+          }),
+        ),
+      }),
+    ),
   }),
-  output: {
-    type: 'object',
-    required: ['event_id', 'tools'],
-    properties: {
-      event_id: { type: 'string', description: 'The audit event of the check.' },
-      tools: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['tool', 'status', 'sha256', 'reason'],
-          properties: {
-            tool: { type: 'string' },
-            status: {
-              enum: ['pinned', 'quarantined'],
-              description: '`quarantined`: not to be shown or called.',
-            },
-            sha256: { type: 'string', description: 'Of the canonical definition (RFC 8785).' },
-            reason: text,
-            definition: {
-              type: 'object',
-              description: 'The definition to show instead; only if something in it was redacted.',
-            },
-          },
-        },
-      },
-    },
-  },
   example: { server: 'files', tools: [{ name: 'read_file', inputSchema: { type: 'object' } }] },
   answer: {
     event_id: 'evt_0123456789abcdef01234567',

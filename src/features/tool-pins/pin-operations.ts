@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { name, PRINTABLE_TEXT, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
@@ -5,51 +6,44 @@ import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { decidePin, listPins, type PinRow } from './pins.ts';
 
-const server = { type: 'string', minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT } as const;
-const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
+const server = Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT });
+const toolName = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' });
 const userId = {
   ...name,
   description: 'The user of the list, if the server shows users different ones.',
 } as const;
-const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
-const text = { type: ['string', 'null'] } as const;
+const hash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 });
+const text = Type.Nullable(Type.String());
 
-const pinSchema = {
-  type: 'object',
-  required: [
-    'server',
-    'user_id',
-    'tool',
-    'status',
-    'pinned_sha256',
-    'quarantined_sha256',
-    'quarantined_reason',
-  ],
-  properties: {
-    tenant_id: { type: 'string' },
-    server: { type: 'string' },
-    user_id: { type: 'string' },
-    tool: { type: 'string' },
-    status: {
-      enum: ['pinned', 'quarantined', 'rejected'],
-      description:
-        '`quarantined`: a new definition waits for approval. `rejected`: an operator rejected it, and agents see the pinned one, if any.',
-    },
-    pinned_sha256: text,
-    pinned_definition: { type: ['object', 'null'], description: 'The definition that agents see.' },
-    quarantined_sha256: text,
-    quarantined_definition: {
-      type: ['object', 'null'],
-      description: 'The definition that waits for approval. It is untrusted text.',
-    },
-    quarantined_reason: text,
-    approved_by: text,
-    rejected_sha256: text,
-    rejected_by: text,
-    first_seen_at: { type: 'string' },
-    changed_at: { type: 'string' },
-  },
-} as const;
+const pinSchema = Type.Object({
+  tenant_id: Type.Optional(Type.String()),
+  server: Type.String(),
+  user_id: Type.String(),
+  tool: Type.String(),
+  status: Type.Enum(['pinned', 'quarantined', 'rejected'], {
+    description:
+      '`quarantined`: a new definition waits for approval. `rejected`: an operator rejected it, and agents see the pinned one, if any.',
+  }),
+  pinned_sha256: text,
+  pinned_definition: Type.Optional(
+    Type.Nullable(Type.Unsafe<object>({ type: 'object', description: 'The definition that agents see.' })),
+  ),
+  quarantined_sha256: text,
+  quarantined_definition: Type.Optional(
+    Type.Nullable(
+      Type.Unsafe<object>({
+        type: 'object',
+        description: 'The definition that waits for approval. It is untrusted text.',
+      }),
+    ),
+  ),
+  quarantined_reason: text,
+  approved_by: Type.Optional(text),
+  rejected_sha256: Type.Optional(text),
+  rejected_by: Type.Optional(text),
+  first_seen_at: Type.Optional(Type.String()),
+  changed_at: Type.Optional(Type.String()),
+});
 
 export const mcpPinsList = defineOperation({
   name: 'mcp_pins_list',
@@ -69,15 +63,12 @@ export const mcpPinsList = defineOperation({
   permission: 'approvals:read',
   tenants: 'all',
   needs: 'store',
-  input: {
-    type: 'object',
-    properties: { server: name, tool: name, tenant_id: tenantId },
-  },
-  output: {
-    type: 'object',
-    required: ['pins', 'count'],
-    properties: { pins: { type: 'array', items: pinSchema }, count: { type: 'integer' } },
-  },
+  input: Type.Object({
+    server: Type.Optional(name),
+    tool: Type.Optional(name),
+    tenant_id: Type.Optional(tenantId),
+  }),
+  output: Type.Object({ pins: Type.Array(pinSchema), count: Type.Integer() }),
   example: { server: 'files' },
   answer: { pins: [], count: 0 },
   async run(input, context) {
@@ -99,11 +90,13 @@ const PIN_DECISION = {
   caller: 'person',
   tenants: 'all',
   needs: 'store',
-  input: {
-    type: 'object',
-    required: ['server', 'tool', 'sha256'],
-    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
-  },
+  input: Type.Object({
+    server,
+    tool: toolName,
+    sha256: hash,
+    user_id: Type.Optional(userId),
+    tenant_id: Type.Optional(tenantId),
+  }),
   output: pinSchema,
   refusals: ['conflict'],
 } as const;

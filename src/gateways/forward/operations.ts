@@ -4,6 +4,7 @@ import {
   parseJsonSource,
   writeContentJson,
 } from '../../core/json/source.ts';
+import { Type } from '../../core/schema.ts';
 import type { Content, Json } from '../../core/types/index.ts';
 import { readContentMember, readContentValue, runCheck } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
@@ -16,7 +17,6 @@ import {
   sessionId,
   tenantId,
   verdictProperties,
-  verdictRequired,
   whoContext,
 } from '../../operations/shapes.ts';
 import { buildActor, dropBlankName, resolveSubject } from '../../operations/subject.ts';
@@ -39,64 +39,80 @@ export const proxyForward = defineOperation({
   needs: 'policy',
   calls_models: true,
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    properties: {
-      method: { type: 'string', maxLength: 16, description: 'Without it `POST`.' },
-      path: {
-        type: ['string', 'null'],
-        maxLength: 8_192,
-        description: 'Path and query at `proxy.target`; ignored with `upstream_url`.',
-      },
-      upstream_url: {
-        type: ['string', 'null'],
-        maxLength: 8_192,
-        description: 'A public address in place of `proxy.target`. One that is not public is refused.',
-      },
-      headers: {
-        type: ['object', 'null'],
-        description:
-          'Headers by their names. Their values are judged, but for those in which a credential for `proxy.target` goes.',
-      },
-      json_body: { description: 'Any JSON value as the body; `null` is none. It comes before `text_body`.' },
-      text_body: { type: ['string', 'null'], description: 'The body, as it is.' },
-      timeout_seconds: {
-        type: ['number', 'null'],
-        minimum: 0.001,
-        maximum: 3_600,
-        description: 'Time limit of the whole call (default: `proxy.timeout_seconds`).',
-      },
-      agent_id: agentId,
-      tenant_id: tenantId,
-      session_id: sessionId,
-      context: whoContext,
-      source_agent_id: { ...name, description: 'The agent that sends the request (default: `agent_id`).' },
-      destination_agent_id: {
+  input: checkBody(
+    Type.Object({
+      method: Type.Optional(Type.String({ maxLength: 16, description: 'Without it `POST`.' })),
+      path: Type.Optional(
+        Type.Nullable(
+          Type.String({
+            maxLength: 8_192,
+            description: 'Path and query at `proxy.target`; ignored with `upstream_url`.',
+          }),
+        ),
+      ),
+      upstream_url: Type.Optional(
+        Type.Nullable(
+          Type.String({
+            maxLength: 8_192,
+            description: 'A public address in place of `proxy.target`. One that is not public is refused.',
+          }),
+        ),
+      ),
+      headers: Type.Optional(
+        Type.Nullable(
+          Type.Unsafe<object>({
+            type: 'object',
+            description:
+              'Headers by their names. Their values are judged, but for those in which a credential for `proxy.target` goes.',
+          }),
+        ),
+      ),
+      json_body: Type.Optional(
+        Type.Unknown({
+          description: 'Any JSON value as the body; `null` is none. It comes before `text_body`.',
+        }),
+      ),
+      text_body: Type.Optional(Type.Nullable(Type.String({ description: 'The body, as it is.' }))),
+      timeout_seconds: Type.Optional(
+        Type.Nullable(
+          Type.Number({
+            minimum: 0.001,
+            maximum: 3_600,
+            description: 'Time limit of the whole call (default: `proxy.timeout_seconds`).',
+          }),
+        ),
+      ),
+      agent_id: Type.Optional(agentId),
+      tenant_id: Type.Optional(tenantId),
+      session_id: Type.Optional(sessionId),
+      context: Type.Optional(whoContext),
+      source_agent_id: Type.Optional({
+        ...name,
+        description: 'The agent that sends the request (default: `agent_id`).',
+      }),
+      destination_agent_id: Type.Optional({
         ...name,
         description: 'The agent that receives the request (default: the host).',
-      },
-      data_tags: dataTags,
-      approval_request_id: approvalRequestId,
-    },
+      }),
+      data_tags: Type.Optional(dataTags),
+      approval_request_id: Type.Optional(approvalRequestId),
+    }),
+  ),
+  output: Type.Object({
+    ...verdictProperties,
+    input_event_id: Type.String({
+      description: 'The audit event of the request; `event_id` is that of the answer.',
+    }),
+    upstream_status: Type.Nullable(Type.Integer({ description: '`null` where nothing was sent.' })),
+    upstream_headers: Type.Unsafe<object>({
+      type: 'object',
+      description: 'Those that are safe to show, in lower case.',
+    }),
+    body: Type.String({
+      description:
+        'The response, the changed response, or, if it is blocked, the text of the rule or nothing.',
+    }),
   }),
-  output: {
-    type: 'object',
-    required: [...verdictRequired, 'input_event_id', 'upstream_status', 'upstream_headers', 'body'],
-    properties: {
-      ...verdictProperties,
-      input_event_id: {
-        type: 'string',
-        description: 'The audit event of the request; `event_id` is that of the answer.',
-      },
-      upstream_status: { type: ['integer', 'null'], description: '`null` where nothing was sent.' },
-      upstream_headers: { type: 'object', description: 'Those that are safe to show, in lower case.' },
-      body: {
-        type: 'string',
-        description:
-          'The response, the changed response, or, if it is blocked, the text of the rule or nothing.',
-      },
-    },
-  },
   example: {
     method: 'POST',
     path: '/v1/tickets',

@@ -1,3 +1,5 @@
+import type { Schema } from '../../core/schema.ts';
+
 /**
  * The subset of JSON Schema that describes the configuration, and the type of a validated value. The schema is plain
  * data, so it does not slow the start down, and editors use the same text.
@@ -50,17 +52,20 @@ export interface KeyRequirement {
 export type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
 /** The type of a value that was validated against `S` and filled with its defaults. */
-export type SchemaValue<S> = S extends { readonly oneOf: readonly (infer B)[] }
-  ? SchemaValue<B>
-  : S extends { readonly const: infer C }
-    ? C
-    : S extends { readonly enum: readonly (infer E)[] }
-      ? E
-      : S extends { readonly type: readonly (infer T)[] }
-        ? SettledAs<T, S>
-        : S extends { readonly type: infer T }
-          ? SettledAs<T, S>
-          : unknown;
+export type SchemaValue<S> =
+  S extends Schema<infer V>
+    ? V
+    : S extends { readonly oneOf: readonly (infer B)[] }
+      ? SchemaValue<B>
+      : S extends { readonly const: infer C }
+        ? C
+        : S extends { readonly enum: readonly (infer E)[] }
+          ? E
+          : S extends { readonly type: readonly (infer T)[] }
+            ? SettledAs<T, S>
+            : S extends { readonly type: infer T }
+              ? SettledAs<T, S>
+              : unknown;
 
 type SettledAs<T, S> = T extends 'string'
   ? string

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Static, Type as TypeBox } from 'typebox';
+import { Compile } from 'typebox/schema';
+import { Type } from './schema.ts';
+
+const rule = Type.Object(
+  {
+    name: Type.String({ maxLength: 9 }),
+    kind: Type.Enum(['a', 'b', null]),
+    count: Type.Optional(Type.Integer({ minimum: 1 })),
+    tags: Type.Array(Type.String(), { maxItems: 2 }),
+    limits: Type.Record(Type.String(), Type.Number()),
+    owner: Type.Nullable(Type.String(), { description: 'Who keeps it.' }),
+    either: Type.Union([Type.Literal(true), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+const valid: Static<typeof rule> = {
+  name: 'x',
+  kind: null,
+  tags: ['y'],
+  limits: { z: 1.5 },
+  owner: null,
+  either: true,
+};
+
+test('Type builds the schemas of the builder it is named after', () => {
+  const build = (
+    T: Pick<typeof TypeBox, 'Object' | 'String' | 'Integer' | 'Optional' | 'Array' | 'Boolean'>,
+  ) =>
+    T.Object(
+      { a: T.String({ minLength: 1 }), b: T.Optional(T.Integer()), c: T.Array(T.Boolean()) },
+      { description: 'An object.' },
+    );
+  const ours = build(Type as unknown as typeof TypeBox);
+  assert.deepEqual(JSON.parse(JSON.stringify(ours)), JSON.parse(JSON.stringify(build(TypeBox))));
+});
+
+test('A built schema refuses each wrong member', () => {
+  const validator = Compile(rule);
+  assert.ok(validator.Check(valid));
+  const { name: _absent, ...nameless } = valid;
+  const wrong = [
+    nameless,
+    { ...valid, name: 'ten letters' },
+    { ...valid, kind: 'c' },
+    { ...valid, count: 0 },
+    { ...valid, tags: ['1', '2', '3'] },
+    { ...valid, limits: { z: 'much' } },
+    { ...valid, owner: 1 },
+    { ...valid, either: false },
+    { ...valid, more: 1 },
+  ];
+  assert.deepEqual(
+    wrong.filter((each) => validator.Check(each)),
+    [],
+  );
+});
+
+test('An optional member stays optional under another description', () => {
+  const member = { ...Type.Optional(Type.String()), description: 'Why.' };
+  assert.deepEqual(JSON.parse(JSON.stringify(Type.Object({ member }))), {
+    type: 'object',
+    properties: { member: { type: 'string', description: 'Why.' } },
+  });
+});

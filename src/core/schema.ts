@@ -1,0 +1,89 @@
+import type { Static, TSchema, TUnsafe } from 'typebox';
+
+/** A JSON Schema. `Value` is the type of its valid values: what TypeBox's `Static` returns. */
+export interface Schema<Value> extends TUnsafe<Value> {
+  readonly description?: string;
+}
+
+/** The schema of an object, with the schemas of its members. */
+export interface ObjectSchema<Members extends SchemaMembers> extends Schema<ObjectValue<Members>> {
+  readonly properties: Members;
+}
+
+/** Keywords that do not change the type of a value, such as `description` and `maxLength`. */
+type Keywords = Readonly<Record<string, unknown>>;
+export type SchemaMembers = Readonly<Record<string, TSchema>>;
+type Constant = string | number | boolean | null;
+
+const OPTIONAL = Symbol('optional');
+interface Optional {
+  readonly [OPTIONAL]: true;
+}
+
+/** The type of an object with these members. */
+export type ObjectValue<Members> = Flat<
+  {
+    readonly [Name in keyof Members as Members[Name] extends Optional ? never : Name]: ValueOf<Members[Name]>;
+  } & {
+    readonly [Name in keyof Members as Members[Name] extends Optional ? Name : never]?: ValueOf<
+      Members[Name]
+    >;
+  }
+>;
+type ValueOf<Member> = Member extends TSchema ? Static<Member> : never;
+/** Shows the members of an intersection as one object. */
+type Flat<Value> = { [Name in keyof Value]: Value[Name] } & {};
+
+/**
+ * Builds JSON Schemas (2020-12). The functions have the names and arguments of TypeBox's builder. They return plain objects, because
+ * every start builds all schemas: TypeBox's own builder takes 18 ms for those of the operations, this one takes 2 ms.
+ */
+export const Type = {
+  String: (keywords?: Keywords) => build<string>({ type: 'string', ...keywords }),
+  Integer: (keywords?: Keywords) => build<number>({ type: 'integer', ...keywords }),
+  Number: (keywords?: Keywords) => build<number>({ type: 'number', ...keywords }),
+  Boolean: (keywords?: Keywords) => build<boolean>({ type: 'boolean', ...keywords }),
+  Null: () => build<null>({ type: 'null' }),
+  /** A schema whose type the caller names. */
+  Unsafe: <Value>(schema: Keywords) => build<Value>(schema),
+  Unknown: (keywords?: Keywords) => build<unknown>({ ...keywords }),
+  Literal: <const Value extends Constant>(value: Value, keywords?: Keywords) =>
+    build<Value>({ const: value, ...keywords }),
+  Enum: <const Values extends readonly Constant[]>(values: Values, keywords?: Keywords) =>
+    build<Values[number]>({ enum: values, ...keywords }),
+  Array: <Item extends TSchema>(items: Item, keywords?: Keywords) =>
+    build<readonly Static<Item>[]>({ type: 'array', items, ...keywords }),
+  Union: <const Choices extends readonly TSchema[]>(choices: Choices, keywords?: Keywords) =>
+    build<Static<Choices[number]>>({ anyOf: choices, ...keywords }),
+  /** An object with any names of members. */
+  Record: <Value extends TSchema>(_name: Schema<string>, value: Value, keywords?: Keywords) =>
+    build<Readonly<Record<string, Static<Value>>>>({
+      type: 'object',
+      additionalProperties: value,
+      ...keywords,
+    }),
+  /** An object whose members are present unless they are optional. */
+  Object: <const Members extends SchemaMembers>(properties: Members, keywords?: Keywords) => {
+    const required = Object.keys(properties).filter((name) => !isOptional(properties[name]!));
+    const needed = required.length === 0 ? {} : { required };
+    const schema = { type: 'object', ...keywords, ...needed, properties };
+    return build<ObjectValue<Members>>(schema) as ObjectSchema<Members>;
+  },
+  /** A member that may be absent. */
+  Optional: <Member extends TSchema>(member: Member): Member & Optional => ({ ...member, [OPTIONAL]: true }),
+  /** A value of one simple type, or `null`. */
+  Nullable: <Value>(schema: Schema<Value>, keywords?: Keywords): Schema<Value | null> =>
+    build<Value | null>({
+      ...schema,
+      ...keywords,
+      type: [(schema as { readonly type?: string }).type, 'null'],
+    }),
+};
+
+function build<Value>(keywords: object): Schema<Value> {
+  return keywords as Schema<Value>;
+}
+
+function isOptional(member: TSchema): boolean {
+  return OPTIONAL in member;
+}
