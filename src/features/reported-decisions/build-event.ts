@@ -1,6 +1,5 @@
 import type { Caller } from '../../runtime/access/types.ts';
-import { REPORTED_BY_SDK } from '../../runtime/audit/reported-event.ts';
-import { formatTime, hashContext, sortMetadata } from '../../runtime/audit/service-event.ts';
+import { formatTime, hashContext, REPORTED_BY_SDK, sortMetadata } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ReportedEvent } from './shape.ts';
 

@@ -1,6 +1,6 @@
 import type { Store } from '../../platform/store/index.ts';
 import type { Caller } from '../access/types.ts';
-import type { AuditPorts } from '../audit/audit-ports.ts';
+import type { AuditPorts } from '../audit/service-event.ts';
 import type { Role } from '../config/permissions.ts';
 import type { TotpKeyPlace } from './totp-sealing.ts';
 

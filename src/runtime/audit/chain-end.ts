@@ -3,11 +3,20 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { openOwnFile } from '../../platform/files/own-file.ts';
 import { AuditFailure } from './failure.ts';
-import { buildSegmentName, makeDir, syncDir, writeFileDurably } from './files.ts';
-import { type ChainHead, type CutBody, encodeRecord, type WriterHead } from './journal-record.ts';
-import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
-import { type ChainTail, findTail } from './tail.ts';
+import { listSegments, makeDir, type SegmentFile, writeFileDurably } from './files.ts';
+import {
+  CHAIN_START,
+  type ChainHead,
+  type CutBody,
+  decodeRecord,
+  type JournalRecord,
+  type LineFault,
+  type WriterHead,
+} from './journal-record.ts';
+import { readJournalLines } from './lines.ts';
+import { createSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
 
 interface OpeningOptions {
   readonly writer: string;
@@ -72,27 +81,6 @@ async function startSegment(
   return createSegment(options, writer_dir, tail.head);
 }
 
-/** Creates the file that follows `head`, with its first line. Removes the file if that fails. */
-export async function createSegment(
-  options: OpeningOptions,
-  writer_dir: string,
-  head: ChainHead,
-): Promise<{ segment: OpenSegment; head: ChainHead }> {
-  const path = join(writer_dir, buildSegmentName(head.seq + 1));
-  const segment = await openSegment(path, 0, true);
-  try {
-    const body = { format: 2, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
-    const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
-    await appendDurably(segment, Buffer.from(first.line));
-    await syncDir(writer_dir);
-    return { segment, head: first.head };
-  } catch (error) {
-    await closeSegment(segment).catch(() => {});
-    await rm(path, { force: true }).catch(() => {});
-    throw error;
-  }
-}
-
 /** Describes the bytes to cut from the end of the file. Keeps a copy if they are more than one torn line. */
 async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
   if (tail.loose_bytes === 0 || tail.segment === null) return null;
@@ -110,4 +98,134 @@ async function moveUnreadable(path: string): Promise<string> {
   const copy = `${path}.${randomBytes(4).toString('hex')}.set-aside`;
   await writeFileDurably(copy, await readFile(path));
   return basename(copy);
+}
+
+/** The end of a writer's chain, as its files show it. */
+export interface ChainTail {
+  readonly head: ChainHead;
+  /** The plain file to continue; `null` if the next line begins a new one. */
+  readonly segment: SegmentFile | null;
+  /** The end of the last whole line in the file; 0 if even the first line is incomplete. */
+  readonly whole_bytes: number;
+  /** The bytes after it: one unfinished line, or more than that if `unreadable`. */
+  readonly loose_bytes: number;
+  /** The loose bytes contain line ends, as a power cut may leave them. */
+  readonly unreadable: boolean;
+  /** The last line is a checkpoint. */
+  readonly signed: boolean;
+  /** The heads of other writers that this checkpoint names. */
+  readonly signed_heads: readonly WriterHead[];
+}
+
+/** The number of bytes at the end that are searched for the last line before the whole file is read. */
+const WINDOW_BYTES = 262_144;
+
+/**
+ * Finds the end of a chain. Reads only the end of the newest file, unless that end is damaged.
+ *
+ * @throws AuditFailure `journal_broken` if lines before a later checkpoint do not match, which no torn write can cause;
+ * the files are left unchanged
+ */
+export async function findTail(writer_dir: string, writer: string): Promise<ChainTail> {
+  const segments = await listSegments(writer_dir);
+  const newest = segments.at(-1);
+  if (newest === undefined) return { ...NOTHING, segment: null };
+  const tail = await getTail(newest, writer);
+  if (tail.whole_bytes > 0 || newest.gzip) return tail;
+  const previous = segments.at(-2);
+  const head = previous === undefined ? CHAIN_START : (await getTail(previous, writer)).head;
+  if (newest.first_seq !== head.seq + 1) throw buildBrokenFailure(writer, newest.name);
+  return { ...tail, head, signed: true };
+}
+
+const NOTHING = {
+  head: CHAIN_START,
+  whole_bytes: 0,
+  loose_bytes: 0,
+  unreadable: false,
+  signed: true,
+  signed_heads: [],
+} as const;
+
+async function getTail(segment: SegmentFile, writer: string): Promise<ChainTail> {
+  const quick = segment.gzip ? null : await readEnd(segment, writer);
+  return quick ?? (await readWhole(segment, writer));
+}
+
+/**
+ * Reads the last window of the file. Returns `null` if it does not contain the whole last line, or the line is invalid.
+ */
+async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail | null> {
+  const file = await openOwnFile(segment.path);
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(0, size - WINDOW_BYTES);
+    const bytes = Buffer.alloc(size - from);
+    await file.read(bytes, 0, bytes.length, from);
+    const end = bytes.lastIndexOf(0x0a);
+    const start = end < 1 ? -1 : bytes.lastIndexOf(0x0a, end - 1);
+    if (end < 0) return from === 0 ? { ...NOTHING, segment, loose_bytes: size } : null;
+    if (start < 0 && from > 0) return null;
+    const record = decodeOwnRecord(bytes.subarray(start + 1, end), writer);
+    if ('fault' in record) return null;
+    return buildTail(record, segment, from + end + 1, size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads every line. The chain ends at the first line that does not follow the one before it. */
+async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTail> {
+  let last: JournalRecord | null = null;
+  let whole_bytes = 0;
+  let bytes = 0;
+  let unreadable = false;
+  for await (const line of readJournalLines(segment)) {
+    bytes = line.end;
+    if (!line.whole) continue;
+    const record = decodeOwnRecord(line.bytes, writer);
+    if (unreadable || 'fault' in record || !followsRecord(record, last)) {
+      if (line.bytes.includes('"kind":"checkpoint"')) throw buildBrokenFailure(writer, segment.name);
+      unreadable = true;
+      continue;
+    }
+    last = record;
+    whole_bytes = line.end;
+  }
+  if (unreadable && segment.gzip) throw buildBrokenFailure(writer, segment.name);
+  if (last === null) return { ...NOTHING, segment, loose_bytes: bytes, unreadable };
+  return { ...buildTail(last, segment, whole_bytes, bytes), unreadable };
+}
+
+function buildTail(
+  record: JournalRecord,
+  segment: SegmentFile,
+  whole_bytes: number,
+  bytes: number,
+): ChainTail {
+  return {
+    head: { seq: record.seq, record_hash: record.record_hash },
+    segment: segment.gzip ? null : segment,
+    whole_bytes,
+    loose_bytes: bytes - whole_bytes,
+    unreadable: false,
+    signed: record.kind === 'checkpoint',
+    signed_heads: record.kind === 'checkpoint' ? (record.checkpoint.heads ?? []) : [],
+  };
+}
+
+function decodeOwnRecord(line: Buffer, writer: string): JournalRecord | LineFault {
+  const record = decodeRecord(line);
+  return 'fault' in record || record.writer === writer ? record : { fault: 'it is of another writer' };
+}
+
+function followsRecord(record: JournalRecord, last: JournalRecord | null): boolean {
+  return last === null || (record.seq === last.seq + 1 && record.prev_hash === last.record_hash);
+}
+
+function buildBrokenFailure(writer: string, file: string): AuditFailure {
+  return new AuditFailure(
+    'journal_broken',
+    `The journal of \`${writer}\` is damaged in \`${file}\`, before lines that were signed, so it cannot be gone on with. \`customshouse audit verify\` shows the place. To start a new chain, move the folder \`journal/${writer}\` out of the state folder and keep it.`,
+  );
 }

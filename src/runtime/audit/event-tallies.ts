@@ -9,9 +9,8 @@ import {
   type TallyField,
 } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
-import { isReportedEvent } from './reported-event.ts';
 import { isSelfTestEvent } from './self-test.ts';
-import { listTagFamilies } from './tag-families.ts';
+import { isReportedEvent } from './service-event.ts';
 import type { AuditEvent } from './types.ts';
 
 /** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */
@@ -304,4 +303,18 @@ export async function pruneCounts(db: Database, before_ms: number): Promise<void
     .deleteFrom('audit_policies')
     .where('bucket_ms', '<=', before_ms - SHORT_PERIOD_MS)
     .execute();
+}
+
+/** Limits for the tag index, because callers declare tags freely. The event keeps tags beyond them. */
+const TAGS_MAX = 256;
+const TAG_CHARS_MAX = 128;
+
+/** Returns each tag and its ancestors, once: `personal.pii` also as `personal`. */
+export function listTagFamilies(tags: readonly string[]): Set<string> {
+  const all = new Set<string>();
+  for (const tag of tags.slice(0, TAGS_MAX)) {
+    if (tag.length > TAG_CHARS_MAX) continue;
+    for (let end = tag.length; end > 0; end = tag.lastIndexOf('.', end - 1)) all.add(tag.slice(0, end));
+  }
+  return all;
 }

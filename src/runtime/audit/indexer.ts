@@ -5,7 +5,7 @@ import { type ArrivalNotifier, indexPosition, readLastPosition } from './arrival
 import type { AuditIndex } from './audit-index.ts';
 import { formatEventIdFloor } from './event-id.ts';
 import { isAuditEvent } from './event-shape.ts';
-import { addToCounts, pruneCounts, type Upserts } from './event-tallies.ts';
+import { addToCounts, listTagFamilies, pruneCounts, type Upserts } from './event-tallies.ts';
 import { listWriters } from './files.ts';
 import type { EventRow, IndexTables } from './index-tables.ts';
 import { type ChainHead, formatEventJson, type JournalRecord } from './journal-record.ts';
@@ -13,7 +13,6 @@ import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
 import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced-file.ts';
-import { listTagFamilies } from './tag-families.ts';
 
 export interface Indexer {
   /**

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../drivers/stores/lock.ts';
 import { findDiskProblem } from '../../platform/disk.ts';
-import { createSegment, openChainEnd, waitForChain } from './chain-end.ts';
+import { openChainEnd, waitForChain } from './chain-end.ts';
 import { publishHead, readPublishedHeads, signCheckpoint } from './chain-heads.ts';
 import { type ActionErasure, eraseFromFiles, hasActions } from './erase-actions.ts';
 import { AuditFailure, getSystemCode } from './failure.ts';
@@ -24,7 +24,7 @@ import {
   type RetentionControl,
   type RetentionReport,
 } from './retention.ts';
-import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
+import { appendDurably, closeSegment, createSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
 import type { AuditEvent } from './types.ts';
 

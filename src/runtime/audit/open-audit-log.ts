@@ -1,16 +1,18 @@
 import type { Log } from '../../platform/log.ts';
 import { shareCalls } from '../../platform/queue/share-calls.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
+import { listApprovalHistories } from './approval-histories.ts';
 import type { AuditIndex } from './audit-index.ts';
+import { listChainStates } from './chain-states.ts';
 import { countEventsBy } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
 import { parseFilter } from './filter.ts';
-import { findEventCallers } from './find-callers.ts';
 import { openLazyIndex } from './lazy-index.ts';
+import { listPolicyIntervals } from './policy-intervals.ts';
 import { queryIndex } from './query.ts';
 import { listAuditSessions } from './session-list.ts';
 import type { AuditQueries } from './types.ts';
-import { buildWindowQueries } from './window-queries.ts';
+import { countWindowFields } from './window-counts.ts';
 
 interface AuditLogParts {
   /** `null` if the audit log is disabled. */
@@ -47,31 +49,58 @@ export function openAuditLog({
       'The audit index cannot be brought up to date; the log says why.',
     ),
   );
-  const openSynced = async (): Promise<AuditIndex> => {
-    if (journal === null)
-      throw new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
-    await sync();
-    return index.open();
-  };
+  /** Makes a function on the index a query on the synced index. */
+  const synced =
+    <Rest extends readonly unknown[], Answer>(query: (index: AuditIndex, ...rest: Rest) => Promise<Answer>) =>
+    async (...rest: Rest): Promise<Answer> => {
+      if (journal === null)
+        throw new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
+      await sync();
+      return query(await index.open(), ...rest);
+    };
+  const queryAudit = synced(queryIndex);
   return {
     offers: {
       async queryAudit(filter) {
         // Reject an invalid filter before the sync, which is the expensive part.
         if (journal !== null) parseFilter(filter, now_ms());
-        return queryIndex(await openSynced(), filter, { now_ms });
+        return queryAudit(filter, { now_ms });
       },
-      async findEventCallers(event_ids) {
-        return findEventCallers(await openSynced(), event_ids);
+      findEventCallers: synced(findEventCallers),
+      countEvents: synced(countEventsBy),
+      listAuditSessions: synced(listAuditSessions),
+      auditWindow: {
+        countFields: synced(countWindowFields),
+        listPolicyIntervals: synced(listPolicyIntervals),
+        listApprovalHistories: synced(listApprovalHistories),
+        listChainStates: (until_ms) => listChainStates(journal_dir, until_ms),
+        findOldestEvent: synced(findOldestEvent),
       },
-      async countEvents(request) {
-        return countEventsBy(await openSynced(), request);
-      },
-      async listAuditSessions(request) {
-        return listAuditSessions(await openSynced(), request);
-      },
-      auditWindow: buildWindowQueries(journal_dir, openSynced),
     },
     index: index.open,
     close: index.close,
   };
+}
+
+async function findEventCallers(
+  { db }: AuditIndex,
+  event_ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (event_ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('audit_events')
+    .select(['event_id', 'caller_id'])
+    .where('event_id', 'in', event_ids)
+    .execute();
+  return new Map(rows.map(({ event_id, caller_id }) => [event_id, caller_id]));
+}
+
+async function findOldestEvent({ db }: AuditIndex): Promise<number | null> {
+  const oldest = await db
+    .selectFrom('audit_events')
+    .select('timestamp_ms')
+    .orderBy('timestamp_ms')
+    .limit(1)
+    .executeTakeFirst();
+  return oldest?.timestamp_ms ?? null;
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { findTail } from './chain-end.ts';
 import { listWriters } from './files.ts';
 import type { ArrivalOrder, ArrivalStep } from './order.ts';
 import { type ChainBlock, type ChainPosition, FROM_START, readChain } from './reader.ts';
-import { findTail } from './tail.ts';
 
 /**
  * Reconciles the order file with the index: after a stop either may be behind the other, and either may have been

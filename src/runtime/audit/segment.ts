@@ -1,6 +1,9 @@
 import { close, constants, fdatasync, fstatSync, ftruncate, open, statSync, write } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { FILE_MODE } from './files.ts';
+import { buildSegmentName, FILE_MODE, syncDir } from './files.ts';
+import { type ChainHead, encodeRecord } from './journal-record.ts';
 
 /** A file that is open for writing. The first `bytes` bytes are durable. Bytes after them were never acknowledged. */
 export interface OpenSegment {
@@ -83,4 +86,25 @@ export async function cutToDurable(segment: OpenSegment): Promise<void> {
 /** Closes the file. Needs no sync, because acknowledged bytes are durable already. */
 export async function closeSegment(segment: OpenSegment): Promise<void> {
   await closeFile(segment.fd);
+}
+
+/** Creates the file that follows `head`, with its first line. Removes the file if that fails. */
+export async function createSegment(
+  options: { readonly writer: string; readonly now_ms: () => number },
+  writer_dir: string,
+  head: ChainHead,
+): Promise<{ segment: OpenSegment; head: ChainHead }> {
+  const path = join(writer_dir, buildSegmentName(head.seq + 1));
+  const segment = await openSegment(path, 0, true);
+  try {
+    const body = { format: 2, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
+    const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
+    await appendDurably(segment, Buffer.from(first.line));
+    await syncDir(writer_dir);
+    return { segment, head: first.head };
+  } catch (error) {
+    await closeSegment(segment).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Policy } from '../../core/types/index.ts';
 import type { AuditEvent } from './types.ts';
 
 type Metadata = AuditEvent['metadata'];
@@ -68,6 +69,15 @@ export function formatTime(now_ms: number): string {
   return last_time;
 }
 
+/** The dependencies of a component that writes audit events of its own. */
+export interface AuditPorts {
+  readonly policy: Policy;
+  readonly now_ms: () => number;
+  readonly new_event_id: (now_ms: number) => string;
+  /** Resolves when the event is durable. A rejection becomes a block. */
+  readonly record: (event: AuditEvent) => Promise<void>;
+}
+
 /** A change of the service itself, as the audit log records it. */
 export interface ServiceChange {
   readonly event_id: string;
@@ -113,4 +123,12 @@ export function buildServiceEvent(change: ServiceChange): AuditEvent {
     metadata: sortMetadata({ ...change.metadata, phase: change.phase }),
   };
   return { ...event, context_hash: hashContext(event) };
+}
+
+/** The source of a decision that a program made with a local guard, in the metadata of its event. */
+export const REPORTED_BY_SDK = 'sdk';
+
+/** Returns whether a program made the decision under its own policy and reported it. */
+export function isReportedEvent({ metadata }: Pick<AuditEvent, 'metadata'>): boolean {
+  return metadata.reported_by === REPORTED_BY_SDK;
 }

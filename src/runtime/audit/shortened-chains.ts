@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AuditIndex } from './audit-index.ts';
+import { findTail } from './chain-end.ts';
 import { AuditFailure } from './failure.ts';
-import { findTail } from './tail.ts';
 
 /** A writer whose files lack records that were indexed. */
 export interface ShortenedChain {

@@ -1,5 +1,5 @@
 import type { Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
-import type { AuditPorts } from '../audit/audit-ports.ts';
+import type { AuditPorts } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Classifiers } from '../classifiers/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Store } from '../../../platform/store/index.ts';
 import type { StoreTables } from '../../../platform/store/tables.ts';
-import type { AuditPorts } from '../../audit/audit-ports.ts';
+import type { AuditPorts } from '../../audit/service-event.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import { buildAgentKey, writeAgentList } from './agent-list.ts';
 import type { AgentBlocks } from './types.ts';

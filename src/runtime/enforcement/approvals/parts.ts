@@ -1,7 +1,7 @@
 import { parseDurationMs } from '../../../core/policy/compile/duration.ts';
 import type { Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import type { AuditPorts } from '../../audit/audit-ports.ts';
+import type { AuditPorts } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { Config } from '../../config/index.ts';
 import type { ApprovalLinks } from './link.ts';

@@ -1,8 +1,8 @@
 import type { Insertable, Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
-import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { createEventId } from '../../audit/event-id.ts';
+import type { AuditPorts } from '../../audit/service-event.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { type CapabilityRow, findMisfit, readScope } from './misfit.ts';

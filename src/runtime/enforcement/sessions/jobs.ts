@@ -1,6 +1,6 @@
 import type { Store } from '../../../platform/store/index.ts';
 import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
-import type { AuditPorts } from '../../audit/audit-ports.ts';
+import type { AuditPorts } from '../../audit/service-event.ts';
 import type { Config } from '../../config/index.ts';
 import { openSessionClock } from './clock.ts';
 import { deleteExpiredSessions } from './expiry.ts';
