@@ -1,6 +1,5 @@
 import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -165,7 +164,7 @@ export const approvalsList = defineOperation({
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
-    return { approvals: found.map(copyApproval), count: found.length };
+    return { approvals: found, count: found.length };
   },
 });
 
@@ -199,12 +198,12 @@ export const approvalsShow = defineOperation({
     const first = await approvals.find(request_id);
     if (first === null || !mine(first)) throw buildNotFoundRefusal(request_id);
     const wait_ms = getWait(wait);
-    if (wait_ms === 0 || first.status !== 'pending') return copyApproval(first);
+    if (wait_ms === 0 || first.status !== 'pending') return first;
     const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
     if (!waited.waited)
       throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
     if (waited.record === null) throw buildNotFoundRefusal(request_id);
-    return copyApproval(waited.record);
+    return waited.record;
   },
 });
 
@@ -333,7 +332,7 @@ function getOne(
 }
 
 function requireTransition(request_id: string, moved: TransitionResult) {
-  if (moved.moved) return copyApproval(moved.record);
+  if (moved.moved) return moved.record;
   switch (moved.cause) {
     case 'not_found':
       throw buildNotFoundRefusal(request_id);
@@ -403,20 +402,4 @@ function getWait(written: string | undefined): number {
   if (written === undefined) return 0;
   const requested = Number.parseInt(written, 10) * (written.endsWith('ms') ? 1 : 1_000);
   return Math.min(requested, WAIT_MS_MAX);
-}
-
-/** Copies marks, so that their reader may change them. */
-export function copyMarks(marks: ActionMarks): number[][] {
-  return marks.map((range) => [...range]);
-}
-
-/** Copies a record, so that its reader may change the lists in it. */
-export function copyApproval(one: ApprovalRecord) {
-  return {
-    ...one,
-    action_marks: copyMarks(one.action_marks),
-    rules: [...one.rules],
-    data_tags: [...one.data_tags],
-    votes: [...one.votes],
-  };
 }

@@ -153,7 +153,7 @@ export const observeAgent = defineOperation({
     return {
       agent_id,
       event_count: events.length,
-      events: events.toReversed() as never[],
+      events: events.toReversed(),
       next_cursor: next_cursor ? formatPageCursor(query, [next_cursor]) : null,
       last_seen: usage === undefined ? null : new Date(usage.last_ms).toISOString(),
       usage: usage === undefined ? null : formatUsage(usage, first.get(agent_id)),

@@ -5,7 +5,6 @@ import {
   approvalRequestIdSchema,
   approvalsApprove,
   approvalsDeny,
-  copyApproval,
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
@@ -59,7 +58,7 @@ export const dashboardApprovals = defineOperation({
           : { requested_at: String(requested_at), request_id: String(request_id) },
       limit: limit + 1,
     });
-    const approvals = found.slice(0, limit).map(copyApproval);
+    const approvals = found.slice(0, limit);
     const last = approvals.at(-1);
     const has_more = found.length > limit && last !== undefined;
     return {

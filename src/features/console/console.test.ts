@@ -168,51 +168,33 @@ test('bad durations, filters and limits are refused', async (t) => {
 interface Page {
   readonly next_cursor: string | null;
   readonly count: number;
+  readonly [list: string]: unknown;
 }
 
 test('pages follow one another without a gap, and a cursor of another query is refused', async (t) => {
   const { as } = await openIndexedRuntime(t, EVENTS);
-  const paged: readonly (readonly [AnyOperation, object, (page: never) => readonly string[], number])[] = [
-    [
-      dashboardEventsQuery,
-      {},
-      ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id),
-      50,
-    ],
-    [dashboardIncidents, {}, ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id), 20],
-    [
-      observeAgents,
-      {},
-      (page: { agents: { agent_id: string }[] }) => page.agents.map((one) => one.agent_id),
-      2,
-    ],
-    [
-      observeSessions,
-      {},
-      (page: { sessions: { session_id: string }[] }) => page.sessions.map((one) => one.session_id),
-      2,
-    ],
-    [
-      observeTools,
-      {},
-      (page: { tools: { tool_name: string }[] }) => page.tools.map((one) => one.tool_name),
-      2,
-    ],
-    [
-      observeSession,
-      { session_id: 'acme-session' },
-      ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id),
-      30,
-    ],
+  const paged: readonly (readonly [
+    operation: AnyOperation,
+    input: object,
+    list: string,
+    id: string,
+    expected: number,
+  ])[] = [
+    [dashboardEventsQuery, {}, 'events', 'event_id', 50],
+    [dashboardIncidents, {}, 'events', 'event_id', 20],
+    [observeAgents, {}, 'agents', 'agent_id', 2],
+    [observeSessions, {}, 'sessions', 'session_id', 2],
+    [observeTools, {}, 'tools', 'tool_name', 2],
+    [observeSession, { session_id: 'acme-session' }, 'events', 'event_id', 30],
   ];
-  for (const [operation, input, read, expected] of paged) {
+  for (const [operation, input, list, id, expected] of paged) {
     const limit = expected === 2 ? 1 : 7;
     const ids: string[] = [];
     let cursor: string | null = null;
     let first: string | null = null;
     do {
       const page = (await callOperation(operation, { ...input, limit, cursor }, as('ann'))) as Page;
-      ids.push(...read(page as never));
+      ids.push(...(page[list] as readonly Readonly<Record<string, string>>[]).map((row) => row[id]!));
       cursor = page.next_cursor;
       first ??= cursor;
     } while (cursor !== null);

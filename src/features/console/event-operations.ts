@@ -110,7 +110,7 @@ async function readEventPage(
   const next = page.next_cursor ?? null;
   const is_whole = next === null && position === null;
   return {
-    events: page.events as never[],
+    events: page.events,
     count: page.count,
     next_cursor: next === null ? null : formatPageCursor(query, [next]),
     total: total ?? (is_whole ? page.count : null),

@@ -1,6 +1,6 @@
 import { parseFoundTags } from '../../core/review/found-tags.ts';
 import { Type } from '../../core/schema.ts';
-import { actionMarksSchema, copyMarks } from '../../operations/approvals.ts';
+import { actionMarksSchema } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 
@@ -89,9 +89,9 @@ export const dashboardIncident = defineOperation({
     const finding_places = describePlaces(metadata.finding_places);
     const { describeEffects } = await import('../../core/detect/commands/explain-rule.ts');
     return {
-      event: event as never,
+      event,
       action_shown,
-      action_marks: copyMarks(action_marks),
+      action_marks,
       policy: {
         policy_hash: event.policy_hash,
         is_active: event.policy_hash === context.runtime.policy().hash,
@@ -104,7 +104,7 @@ export const dashboardIncident = defineOperation({
       explanation: explained.explanation,
       explanation_status: explained.status,
       explanation_reason: explained.reason,
-      timeline: (await readTimeline(event, scope, context)) as never[],
+      timeline: await readTimeline(event, scope, context),
       approval_request_id:
         typeof metadata.approval_request_id === 'string' ? metadata.approval_request_id : null,
     };

@@ -99,5 +99,5 @@ export const dashboardOverview = defineOperation({
       resolveReadScope(input, context),
       parseWindow(input.last, context.runtime.now_ms()),
       context,
-    ) as never,
+    ),
 });

@@ -165,7 +165,7 @@ async function readTrace(input: TraceInput, scope: ReadScope, context: Context) 
   return {
     session_id,
     count: events.length,
-    events: events as never[],
+    events: events,
     spans,
     agent_ids: [...new Set(events.map(({ agent_id }) => agent_id))].toSorted(),
     tenant_ids: [...new Set(events.map(({ tenant_id }) => tenant_id))].toSorted(),

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Header } from 'tar';
+import { Header, type HeaderData } from 'tar';
 import { makeEvidenceLog, unpack, writeTestPack } from './testing/test-pack.ts';
 import { loadVerifier, type PackLimits } from './verify-pack.ts';
 
@@ -12,14 +12,14 @@ const BLOCK = 512;
 const { encodeHeader } = await loadVerifier();
 
 /** Encodes an entry with any header. */
-function buildEntry(fields: Partial<Header> & { readonly path: string }, content = ''): Buffer {
+function buildEntry(fields: HeaderData & { readonly path: string }, content = ''): Buffer {
   const header = new Header({
     mode: 0o644,
     size: content.length,
     mtime: new Date(0),
     type: 'File',
     ...fields,
-  } as never);
+  });
   header.encode();
   const padded = Buffer.alloc(Math.ceil(content.length / BLOCK) * BLOCK);
   padded.write(content);

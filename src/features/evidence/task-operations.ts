@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 
@@ -201,7 +202,7 @@ export const evidencePackDownload = defineOperation({
   permission: 'audit:export',
   needs: 'live',
   input: Type.Object({ task_id: taskId }),
-  output: Type.String({ format: 'binary' }),
+  output: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }),
   example: { task_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],
@@ -211,7 +212,7 @@ export const evidencePackDownload = defineOperation({
     if (task.pack === null || !existsSync(path))
       throw new Refusal('not_found', 'This task has no evidence pack. Make a new one.');
     // The transport streams it; the answer is not held in memory.
-    return createReadStream(path) as unknown as string;
+    return createReadStream(path);
   },
 });
 

@@ -165,7 +165,7 @@ const MIGRATIONS: Record<string, Migration> = {
         .createIndex('audit_incidents_by_time')
         .on('audit_events')
         .columns(['timestamp_ms', 'seq', 'event_id', 'tenant_id'])
-        .where(INCIDENT_CONDITION as never)
+        .where(INCIDENT_CONDITION)
         .execute();
     },
   },

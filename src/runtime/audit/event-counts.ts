@@ -80,7 +80,7 @@ async function countSegment(
       eb.fn.min<number>('first_ms').as('first_ms'),
       eb.fn.max<number>('last_ms').as('last_ms'),
     ])
-    .groupBy(sql`1, 2, 3, 4, 5` as never)
+    .groupBy(sql`1, 2, 3, 4, 5`)
     .execute();
   return counts.map((each) => ({ ...each, value: each.value.replace(APPROVAL_MARK, '') }));
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
@@ -177,7 +177,7 @@ function buildEventConditions(
   answered: EqualField | null,
   tag_answered: boolean,
 ) {
-  const conditions = EQUAL_FIELDS.filter(
+  const conditions: Expression<SqlBool>[] = EQUAL_FIELDS.filter(
     (field) => field !== answered && filter.equal[field] !== undefined,
   ).map((field) => eb(`${events}.${field}`, '=', filter.equal[field]!));
   for (const field of LIST_FIELDS)
@@ -185,7 +185,7 @@ function buildEventConditions(
       conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
   if (filter.decisions_only)
     conditions.push(
-      sql<boolean>`coalesce(${sql.ref(`${events}.phase`)}, '') not like 'approval\\_%' escape '\\'` as never,
+      sql<boolean>`coalesce(${sql.ref(`${events}.phase`)}, '') not like 'approval\\_%' escape '\\'`,
     );
   if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(getTag(eb, filter.data_tag)));
   return eb
