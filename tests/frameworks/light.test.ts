@@ -1,12 +1,13 @@
 /** The adapters of the SDK with the frameworks that install in seconds. `npm run test:frameworks` runs all. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { locateComponent } from '../../scripts/components/components.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import { sampleRows } from '../support/nightly.ts';
+import type { TestService } from '../support/service.ts';
 import { runExample } from './examples.ts';
-import { type Driver, playDriver } from './play.ts';
+import { type Driver, playDriver, startScenesService } from './play.ts';
 
 const missing =
   locateComponent('frameworks-node') === null &&
@@ -40,8 +41,16 @@ const drivers: Readonly<Record<string, Driver>> = {
   },
 };
 
+let service: TestService;
+before(async () => {
+  if (missing === false) service = await startScenesService();
+});
+after(() => service?.stop());
+
 for (const [name, driver] of Object.entries(drivers))
-  test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () => playDriver(driver));
+  test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () =>
+    playDriver(driver, service),
+  );
 
 const WAYS = [
   ['LangChain', 'langchain-ways.ts', 11],

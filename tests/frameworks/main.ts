@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findNpmProgram, installFromNpm } from '../../scripts/components/npm.ts';
 import { root } from '../support/checkout.ts';
 import { runExample } from './examples.ts';
-import { type Driver, playDriver } from './play.ts';
+import { type Driver, playDriver, startScenesService } from './play.ts';
 
 const FOLDER = 'tests/frameworks/heavy';
 const CALL = 'A secret was found in a tool call or message.';
@@ -38,12 +38,13 @@ const drivers: Readonly<Record<string, Driver & { readonly example: string }>> =
 
 if (findNpmProgram(FOLDER, 'node-which') === null && !installFromNpm(FOLDER))
   throw new Error(`${FOLDER} cannot be installed.`);
+const service = await startScenesService();
 const wanted = process.argv.slice(2);
 let failed = 0;
 for (const [name, driver] of Object.entries(drivers)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   try {
-    await playDriver(driver);
+    await playDriver(driver, service);
     await runExample(driver.example, join(root, FOLDER, 'node_modules'));
     console.log(`ok      ${name}`);
   } catch (error) {
@@ -51,4 +52,5 @@ for (const [name, driver] of Object.entries(drivers)) {
     console.log(`FAILED  ${name}`, error instanceof Error ? error.message : error);
   }
 }
+await service.stop();
 process.exitCode = failed > 0 ? 1 : 0;

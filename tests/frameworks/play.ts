@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { POLICIES, type SceneResult } from './scenes.ts';
+import { type Mode, POLICIES, type SceneResult } from './scenes.ts';
 
 /** An agent of a framework, and where it differs from the others. */
 export interface Driver {
@@ -54,26 +54,26 @@ const FAILURE = 'tool_fails';
 const REFUSED = 'call_blocked';
 const SCENES = Object.keys(LOCAL).length + 1;
 
-/** `lost`: the service is gone once a prompt is checked. `gone_tools`: only the tools are guarded. */
-type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
+const MODES: readonly Mode[] = ['local', 'client', 'lost', 'gone', 'gone_tools'];
+
+/** Starts the service that the drivers ask. */
+export function startScenesService(): Promise<TestService> {
+  return startTestService({ config: { policies: POLICIES }, workers: 1 });
+}
 
 /** Plays all scenes of a framework: in process, with a service, and with the service gone. */
-export async function playDriver(driver: Driver): Promise<void> {
+export async function playDriver(driver: Driver, service: TestService): Promise<void> {
   const rounds = driver.streams ? 2 : 1;
-  const local = await play(driver, 'local');
+  const approver = startApprover(service);
+  const played_modes = await play(driver, service.url).finally(approver.stop);
+  assert.equal(await approver.stop(), rounds);
+  const { local, client, lost } = played_modes;
   compare(local, { ...LOCAL, ...driver.differs }, driver);
   assert.equal(local.clean_streamed?.shown, driver.streams ? LOCAL.clean?.[3] : undefined);
-  const service = await startTestService({ config: { policies: POLICIES }, workers: 1 });
-  try {
-    const approver = startApprover(service);
-    compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs }, driver);
-    assert.equal(await approver.stop(), rounds);
-    assertNothingShown(await play(driver, 'lost', service.url), rounds);
-  } finally {
-    await service.stop();
-  }
+  compare(client, { ...CLIENT, ...driver.differs }, driver);
+  assertNothingShown(lost, rounds);
   for (const mode of ['gone', 'gone_tools'] as const) {
-    const played = await play(driver, mode, 'http://127.0.0.1:9');
+    const played = played_modes[mode];
     const outcomes = Object.values(played);
     assert.equal(outcomes.length, SCENES * rounds);
     for (const { ran_with, refused, result, answer } of outcomes) {
@@ -100,11 +100,14 @@ function assertNothingShown(outcomes: Record<string, SceneResult>, rounds: numbe
   }
 }
 
-async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<string, SceneResult>> {
-  const env = ownNodeEnvironment({ GUARD: mode, SERVICE_URL: url });
+async function play(
+  { file }: Driver,
+  service_url: string,
+): Promise<Record<Mode, Record<string, SceneResult>>> {
+  const env = ownNodeEnvironment({ MODES: MODES.join(), SERVICE_URL: service_url });
   const ran = await runProgram([process.execPath, join(import.meta.dirname, file)], { env });
   assert.equal(ran.code, 0, ran.stderr);
-  return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<string, SceneResult>;
+  return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<Mode, Record<string, SceneResult>>;
 }
 
 /** Errors and results of frameworks hold the sentence of the guard with words around it. */

@@ -94,10 +94,15 @@ export const POLICIES = [
   },
 ];
 
-async function openGuard(): Promise<Guard> {
-  const { GUARD, SERVICE_URL = '' } = process.env;
-  if (GUARD === 'local') return createEmbeddedGuard({ policy: { config: { policies: POLICIES } } });
-  const url = GUARD === 'lost' ? await startLosingService(SERVICE_URL) : SERVICE_URL;
+/** `lost`: the service is gone once a prompt is checked. `gone_tools`: only the tools are guarded. */
+export type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
+
+const NO_SERVICE = 'http://127.0.0.1:9';
+
+async function openGuard(mode: Mode, service_url: string): Promise<Guard> {
+  if (mode === 'local') return createEmbeddedGuard({ policy: { config: { policies: POLICIES } } });
+  const url =
+    mode === 'client' ? service_url : mode === 'lost' ? await startLosingService(service_url) : NO_SERVICE;
   return createClientGuard({ url, approval_timeout_seconds: 60 });
 }
 
@@ -118,10 +123,27 @@ async function startLosingService(url: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Plays all scenes and prints what was seen as one line of JSON. */
+/**
+ * Plays all scenes in each mode of `MODES`, and prints what was seen, by mode, as one line of JSON. One process plays all
+ * modes, because most frameworks load for seconds.
+ */
 export async function playAll(play: Play, { streams = false } = {}): Promise<void> {
-  const guard = await openGuard();
-  const guards_texts = process.env.GUARD !== 'gone_tools';
+  const { MODES = '', SERVICE_URL = '' } = process.env;
+  const seen: Partial<Record<Mode, Record<string, SceneResult>>> = {};
+  for (const mode of MODES.split(',') as Mode[]) {
+    const guard = await openGuard(mode, SERVICE_URL);
+    seen[mode] = await playMode(play, { guard, guards_texts: mode !== 'gone_tools' }, streams);
+    await guard.close();
+  }
+  console.log(JSON.stringify(seen));
+  process.exit(0);
+}
+
+async function playMode(
+  play: Play,
+  options: Omit<SceneOptions, 'is_stream'>,
+  streams: boolean,
+): Promise<Record<string, SceneResult>> {
   const outcomes: Record<string, SceneResult> = {};
   for (const is_stream of streams ? [false, true] : [false]) {
     for (const [name, each] of Object.entries(SCENES)) {
@@ -135,7 +157,7 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
         raised: null,
         kept: [],
       };
-      await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
+      await play(each, seen, { ...options, is_stream }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);
         seen.raised = nameClasses(error);
         if (process.env.SHOW_ERRORS) console.error(name, error);
@@ -143,9 +165,7 @@ export async function playAll(play: Play, { streams = false } = {}): Promise<voi
       outcomes[is_stream ? `${name}_streamed` : name] = seen;
     }
   }
-  await guard.close();
-  console.log(JSON.stringify(outcomes));
-  process.exit(0);
+  return outcomes;
 }
 
 function nameClasses(error: unknown): string {

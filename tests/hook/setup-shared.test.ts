@@ -16,7 +16,7 @@ mkdirSync(bin);
 symlinkSync(join(root, 'service'), join(bin, 'customshouse'));
 
 const environment = (home: string, has_program = true) => {
-  const own = ownNodeEnvironment({ SERVICE_HOOK_RESIDENT: 'off' });
+  const own = ownNodeEnvironment({ SERVICE_HOOK_DAEMON: 'off' });
   return { ...own, HOME: home, PATH: `${has_program ? `${bin}:` : ''}${own.PATH}` };
 };
 const run = (project: string, words: readonly string[], env = environment(folder)) =>

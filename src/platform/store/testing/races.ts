@@ -30,7 +30,9 @@ export const RACERS = process.env.NIGHTLY === undefined ? 4 : 8;
 export async function runRace<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
   const { settings, work, input, processes = RACERS } = race;
   const racers = Array.from({ length: processes }, (_, number) => {
-    const child = fork(new URL('racer.ts', import.meta.url), { serialization: 'advanced' });
+    // Without the flags of a test file, which load packages that no racer uses.
+    const options = { execArgv: [], serialization: 'advanced' } as const;
+    const child = fork(new URL('racer.ts', import.meta.url), options);
     const gone = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`racer ${number} ended (${signal ?? `code ${code}`}) before it was done`);
     });

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { StoreSettings } from '../../../platform/store/index.ts';
 import { runRace } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import type { Done, Requests } from './testing/decide-racer.ts';
+import { type Done, type Requests, ROLES } from './testing/decide-racer.ts';
 import { openTestApprovals } from './testing/open.ts';
 
-const REQUESTS = process.env.NIGHTLY === undefined ? 300 : 1_000;
+const REQUESTS = process.env.NIGHTLY === undefined ? 100 : 1_000;
 const WAYS = ['approved', 'denied', 'cancelled'] as const;
 /** On a busy machine, one process may be scheduled only after the others have decided on everything. */
 const ATTEMPTS_MAX = 5;
 
-withStores('approvals under 8 processes', (law) => {
+withStores('approvals under several processes', (law) => {
   law(
     'requests that all decide on at once have one outcome each, and one use',
     async ({ store, settings }) => {
@@ -32,8 +32,8 @@ type Contest = { readonly was_contested: boolean; readonly shares: string };
 async function runContest(store: LawStore, settings: StoreSettings, attempt: number): Promise<Contest> {
   const requests = await askForAll(store, attempt);
   const work = new URL('./testing/decide-racer.ts', import.meta.url);
-  const done = await runRace<Done, Requests>({ settings, work, input: requests, processes: 8 });
-  assert.equal(done.length, 8);
+  const done = await runRace<Done, Requests>({ settings, work, input: requests, processes: ROLES.length });
+  assert.equal(done.length, ROLES.length);
 
   const all = (way: (typeof WAYS)[number] | 'consumed') => done.flatMap((each) => each[way]);
   const decided = WAYS.flatMap(all);

@@ -17,9 +17,13 @@ export interface Done {
 /** Each request and the session of the call that it is for. */
 export type Requests = readonly (readonly [request_id: string, session_id: string])[];
 
-const ROLES = ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'] as const;
+/** The role of each process: one of each, and two that approve; three that approve and three that consume in the nightly round. */
+export const ROLES: readonly ('approve' | 'deny' | 'cancel' | 'consume')[] =
+  process.env.NIGHTLY === undefined
+    ? ['approve', 'approve', 'deny', 'cancel', 'consume']
+    : ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'];
 
-/** Races as one of eight: three approve, one denies, one cancels, three consume. */
+/** Races in the role of the process's number. */
 export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
   const approvals_test = openTestApprovals(store);
   const done = {
