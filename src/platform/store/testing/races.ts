@@ -31,8 +31,7 @@ export async function runRace<Outcome, Input = null>(race: Race<Input>): Promise
   const { settings, work, input, processes = RACERS } = race;
   const racers = Array.from({ length: processes }, (_, number) => {
     // Without the flags of a test file, which load packages that no racer uses.
-    const options = { execArgv: [], serialization: 'advanced' } as const;
-    const child = fork(new URL('racer.ts', import.meta.url), options);
+    const child = fork(new URL('racer.ts', import.meta.url), { execArgv: [], serialization: 'advanced' });
     const gone = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`racer ${number} ended (${signal ?? `code ${code}`}) before it was done`);
     });
