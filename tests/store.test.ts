@@ -125,22 +125,27 @@ test('a start without its store is refused, says what to do, and repeats no cred
   assert.equal(rows.length, 5);
 });
 
-test('a store of a later version is refused and left as it is', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'store-newer-'));
+test('a store of another version is refused and left as it is', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'store-other-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'service.yaml'), '{}');
   const first = await startTestService({ dir, keep: true });
   await first.stop();
   const file = join(dir, '.service', 'store.db');
-  const database = new DatabaseSync(file);
-  const later = "insert into store_migrations values ('9999_later', '2030-01-01T00:00:00.000Z')";
-  database.exec(later);
-  const names = database.prepare('select name from store_migrations order by name').all();
-  database.close();
-  await assert.rejects(startTestService({ dir }), /exit code 2[\s\S]*later version of this program/);
-  const again = new DatabaseSync(file);
-  assert.deepEqual(again.prepare('select name from store_migrations order by name').all(), names);
-  again.exec("delete from store_migrations where name = '9999_later'");
-  again.close();
+  const others = [
+    ['9999_later', /exit code 2[\s\S]*later version of this program/],
+    ['0010_approvals', /exit code 2[\s\S]*development version[\s\S]*Move `store\.db\*`/],
+  ] as const;
+  for (const [name, sentence] of others) {
+    const database = new DatabaseSync(file);
+    database.exec(`insert into store_migrations values ('${name}', '2030-01-01T00:00:00.000Z')`);
+    const names = database.prepare('select name from store_migrations order by name').all();
+    database.close();
+    await assert.rejects(startTestService({ dir }), sentence);
+    const again = new DatabaseSync(file);
+    assert.deepEqual(again.prepare('select name from store_migrations order by name').all(), names);
+    again.exec(`delete from store_migrations where name = '${name}'`);
+    again.close();
+  }
   await (await startTestService({ dir, keep: true })).stop();
 });

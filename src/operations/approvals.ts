@@ -1,6 +1,7 @@
 import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
+import { approvalRequests, approvalVotes } from '../runtime/enforcement/approvals/tables.ts';
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
@@ -31,106 +32,29 @@ const decisionInput = Type.Object({
   approver_id: Type.Optional({ ...name, description: 'The same as `approver`.' }),
 });
 
-const text = Type.Nullable(Type.String());
-
 /** Ranges of `action_shown`. */
 export const actionMarksSchema = Type.Array(Type.Array(Type.Integer()), {
   description: 'The dangerous parts of `action_shown`: start and end in UTF-16 units.',
 });
 
 export const approvalRecordSchema = Type.Object({
-  request_id: Type.String(),
-  status: Type.Enum(APPROVAL_STATUSES),
-  tenant_id: Type.Optional(Type.String()),
-  agent_id: Type.String(),
-  source_agent_id: Type.Optional(text),
-  destination_agent_id: Type.Optional(text),
-  session_id: Type.Optional(text),
-  tool: text,
-  boundary: Type.Optional(Type.String()),
-  phase: Type.Optional(text),
-  rule: Type.String({ description: 'The rule that decided.' }),
-  rules: Type.Optional(Type.Array(Type.String(), { description: 'All rules that require an approval.' })),
-  reason: Type.String(),
-  data_tags: Type.Optional(Type.Array(Type.String())),
-  action_shown: Type.Optional({
-    ...text,
-    description:
-      'The tool and its arguments, at most 2 KB, with secrets, personal data and injections masked. Plain text.',
+  ...approvalRequests.schema.properties,
+  action_marks: actionMarksSchema,
+  arguments_truncated: Type.Boolean({
+    description: 'The arguments were longer than `approvals.arguments_bytes_max`.',
   }),
-  action_marks: Type.Optional(actionMarksSchema),
-  arguments: Type.Optional(
-    Type.String({
-      description:
-        'JSON, with secrets, personal data and injections masked; where it was cut, its beginning.',
-    }),
-  ),
-  arguments_bytes: Type.Optional(Type.Integer({ description: 'Bytes before it was cut.' })),
-  arguments_truncated: Type.Optional(
-    Type.Boolean({ description: 'The arguments were longer than `approvals.arguments_bytes_max`.' }),
-  ),
-  min_approvals: Type.Optional(Type.Integer({ description: 'Number of approvals that are required.' })),
-  require_second_factor: Type.Optional(
-    Type.Boolean({ description: 'Approvers must have just proved a second factor.' }),
-  ),
-  votes: Type.Optional(
-    Type.Array(
-      Type.Object({
-        vote: Type.Enum(['approve', 'deny']),
-        caller_id: Type.String({ description: 'The caller, as its credential proves.' }),
-        approver: { ...text, description: 'The name that the approver gave.' },
-        comment: text,
-        voted_at: Type.String(),
-      }),
-    ),
-  ),
-  requested_by: Type.Optional(Type.String()),
-  requested_at: Type.Optional(Type.String()),
-  expires_at: Type.String({ description: 'Until then it can be decided and used.' }),
-  decided_by: Type.Optional(text),
-  decided_at: Type.Optional(text),
-  consumed_at: Type.Optional(text),
+  votes: Type.Array(approvalVotes.schema),
 });
 
 /** The approval request in the examples: a call that needs one approver. */
 export const approvalExample = {
-  request_id: 'apr_0123456789abcdef01234567',
-  status: 'pending' as const,
-  tenant_id: 'default',
-  agent_id: 'support-bot',
-  source_agent_id: 'support-bot',
-  destination_agent_id: 'issue_refund',
-  session_id: 'sess-1',
-  tool: 'issue_refund',
-  boundary: 'action',
-  phase: 'request',
-  rule: 'refunds-need-a-person',
-  rules: ['refunds-need-a-person'],
-  reason: 'A refund needs an approval.',
-  data_tags: ['personal.pii.email'],
-  action_shown: 'issue_refund {"order":"A-17","amount":120,"notify":"[REDACTED]"}',
+  ...approvalRequests.example,
   action_marks: [],
-  arguments: '{"order":"A-17","amount":120,"notify":"[REDACTED]"}',
-  arguments_bytes: 51,
   arguments_truncated: false,
-  min_approvals: 1,
-  require_second_factor: false,
   votes: [],
-  requested_by: 'loopback',
-  requested_at: '2026-01-31T12:00:00.000Z',
-  expires_at: '2026-01-31T13:00:00.000Z',
-  decided_by: null,
-  decided_at: null,
-  consumed_at: null,
 };
 
 const decided = { decided_by: 'operator', decided_at: '2026-01-31T12:01:00.000Z' };
-
-const voteExample = {
-  caller_id: 'operator',
-  approver: null,
-  voted_at: '2026-01-31T12:01:00.000Z',
-};
 
 export const approvalsList = defineOperation({
   name: 'approvals_list',
@@ -230,7 +154,7 @@ export const approvalsApprove = defineOperation({
   answer: {
     ...approvalExample,
     status: 'approved',
-    votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voteExample }],
+    votes: [{ ...approvalVotes.example, comment: 'Checked with the customer.' }],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
@@ -259,7 +183,7 @@ export const approvalsDeny = defineOperation({
   answer: {
     ...approvalExample,
     status: 'denied',
-    votes: [{ vote: 'deny', comment: 'Not to this address.', ...voteExample }],
+    votes: [{ ...approvalVotes.example, vote: 'deny', comment: 'Not to this address.' }],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import { outboxMessages } from '../../platform/outbox/tables.ts';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { formatTime } from '../../runtime/audit/service-event.ts';
+import { alerts } from './tables.ts';
 import type { AlertSeverity, AlertStatus, RecentAlert } from './types.ts';
 
 type Db = Kysely<StoreTables>;
-export type AlertRow = Selectable<StoreTables['alerts']>;
-export type DeliveryRow = Selectable<StoreTables['outbox_messages']>;
+export type AlertRow = Row<typeof alerts>;
+export type DeliveryRow = Row<typeof outboxMessages>;
 type Tenants = '*' | readonly string[];
 
 let counter = 0;
@@ -73,17 +75,11 @@ export async function countOpenAlerts(db: Db): Promise<ReadonlyMap<string, numbe
 
 /** Lists the newest alerts for an overview. */
 export async function listRecentAlerts(db: Db, tenants: Tenants, limit: number): Promise<RecentAlert[]> {
-  return (await listAlertRows(db, { tenants, limit })).map((row) => ({
-    alert_id: row.alert_id,
-    rule_id: row.rule_id,
-    rule_name: row.rule_name,
-    severity: row.severity,
-    status: row.status,
-    count: row.event_count,
-    fired_at: formatTime(row.fired_ms),
-    last_at: formatTime(row.last_ms),
-    group: JSON.parse(row.group_values),
-  }));
+  return (await listAlertRows(db, { tenants, limit })).map((row) => {
+    const { alert_id, rule_id, rule_name, severity, status, count, fired_at, last_at, group } =
+      alerts.show(row);
+    return { alert_id, rule_id, rule_name, severity, status, count, fired_at, last_at, group };
+  });
 }
 
 /** Lists the deliveries of alerts, oldest first. */
@@ -106,60 +102,17 @@ export const ALERT_QUEUE_PREFIX = 'alerts/';
 
 /** Describes a delivery for callers. The message itself is not included. */
 export function describeDelivery(row: DeliveryRow) {
+  const shown = outboxMessages.show(row);
   return {
-    delivery_id: row.delivery_id,
+    ...shown,
     channel: row.queue.startsWith(ALERT_QUEUE_PREFIX)
       ? row.queue.slice(ALERT_QUEUE_PREFIX.length)
       : row.queue,
-    subject_id: row.subject_id,
-    kind: row.kind,
-    status: row.status,
-    attempts: row.attempts,
-    reason: row.reason,
-    created_at: formatTime(row.created_ms),
-    next_attempt_at: row.status === 'pending' ? formatTime(row.next_attempt_ms) : null,
-    finished_at: row.finished_ms === null ? null : formatTime(row.finished_ms),
+    next_attempt_at: row.status === 'pending' ? shown.next_attempt_at : null,
   };
 }
 
 /** Describes an alert with its deliveries for callers. */
 export function formatAlert(row: AlertRow, deliveries: readonly DeliveryRow[]) {
-  return {
-    alert_id: row.alert_id,
-    rule_id: row.rule_id,
-    rule_name: row.rule_name,
-    severity: row.severity,
-    status: row.status,
-    source: row.source,
-    group: JSON.parse(row.group_values) as Record<string, string>,
-    count: row.event_count,
-    threshold: row.threshold,
-    window: formatWindow(row.window_ms),
-    fired_at: formatTime(row.fired_ms),
-    first_at: formatTime(row.first_ms),
-    last_at: formatTime(row.last_ms),
-    sample_event_ids: JSON.parse(row.sample_event_ids) as string[],
-    tenant_ids: JSON.parse(row.tenant_ids) as string[],
-    dedup_key: row.dedup_key,
-    channels: JSON.parse(row.channels) as string[],
-    acknowledged_by: row.acknowledged_by,
-    acknowledged_at: row.acknowledged_ms === null ? null : formatTime(row.acknowledged_ms),
-    resolved_by: row.resolved_by,
-    resolved_at: row.resolved_ms === null ? null : formatTime(row.resolved_ms),
-    silence_id: row.silence_id,
-    deliveries: deliveries.map(describeDelivery),
-  };
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** Formats a duration in the largest unit that divides it: `15m`. */
-export function formatWindow(ms: number): string {
-  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? ['s', 1_000];
-  return `${Math.round(ms / size)}${unit}`;
+  return { ...alerts.show(row), deliveries: deliveries.map(describeDelivery) };
 }

@@ -1,9 +1,9 @@
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { formatDuration } from '../../platform/store/columns.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { formatWindow } from './alert-store.ts';
 import { type CountedGroup, countSignal, type OpenAlert, startCount } from './counting.ts';
 import { compileFilters } from './match.ts';
 import { type AlertRule, prepareAlertRule } from './rule.ts';
@@ -124,7 +124,7 @@ function simulateRule(rule: AlertRule, events: readonly AuditEvent[]) {
     group,
     count: alert.event_count,
     threshold: rule.threshold,
-    window: formatWindow(rule.window_ms),
+    window: formatDuration(rule.window_ms),
     first_at: formatTime(alert.first_ms),
     last_at: formatTime(alert.last_ms),
     sample_event_ids: alert.sample_event_ids,

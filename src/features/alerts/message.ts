@@ -2,12 +2,13 @@ import type { Kysely, Selectable } from 'kysely';
 import { SEVERITIES } from '../../core/types/enums.ts';
 import type { AlertMessage } from '../../drivers/alerts/channel.ts';
 import { createDeliveryId, enqueueMessages } from '../../platform/outbox/messages.ts';
+import { formatDuration } from '../../platform/store/columns.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import { describeShownAction } from '../../runtime/enforcement/approvals/rows.ts';
-import { ALERT_QUEUE_PREFIX, type AlertRow, formatWindow } from './alert-store.ts';
+import { ALERT_QUEUE_PREFIX, type AlertRow } from './alert-store.ts';
 import type { AlertService } from './types.ts';
 
 type Db = Kysely<StoreTables>;
@@ -100,7 +101,7 @@ function buildAlertUrl({ alert_id }: AlertRow, console_url: string): string {
 function summarizeAlert(alert: AlertRow, kind: MessageKind): string {
   if (kind === 'test') return `Test of the alert rule “${alert.rule_name}”.`;
   const [one, many] = NOUNS[alert.source];
-  const counted = `${alert.event_count} ${alert.event_count === 1 ? one : many} within ${formatWindow(alert.window_ms)}`;
+  const counted = `${alert.event_count} ${alert.event_count === 1 ? one : many} within ${formatDuration(alert.window_ms)}`;
   const group = Object.entries(JSON.parse(alert.group_values) as Record<string, string>)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');

@@ -1,12 +1,14 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { findAlertRuleProblems } from '../../runtime/config/alert-rules.ts';
 import type { AlertRuleSettings } from '../../runtime/config/schema-alert-rules.ts';
 import { completeAlertRule } from './rule.ts';
+import type { alertRules } from './tables.ts';
 import type { AlertService } from './types.ts';
 
 type Db = Kysely<StoreTables>;
-type AlertRuleRow = Selectable<StoreTables['alert_rules']>;
+type AlertRuleRow = Row<typeof alertRules>;
 
 /** A rule of the configuration or of the store. */
 export interface StoredAlertRule {
@@ -44,12 +46,8 @@ function readStoredRule(
   channels: ReadonlySet<string>,
   configured: ReadonlySet<string>,
 ): StoredAlertRule {
-  const author = {
-    created_by: row.created_by,
-    created_ms: row.created_ms,
-    changed_by: row.changed_by,
-    changed_ms: row.changed_ms,
-  };
+  const { created_by, created_ms, changed_by, changed_ms } = row;
+  const author = { created_by, created_ms, changed_by, changed_ms };
   try {
     const rule = completeAlertRule(JSON.parse(row.rule));
     const [first] = findAlertRuleProblems(rule, channels);

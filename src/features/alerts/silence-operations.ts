@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { resolveTenantOrAll } from '../../operations/subject.ts';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -14,8 +15,9 @@ import { recordRuleChange } from './rule-operations.ts';
 import { mayUseTenant, resolveAlertTenants } from './scope.ts';
 import { ruleIdSchema, silenceIdSchema, silenceShape } from './shapes.ts';
 import type { SilenceMatcher } from './silences.ts';
+import { alertSilences } from './tables.ts';
 
-type SilenceRow = Selectable<StoreTables['alert_silences']>;
+type SilenceRow = Row<typeof alertSilences>;
 
 const EXPIRES_MS_MAX = 90 * 86_400_000;
 const SILENCES_MAX = 1_000;
@@ -187,14 +189,5 @@ async function listSilenceRows(db: Kysely<StoreTables>): Promise<readonly Silenc
 }
 
 function describeSilence(row: SilenceRow, { runtime }: Context) {
-  return {
-    silence_id: row.silence_id,
-    tenant_id: row.tenant_id === '' ? null : row.tenant_id,
-    matcher: JSON.parse(row.matcher) as SilenceMatcher,
-    reason: row.reason,
-    created_by: row.created_by,
-    created_at: formatTime(row.created_ms),
-    expires_at: formatTime(row.expires_ms),
-    expired: runtime.now_ms() >= row.expires_ms,
-  };
+  return { ...alertSilences.show(row), expired: runtime.now_ms() >= row.expires_ms };
 }

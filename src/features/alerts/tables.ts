@@ -1,178 +1,152 @@
-import type { Migration } from 'kysely/migration';
-import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
-import type { AlertSeverity, AlertStatus } from './types.ts';
+import { Type } from '../../core/schema.ts';
+import { SEVERITIES } from '../../core/types/index.ts';
+import {
+  count,
+  duration,
+  emptyAsNull,
+  flag,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  text,
+  textList,
+  time,
+} from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
+import { ALERT_SOURCES } from '../../runtime/config/schema-alert-rules.ts';
+import { ALERT_STATUSES } from './types.ts';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends AlertTables {}
+  interface StoreTables extends Rows<typeof alertTables> {}
 }
 
-/** Alert rules, alerts and the state of evaluation. Times are milliseconds since 1970, UTC; objects are JSON. */
-export interface AlertTables {
-  /** The rules that operators saved over the API. */
-  readonly alert_rules: {
-    rule_id: string;
-    /** Empty for a rule of all tenants. */
-    tenant_id: string;
-    /** The rule as JSON, with every default. */
-    rule: string;
-    created_by: string;
-    created_ms: number;
-    changed_by: string;
-    changed_ms: number;
-  };
-  readonly alerts: {
-    alert_id: string;
-    rule_id: string;
-    rule_name: string;
-    severity: AlertSeverity;
-    status: AlertStatus;
-    source: AlertSource;
+/** The values of a group, by field. */
+export const groupSchema = Type.Record(Type.String(), Type.String());
+
+/** The rules that operators saved over the API. */
+export const alertRules = defineTable('alert_rules', {
+  rule_id: text({ key: true }),
+  /** Empty for a rule of all tenants. */
+  tenant_id: text(),
+  /** The rule as JSON, with every default. */
+  rule: text(),
+  created_by: text(),
+  created_ms: time(),
+  changed_by: text(),
+  changed_ms: time(),
+});
+
+export const alerts = defineTable(
+  'alerts',
+  {
+    alert_id: text({ key: true, example: 'alr_0123456789abcdef01234567' }),
+    rule_id: text({ example: 'secrets-blocked' }),
+    rule_name: text({ example: 'Secrets were blocked' }),
+    severity: oneOf(SEVERITIES, { example: 'high' }),
+    status: oneOf(ALERT_STATUSES),
+    source: oneOf(ALERT_SOURCES, { example: 'violations' }),
     /** The hash of the rule and the group. */
-    group_key: string;
-    group_values: string;
-    event_count: number;
-    threshold: number;
-    window_ms: number;
-    fired_ms: number;
-    first_ms: number;
-    last_ms: number;
-    sample_event_ids: string;
-    tenant_ids: string;
-    dedup_key: string;
-    channels: string;
-    acknowledged_by: string | null;
-    acknowledged_ms: number | null;
-    resolved_by: string | null;
-    resolved_ms: number | null;
-    silence_id: string | null;
-  };
-  /** The tenants of each alert. A caller sees an alert if it may see all of them. */
-  readonly alert_tenants: { alert_id: string; tenant_id: string };
-  /** The count of one group of one rule. */
-  readonly alert_groups: {
-    group_key: string;
-    rule_id: string;
-    state: string;
-    last_ms: number;
-    /** 1 if an agent began it that the policy or a key names. */
-    is_declared: number;
-  };
-  /** Conditions that were counted once, such as an approval that waits too long. */
-  readonly alert_signals: { signal_id: string; rule_id: string; seen_ms: number };
-  /** The position of the evaluation in the events of one state folder. */
-  readonly alert_positions: { stream_id: string; position: string; changed_ms: number };
-  readonly alert_silences: {
-    silence_id: string;
-    /** Empty for all tenants. */
-    tenant_id: string;
-    matcher: string;
-    reason: string;
-    created_by: string;
-    created_ms: number;
-    expires_ms: number;
-  };
-}
-
-export const alertMigrations: Readonly<Record<string, Migration>> = {
-  '0310_alerts': {
-    async up(db) {
-      await createRules(db);
-      await createAlerts(db);
-      await createState(db);
+    group_key: text({ shown: false }),
+    group_values: json(groupSchema, {
+      shown: 'group',
+      description: 'The values of `group_by`.',
+      example: { agent: 'support-bot' },
+    }),
+    event_count: count({
+      shown: 'count',
+      description: 'Counted since the window in which it fired began.',
+      example: 5,
+    }),
+    threshold: integer({ example: 5 }),
+    window_ms: duration({ shown: 'window' }),
+    fired_ms: time(),
+    first_ms: time({ example: '2026-01-31T11:58:00.000Z' }),
+    last_ms: time(),
+    sample_event_ids: textList({
+      description: 'Twenty at most.',
+      example: ['evt_0123456789abcdef01234567'],
+    }),
+    tenant_ids: textList({ example: ['default'] }),
+    dedup_key: text({
+      description: 'The same in all messages of this alert.',
+      example: 'secrets-blocked:0123456789abcdef',
+    }),
+    channels: textList({ example: ['file'] }),
+    acknowledged_by: nullable(text()),
+    acknowledged_ms: nullable(time()),
+    resolved_by: nullable(text({ description: '`service` if it ended by itself.' })),
+    resolved_ms: nullable(time()),
+    silence_id: nullable(text()),
+  },
+  {
+    indexes: {
+      alerts_by_status: ['status', 'alert_id'],
+      alerts_by_group: ['group_key', 'status'],
+      alerts_by_rule: ['rule_id', 'alert_id'],
     },
   },
-  '0311_alert_groups_declared': {
-    async up({ schema }) {
-      await schema
-        .alterTable('alert_groups')
-        .addColumn('is_declared', 'integer', (column) => column.notNull().defaultTo(0))
-        .execute();
-    },
+);
+
+/** The tenants of each alert. A caller sees an alert if it may see all of them. */
+const alertTenants = defineTable('alert_tenants', {
+  alert_id: text({ key: true }),
+  tenant_id: text({ key: true }),
+});
+
+/** The count of one group of one rule. */
+const alertGroups = defineTable(
+  'alert_groups',
+  {
+    group_key: text({ key: true }),
+    rule_id: text(),
+    state: text(),
+    last_ms: time(),
+    /** An agent began it that the policy or a key names. */
+    is_declared: flag(),
   },
-};
+  { indexes: { alert_groups_by_rule: ['rule_id'] } },
+);
 
-type Db = Parameters<Migration['up']>[0];
+/** Conditions that were counted once, such as an approval that waits too long. */
+const alertSignals = defineTable('alert_signals', {
+  signal_id: text({ key: true }),
+  rule_id: text(),
+  seen_ms: time(),
+});
 
-async function createRules({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('alert_rules')
-    .addColumn('rule_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('rule', 'text', (column) => column.notNull())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_ms', 'bigint', (column) => column.notNull())
-    .addColumn('changed_by', 'text', (column) => column.notNull())
-    .addColumn('changed_ms', 'bigint', (column) => column.notNull())
-    .execute();
-  await schema
-    .createTable('alert_silences')
-    .addColumn('silence_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('matcher', 'text', (column) => column.notNull())
-    .addColumn('reason', 'text', (column) => column.notNull())
-    .addColumn('created_by', 'text', (column) => column.notNull())
-    .addColumn('created_ms', 'bigint', (column) => column.notNull())
-    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-    .execute();
-}
+/** The position of the evaluation in the events of one state folder. */
+const alertPositions = defineTable('alert_positions', {
+  stream_id: text({ key: true }),
+  position: text(),
+  changed_ms: time(),
+});
 
-async function createAlerts({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('alerts')
-    .addColumn('alert_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('rule_id', 'text', (column) => column.notNull())
-    .addColumn('rule_name', 'text', (column) => column.notNull())
-    .addColumn('severity', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('source', 'text', (column) => column.notNull())
-    .addColumn('group_key', 'text', (column) => column.notNull())
-    .addColumn('group_values', 'text', (column) => column.notNull())
-    .addColumn('event_count', 'bigint', (column) => column.notNull())
-    .addColumn('threshold', 'integer', (column) => column.notNull())
-    .addColumn('window_ms', 'bigint', (column) => column.notNull())
-    .addColumn('fired_ms', 'bigint', (column) => column.notNull())
-    .addColumn('first_ms', 'bigint', (column) => column.notNull())
-    .addColumn('last_ms', 'bigint', (column) => column.notNull())
-    .addColumn('sample_event_ids', 'text', (column) => column.notNull())
-    .addColumn('tenant_ids', 'text', (column) => column.notNull())
-    .addColumn('dedup_key', 'text', (column) => column.notNull())
-    .addColumn('channels', 'text', (column) => column.notNull())
-    .addColumn('acknowledged_by', 'text')
-    .addColumn('acknowledged_ms', 'bigint')
-    .addColumn('resolved_by', 'text')
-    .addColumn('resolved_ms', 'bigint')
-    .addColumn('silence_id', 'text')
-    .execute();
-  await schema.createIndex('alerts_by_status').on('alerts').columns(['status', 'alert_id']).execute();
-  await schema.createIndex('alerts_by_group').on('alerts').columns(['group_key', 'status']).execute();
-  await schema.createIndex('alerts_by_rule').on('alerts').columns(['rule_id', 'alert_id']).execute();
-  await schema
-    .createTable('alert_tenants')
-    .addColumn('alert_id', 'text', (column) => column.notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('alert_tenants_key', ['alert_id', 'tenant_id'])
-    .execute();
-}
+export const alertSilences = defineTable('alert_silences', {
+  silence_id: text({ key: true }),
+  tenant_id: emptyAsNull(text({ description: '`null` for all tenants.' })),
+  matcher: json(
+    Type.Object({
+      rule_id: Type.Optional(Type.String()),
+      severity: Type.Optional(Type.Enum(SEVERITIES)),
+      group: Type.Optional(groupSchema),
+    }),
+    { example: {} },
+  ),
+  reason: text(),
+  created_by: text(),
+  created_ms: time(),
+  expires_ms: time(),
+});
 
-async function createState({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('alert_groups')
-    .addColumn('group_key', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('rule_id', 'text', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('last_ms', 'bigint', (column) => column.notNull())
-    .execute();
-  await schema.createIndex('alert_groups_by_rule').on('alert_groups').columns(['rule_id']).execute();
-  await schema
-    .createTable('alert_signals')
-    .addColumn('signal_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('rule_id', 'text', (column) => column.notNull())
-    .addColumn('seen_ms', 'bigint', (column) => column.notNull())
-    .execute();
-  await schema
-    .createTable('alert_positions')
-    .addColumn('stream_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('position', 'text', (column) => column.notNull())
-    .addColumn('changed_ms', 'bigint', (column) => column.notNull())
-    .execute();
-}
+const alertTables = [
+  alertGroups,
+  alertPositions,
+  alertRules,
+  alertSignals,
+  alertSilences,
+  alertTenants,
+  alerts,
+] as const;
+
+export const alertMigrations = createTables('alerts', alertTables);

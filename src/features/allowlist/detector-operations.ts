@@ -8,7 +8,6 @@ import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operat
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
-import { formatTime } from '../../runtime/audit/service-event.ts';
 import { buildDetectorEvent } from './detector-event.ts';
 import {
   type AllowedDetectorRow,
@@ -19,6 +18,7 @@ import {
 } from './detector-store.ts';
 import { EXPIRES_MS_MAX } from './operations.ts';
 import { type DetectorScope, listDecidingDetectors, requireDetector } from './resolve-detectors.ts';
+import { allowedDetectors } from './tables.ts';
 
 const DEFAULT_LIFE = '30d';
 const ENTRIES_MAX = 1_000;
@@ -35,18 +35,6 @@ function buildScopeSchema(what: string) {
 }
 
 const idSchema = Type.String({ pattern: '^alw_[0-9a-f]{24}$', description: 'The ID of the entry.' });
-
-const entry = Type.Object({
-  id: Type.String(),
-  rule_id: Type.String(),
-  tool_name: Type.Nullable(Type.String({ description: '`null` for any tool.' })),
-  agent_id: Type.Nullable(Type.String({ description: '`null` for any agent.' })),
-  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
-  reason: Type.String(),
-  created_by: Type.String(),
-  created_at: Type.String(),
-  expires_at: Type.String(),
-});
 
 export const allowlistDetectorList = defineOperation({
   name: 'allowlist_detector_list',
@@ -77,7 +65,7 @@ export const allowlistDetectorList = defineOperation({
   for_users: 'if_named',
   needs: 'store',
   input: Type.Object({ ...pageInput }),
-  output: Type.Object({ entries: Type.Array(entry), ...pageOutput }),
+  output: Type.Object({ entries: Type.Array(allowedDetectors.schema), ...pageOutput }),
   example: { limit: 10 },
   answer: { entries: [], next_cursor: null },
   async run(input, context) {
@@ -92,7 +80,7 @@ export const allowlistDetectorList = defineOperation({
         (tenants === '*' || tenant_id === '' || tenants.includes(tenant_id)),
     );
     const { entries, next_cursor } = buildListPage(query, rows, limit, ({ id }) => id);
-    return { entries: entries.map(describeEntry), next_cursor };
+    return { entries: entries.map(allowedDetectors.show), next_cursor };
   },
 });
 
@@ -124,7 +112,7 @@ export const allowlistDetectorAdd = defineOperation({
     note: Type.String({ minLength: 1, maxLength: 500, pattern: PRINTABLE_TEXT, description: 'The reason.' }),
     ...confirmInput,
   }),
-  output: Type.Object({ entries: Type.Array(entry) }),
+  output: Type.Object({ entries: Type.Array(allowedDetectors.schema) }),
   example: {
     rule_id: 'git.push_force',
     tool_name: 'Bash',
@@ -162,7 +150,7 @@ export const allowlistDetectorAdd = defineOperation({
       },
       context,
     );
-    return { entries: rows.map(describeEntry) };
+    return { entries: rows.map(allowedDetectors.show) };
   },
 });
 
@@ -182,7 +170,7 @@ export const allowlistDetectorRevoke = defineOperation({
   caller: 'person',
   needs: 'owner',
   input: Type.Object({ id: idSchema }),
-  output: entry,
+  output: allowedDetectors.schema,
   example: { id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found', 'policy_invalid'],
@@ -208,7 +196,7 @@ export const allowlistDetectorRevoke = defineOperation({
       },
       context,
     );
-    return describeEntry(row);
+    return allowedDetectors.show(row);
   },
 });
 
@@ -273,15 +261,4 @@ async function requireNew(rows: readonly AllowedDetectorRow[], { runtime }: Cont
   const same = stored.find((each) => keys.has(getScopeKey(each)) && runtime.now_ms() < each.expires_ms);
   if (same !== undefined)
     throw new Refusal('conflict', `The entry \`${same.id}\` allows this already. Revoke it to change it.`);
-}
-
-function describeEntry(row: AllowedDetectorRow) {
-  const { id, rule_id, tool, agent_id, tenant_id, reason, owner, expires_ms } = {
-    ...buildAllowedDetector(row),
-  };
-  return {
-    ...{ id, rule_id, tool_name: tool, agent_id, tenant_id, reason, created_by: owner },
-    created_at: formatTime(row.created_ms),
-    expires_at: formatTime(expires_ms),
-  };
 }

@@ -15,6 +15,7 @@ import {
   insertAllowlistEntry,
   listAllowlistRows,
 } from './allowlist-store.ts';
+import { allowlistEntries } from './tables.ts';
 
 /** An entry's longest life: a year. */
 export const EXPIRES_MS_MAX = 366 * 86_400_000;
@@ -33,16 +34,10 @@ const tenantId = Type.Nullable(
   }),
 );
 
-const entryFields = {
-  fingerprint: Type.String(),
-  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
-  reason: Type.String(),
-  created_by: Type.String(),
-  created_at: Type.String(),
-  expires_at: Type.String(),
+const entry = Type.Object({
+  ...allowlistEntries.schema.properties,
   expired: Type.Boolean({ description: 'An expired entry has no effect.' }),
-} as const;
-const entry = Type.Object(entryFields);
+});
 
 export const allowlistList = defineOperation({
   name: 'allowlist_list',
@@ -206,13 +201,7 @@ function buildEvent(phase: string, reason: string, row: AllowlistRow) {
 }
 
 function describeEntry(row: AllowlistRow, { runtime }: Context) {
-  const { fingerprint: own, reason, created_by } = row;
-  return {
-    ...{ fingerprint: own, tenant_id: row.tenant_id === '' ? null : row.tenant_id, reason, created_by },
-    created_at: formatTime(row.created_ms),
-    expires_at: formatTime(row.expires_ms),
-    expired: runtime.now_ms() >= row.expires_ms,
-  };
+  return { ...allowlistEntries.show(row), expired: runtime.now_ms() >= row.expires_ms };
 }
 
 function getKey({ fingerprint: own, tenant_id }: AllowlistRow): string {

@@ -1,63 +1,33 @@
-import type { Migration } from 'kysely/migration';
+import { emptyAsNull, text, time } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends AllowlistTables {}
+  interface StoreTables extends Rows<typeof allowlistTables> {}
 }
 
-/** Allowlist entries that operators added over the API. Times are milliseconds since 1970, UTC. */
-export interface AllowlistTables {
-  readonly allowlist_entries: {
-    fingerprint: string;
-    /** Empty for all tenants. */
-    tenant_id: string;
-    reason: string;
-    created_by: string;
-    created_ms: number;
-    expires_ms: number;
-  };
-  /** Allowlisted detectors. An empty tool, agent or tenant is any. */
-  readonly allowed_detectors: {
-    id: string;
-    rule_id: string;
-    tool: string;
-    agent_id: string;
-    tenant_id: string;
-    reason: string;
-    created_by: string;
-    created_ms: number;
-    expires_ms: number;
-  };
-}
+/** Allowlisted values that operators added over the API. */
+export const allowlistEntries = defineTable('allowlist_entries', {
+  fingerprint: text({ key: true }),
+  tenant_id: emptyAsNull(text({ key: true, description: '`null` for all tenants.' })),
+  reason: text(),
+  created_by: text(),
+  created_ms: time(),
+  expires_ms: time(),
+});
 
-export const allowlistMigrations: Readonly<Record<string, Migration>> = {
-  '0240_allowlist': {
-    async up({ schema }) {
-      await schema
-        .createTable('allowlist_entries')
-        .addColumn('fingerprint', 'text', (column) => column.notNull())
-        .addColumn('tenant_id', 'text', (column) => column.notNull())
-        .addColumn('reason', 'text', (column) => column.notNull())
-        .addColumn('created_by', 'text', (column) => column.notNull())
-        .addColumn('created_ms', 'bigint', (column) => column.notNull())
-        .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-        .addPrimaryKeyConstraint('allowlist_entries_key', ['fingerprint', 'tenant_id'])
-        .execute();
-    },
-  },
-  '0241_allowed_detectors': {
-    async up({ schema }) {
-      await schema
-        .createTable('allowed_detectors')
-        .addColumn('id', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('rule_id', 'text', (column) => column.notNull())
-        .addColumn('tool', 'text', (column) => column.notNull())
-        .addColumn('agent_id', 'text', (column) => column.notNull())
-        .addColumn('tenant_id', 'text', (column) => column.notNull())
-        .addColumn('reason', 'text', (column) => column.notNull())
-        .addColumn('created_by', 'text', (column) => column.notNull())
-        .addColumn('created_ms', 'bigint', (column) => column.notNull())
-        .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-        .execute();
-    },
-  },
-};
+/** Allowlisted detectors. */
+export const allowedDetectors = defineTable('allowed_detectors', {
+  id: text({ key: true }),
+  rule_id: text(),
+  tool: emptyAsNull(text({ shown: 'tool_name', description: '`null` for any tool.' })),
+  agent_id: emptyAsNull(text({ description: '`null` for any agent.' })),
+  tenant_id: emptyAsNull(text({ description: '`null` for all tenants.' })),
+  reason: text(),
+  created_by: text(),
+  created_ms: time(),
+  expires_ms: time(),
+});
+
+const allowlistTables = [allowedDetectors, allowlistEntries] as const;
+
+export const allowlistMigrations = createTables('allowlist', allowlistTables);

@@ -1,119 +1,75 @@
-import type { Migration } from 'kysely/migration';
-import type { SpendingFigures, SpendingKey } from './types.ts';
+import { count, flag, integer, nullable, text, time } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends CostTables {}
+  interface StoreTables extends Rows<typeof costTables> {}
 }
 
-/** The tables of budgets and spending. Times are milliseconds since 1970, UTC; dollars are in whole millionths. */
-export interface CostTables {
-  /** The usage of a budget in one period, or in one step of a rolling period. */
-  readonly budget_windows: {
+/** The usage of a budget in one period, or in one step of a rolling period. */
+const budgetWindows = defineTable(
+  'budget_windows',
+  {
     /** A hash of the budget's name, its period, its scope and the start of the row. */
-    row_id: string;
-    budget: string;
+    row_id: text({ key: true }),
+    budget: text(),
     /** The dimensions of the budget and their values, as JSON. */
-    scope: string;
-    period: string;
+    scope: text(),
+    period: text(),
     /** Empty unless the budget counts each tenant separately. */
-    tenant_id: string;
-    starts_ms: number;
+    tenant_id: text(),
+    starts_ms: time(),
     /** The time from which the row no longer counts; `null` means never. */
-    ends_ms: number | null;
-    spent_micro_usd: number;
-    spent_tokens: number;
-    reserved_micro_usd: number;
-    reserved_tokens: number;
+    ends_ms: nullable(time()),
+    spent_micro_usd: count(),
+    spent_tokens: count(),
+    reserved_micro_usd: count(),
+    reserved_tokens: count(),
     /** The highest reported threshold: 0 none, 1 nearly used up, 2 used up. */
-    reported_level: number;
-    changed_ms: number;
-  };
-  /** The reservation of one call. */
-  readonly budget_reservations: {
-    reservation_id: string;
-    /** `[row_id, micro_usd, tokens]` of each budget, as JSON. */
-    parts: string;
-    /** The spending row that is recorded if the reservation expires unsettled, as JSON. */
-    estimate: string;
-    expires_ms: number;
-    /** 1 if the reservation expired unsettled and its estimate was charged. */
-    is_charged: number;
-  };
-  /** Spending by day. */
-  readonly spending: SpendingKey & SpendingFigures & { row_id: string };
-}
-
-export const costMigrations: Readonly<Record<string, Migration>> = {
-  '0060_costs': {
-    async up(db) {
-      await makeWindows(db);
-      await makeReservations(db);
-      await makeSpending(db);
-    },
+    reported_level: integer(),
+    changed_ms: time(),
   },
-};
+  { indexes: { budget_windows_ends: ['ends_ms'], budget_windows_budget: ['budget', 'starts_ms'] } },
+);
 
-type Db = Parameters<Migration['up']>[0];
+/** The reservation of one call. */
+const budgetReservations = defineTable(
+  'budget_reservations',
+  {
+    reservation_id: text({ key: true }),
+    /** `[row_id, micro_usd, tokens]` of each budget, as JSON. */
+    parts: text(),
+    /** The spending row that is recorded if the reservation expires unsettled, as JSON. */
+    estimate: text(),
+    expires_ms: time(),
+    /** The reservation expired unsettled, and its estimate was charged. */
+    is_charged: flag(),
+  },
+  { indexes: { budget_reservations_expires: ['is_charged', 'expires_ms'] } },
+);
 
-async function makeWindows({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('budget_windows')
-    .addColumn('row_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('budget', 'text', (column) => column.notNull())
-    .addColumn('scope', 'text', (column) => column.notNull())
-    .addColumn('period', 'text', (column) => column.notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('starts_ms', 'bigint', (column) => column.notNull())
-    .addColumn('ends_ms', 'bigint')
-    .addColumn('spent_micro_usd', 'bigint', (column) => column.notNull())
-    .addColumn('spent_tokens', 'bigint', (column) => column.notNull())
-    .addColumn('reserved_micro_usd', 'bigint', (column) => column.notNull())
-    .addColumn('reserved_tokens', 'bigint', (column) => column.notNull())
-    .addColumn('reported_level', 'integer', (column) => column.notNull())
-    .addColumn('changed_ms', 'bigint', (column) => column.notNull())
-    .execute();
-  await schema.createIndex('budget_windows_ends').on('budget_windows').column('ends_ms').execute();
-  await schema
-    .createIndex('budget_windows_budget')
-    .on('budget_windows')
-    .columns(['budget', 'starts_ms'])
-    .execute();
-}
+/** Spending by day. Dollars are in whole millionths, here and above. */
+const spending = defineTable(
+  'spending',
+  {
+    row_id: text({ key: true }),
+    day: text(),
+    tenant_id: text(),
+    agent_id: text(),
+    user_id: text(),
+    model: text(),
+    provider: text(),
+    calls: count(),
+    input_tokens: count(),
+    output_tokens: count(),
+    cache_read_tokens: count(),
+    cache_write_tokens: count(),
+    micro_usd: count(),
+    estimated_calls: count(),
+    assumed_calls: count(),
+  },
+  { indexes: { spending_day: ['day', 'tenant_id'] } },
+);
 
-async function makeReservations({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('budget_reservations')
-    .addColumn('reservation_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('parts', 'text', (column) => column.notNull())
-    .addColumn('estimate', 'text', (column) => column.notNull())
-    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-    .addColumn('is_charged', 'integer', (column) => column.notNull())
-    .execute();
-  await schema
-    .createIndex('budget_reservations_expires')
-    .on('budget_reservations')
-    .columns(['is_charged', 'expires_ms'])
-    .execute();
-}
+const costTables = [budgetReservations, budgetWindows, spending] as const;
 
-const SUMS = [
-  'calls',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'micro_usd',
-  'estimated_calls',
-  'assumed_calls',
-];
-
-async function makeSpending({ schema }: Db): Promise<void> {
-  let table = schema
-    .createTable('spending')
-    .addColumn('row_id', 'text', (column) => column.primaryKey().notNull());
-  for (const name of ['day', 'tenant_id', 'agent_id', 'user_id', 'model', 'provider'])
-    table = table.addColumn(name, 'text', (column) => column.notNull());
-  for (const name of SUMS) table = table.addColumn(name, 'bigint', (column) => column.notNull());
-  await table.execute();
-  await schema.createIndex('spending_day').on('spending').columns(['day', 'tenant_id']).execute();
-}
+export const costMigrations = createTables('costs', costTables);

@@ -7,7 +7,6 @@ import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
-import { formatTime } from '../../runtime/audit/service-event.ts';
 import {
   copyLegalHolds,
   deleteHold,
@@ -16,21 +15,9 @@ import {
   insertHold,
   listHoldRows,
 } from './hold-store.ts';
+import { legalHolds } from './tables.ts';
 
 const time = Type.Nullable(Type.String({ maxLength: 40 }));
-
-const holdFields = {
-  hold_id: Type.String(),
-  tenant_id: Type.Nullable(Type.String({ description: '`null` for all tenants.' })),
-  agent_id: Type.Nullable(Type.String({ description: '`null` for all agents.' })),
-  session_id: Type.Nullable(Type.String({ description: '`null` for all sessions.' })),
-  since: Type.Nullable(Type.String({ description: 'The time of the oldest event; `null` for no limit.' })),
-  until: Type.Nullable(Type.String({ description: 'The time after the newest event; `null` for no limit.' })),
-  reason: Type.String(),
-  created_by: Type.String(),
-  created_at: Type.String(),
-} as const;
-const hold = Type.Object(holdFields);
 
 const EXAMPLE_ID = 'hold_0123456789abcdef01234567';
 
@@ -60,7 +47,7 @@ export const auditHoldsList = defineOperation({
   permission: 'audit:export',
   needs: 'store',
   input: Type.Object({ ...pageInput }),
-  output: Type.Object({ holds: Type.Array(hold), ...pageOutput }),
+  output: Type.Object({ holds: Type.Array(legalHolds.schema), ...pageOutput }),
   example: { limit: 10 },
   answer: { holds: [], next_cursor: null },
   async run(input, { runtime, caller: { tenants } }) {
@@ -68,7 +55,7 @@ export const auditHoldsList = defineOperation({
       ({ tenant_id }) => tenants === '*' || (tenant_id !== null && tenants.includes(tenant_id)),
     );
     const { items, next_cursor } = cutPage(rows, ['audit_holds_list', tenants], input);
-    return { holds: items.map(describeHold), next_cursor };
+    return { holds: items.map(legalHolds.show), next_cursor };
   },
 });
 
@@ -109,7 +96,7 @@ export const auditHoldAdd = defineOperation({
       description: 'Why, such as the number of a case.',
     }),
   }),
-  output: hold,
+  output: legalHolds.schema,
   example: { agent_id: 'support-bot', since: '2026-01-01', reason: 'Case 2026-114' },
   answer: null,
   refusals: ['conflict'],
@@ -126,7 +113,7 @@ export const auditHoldAdd = defineOperation({
       await recordHold('audit_hold_add', 'An operator added a legal hold.', row, context);
     });
     await copyHolds(context);
-    return describeHold(row);
+    return legalHolds.show(row);
   },
 });
 
@@ -147,7 +134,7 @@ export const auditHoldRemove = defineOperation({
   input: Type.Object({
     hold_id: Type.String({ pattern: '^hold_[0-9a-f]{24}$', maxLength: 29, description: 'Its ID.' }),
   }),
-  output: hold,
+  output: legalHolds.schema,
   example: { hold_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],
@@ -161,7 +148,7 @@ export const auditHoldRemove = defineOperation({
       return found;
     });
     await copyHolds(context);
-    return describeHold(row);
+    return legalHolds.show(row);
   },
 });
 
@@ -213,7 +200,7 @@ async function copyHolds({ runtime }: Context): Promise<void> {
 }
 
 function recordHold(phase: string, reason: string, row: HoldRow, context: Context): Promise<void> {
-  const { hold_id, since, until, reason: hold_reason } = describeHold(row);
+  const { hold_id, since, until, reason: hold_reason } = legalHolds.show(row);
   const { tenant_id, agent_id, session_id } = row;
   const about = {
     ...(tenant_id !== null && { tenant_id }),
@@ -224,13 +211,4 @@ function recordHold(phase: string, reason: string, row: HoldRow, context: Contex
     { phase, reason, metadata: { hold_id, since, until, hold_reason }, about },
     context,
   );
-}
-
-function describeHold({ since_ms, until_ms, created_ms, ...row }: HoldRow) {
-  return {
-    ...row,
-    since: since_ms === null ? null : formatTime(since_ms),
-    until: until_ms === null ? null : formatTime(until_ms),
-    created_at: formatTime(created_ms),
-  };
 }

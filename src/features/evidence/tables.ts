@@ -1,41 +1,25 @@
-import type { Migration } from 'kysely/migration';
+import { nullable, text, time } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends EvidenceTables {}
+  interface StoreTables extends Rows<[typeof legalHolds]> {}
 }
 
-/** Legal holds on the audit log. Times are milliseconds since 1970, UTC. */
-export interface EvidenceTables {
-  readonly legal_holds: {
-    hold_id: string;
-    /** `null` matches every name or time. */
-    tenant_id: string | null;
-    agent_id: string | null;
-    session_id: string | null;
-    since_ms: number | null;
-    /** Exclusive. */
-    until_ms: number | null;
-    reason: string;
-    created_by: string;
-    created_ms: number;
-  };
-}
+/** Legal holds on the audit log. */
+export const legalHolds = defineTable('legal_holds', {
+  hold_id: text({ key: true }),
+  tenant_id: nullable(text({ description: '`null` for all tenants.' })),
+  agent_id: nullable(text({ description: '`null` for all agents.' })),
+  session_id: nullable(text({ description: '`null` for all sessions.' })),
+  since_ms: nullable(
+    time({ shown: 'since', description: 'The time of the oldest event; `null` for no limit.' }),
+  ),
+  until_ms: nullable(
+    time({ shown: 'until', description: 'The time after the newest event; `null` for no limit.' }),
+  ),
+  reason: text(),
+  created_by: text(),
+  created_ms: time(),
+});
 
-export const evidenceMigrations: Readonly<Record<string, Migration>> = {
-  '0260_legal_holds': {
-    async up({ schema }) {
-      await schema
-        .createTable('legal_holds')
-        .addColumn('hold_id', 'text', (column) => column.notNull().primaryKey())
-        .addColumn('tenant_id', 'text')
-        .addColumn('agent_id', 'text')
-        .addColumn('session_id', 'text')
-        .addColumn('since_ms', 'bigint')
-        .addColumn('until_ms', 'bigint')
-        .addColumn('reason', 'text', (column) => column.notNull())
-        .addColumn('created_by', 'text', (column) => column.notNull())
-        .addColumn('created_ms', 'bigint', (column) => column.notNull())
-        .execute();
-    },
-  },
-};
+export const evidenceMigrations = createTables('evidence', [legalHolds]);

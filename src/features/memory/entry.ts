@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Selectable } from 'kysely';
 import type { MemorySchema, Tag } from '../../core/types/index.ts';
+import type { Row } from '../../platform/store/define-table.ts';
 import { decryptValue, encryptValue, type MasterKey } from './encryption.ts';
 import type { MasterKeys } from './master-keys.ts';
-import type { MemoryTables } from './tables.ts';
+import type { memoryEntries } from './tables.ts';
 
 /** A row of the table of entries. */
-export type EntryRow = Selectable<MemoryTables['memory_entries']>;
+export type EntryRow = Row<typeof memoryEntries>;
 
 /** The owner of memory entries. */
 export interface MemoryOwner {

@@ -1,80 +1,51 @@
-import type { Migration } from 'kysely/migration';
+import { integer, nullable, oneOf, text, time } from '../store/columns.ts';
+import { createTables, defineTable, type Rows } from '../store/define-table.ts';
 
 declare module '../store/tables.ts' {
-  interface StoreTables extends OutboxTables {}
+  interface StoreTables extends Rows<[typeof outboxMessages]> {}
 }
 
 /** A message is `dead` after its last attempt, or if its queue was full. It can be sent again. */
 export const OUTBOX_STATUSES = ['pending', 'sent', 'dead', 'cancelled'] as const;
 export type OutboxStatus = (typeof OUTBOX_STATUSES)[number];
 
-export interface OutboxTables {
-  /** Messages to other machines. Times are milliseconds since 1970, UTC. */
-  readonly outbox_messages: {
-    /** The same for all attempts. IDs of one process sort in the order in which they were created. */
-    delivery_id: string;
-    queue: string;
+/** Messages to other machines. */
+export const outboxMessages = defineTable(
+  'outbox_messages',
+  {
+    /** IDs of one process sort in the order in which they were created. */
+    delivery_id: text({
+      key: true,
+      description: 'The same for all attempts, so that a receiver recognises a duplicate.',
+    }),
+    queue: text({ shown: 'channel' }),
     /** The thing that the message is about, such as an alert. */
-    subject_id: string;
+    subject_id: text({ description: 'The alert, the rule of a test, or the approval request.' }),
     /** The word for the message that its owner uses. */
-    kind: string;
+    kind: text({
+      description: '`trigger`, `acknowledge`, `resolve`, `test`, or the status of an approval.',
+    }),
     /** Messages of a queue with the same key are sent one after the other; `null` for any order. */
-    order_key: string | null;
-    body: string;
+    order_key: nullable(text({ shown: false })),
+    body: text({ shown: false }),
     /** Messages of a higher urgency are sent first: 0 to 3. */
-    urgency: number;
-    status: OutboxStatus;
-    attempts: number;
-    created_ms: number;
-    next_attempt_ms: number;
+    urgency: integer({ shown: false }),
+    status: oneOf(OUTBOX_STATUSES),
+    attempts: integer(),
+    reason: nullable(text({ description: 'Why the last attempt failed.' })),
+    created_ms: time(),
+    next_attempt_ms: time(),
     /** The time at which it was sent, or became dead or cancelled. */
-    finished_ms: number | null;
-    /** Why the last attempt failed. */
-    reason: string | null;
-  };
-}
+    finished_ms: nullable(time()),
+  },
+  {
+    indexes: {
+      outbox_messages_due: ['queue', 'status', 'next_attempt_ms'],
+      outbox_messages_order: ['order_key', 'queue', 'status'],
+      outbox_messages_subject: ['subject_id', 'delivery_id'],
+      outbox_messages_urgency: ['queue', 'status', 'urgency', 'next_attempt_ms'],
+    },
+  },
+);
 
-export const outboxMigrations: Readonly<Record<string, Migration>> = {
-  '0300_outbox': {
-    async up({ schema }) {
-      await schema
-        .createTable('outbox_messages')
-        .addColumn('delivery_id', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('queue', 'text', (column) => column.notNull())
-        .addColumn('subject_id', 'text', (column) => column.notNull())
-        .addColumn('kind', 'text', (column) => column.notNull())
-        .addColumn('order_key', 'text')
-        .addColumn('body', 'text', (column) => column.notNull())
-        .addColumn('status', 'text', (column) => column.notNull())
-        .addColumn('attempts', 'integer', (column) => column.notNull())
-        .addColumn('created_ms', 'bigint', (column) => column.notNull())
-        .addColumn('next_attempt_ms', 'bigint', (column) => column.notNull())
-        .addColumn('finished_ms', 'bigint')
-        .addColumn('reason', 'text')
-        .execute();
-      for (const [name, columns] of [
-        ['outbox_messages_due', ['queue', 'status', 'next_attempt_ms']],
-        ['outbox_messages_order', ['order_key', 'queue', 'status']],
-        ['outbox_messages_subject', ['subject_id', 'delivery_id']],
-      ] as const)
-        await schema
-          .createIndex(name)
-          .on('outbox_messages')
-          .columns([...columns])
-          .execute();
-    },
-  },
-  '0301_outbox_urgency': {
-    async up({ schema }) {
-      await schema
-        .alterTable('outbox_messages')
-        .addColumn('urgency', 'integer', (column) => column.notNull().defaultTo(0))
-        .execute();
-      await schema
-        .createIndex('outbox_messages_urgency')
-        .on('outbox_messages')
-        .columns(['queue', 'status', 'urgency', 'next_attempt_ms'])
-        .execute();
-    },
-  },
-};
+export const outboxMigrations = createTables('outbox', [outboxMessages]);

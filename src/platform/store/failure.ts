@@ -10,6 +10,8 @@ export type StoreFailureCode =
   | 'store_conflict'
   /** A later version of the program has changed its tables. */
   | 'store_newer'
+  /** A development version has made its tables, with migrations of other names. */
+  | 'store_unreleased'
   /** The tables were not migrated to this version. */
   | 'store_older'
   /** The file is damaged, or is not a database. */

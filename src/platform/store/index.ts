@@ -1,4 +1,3 @@
-export { BYTES_COLUMN } from './columns.ts';
 export { StoreFailure, type StoreFailureCode } from './failure.ts';
 export { type LazyStore, openLazyStore } from './lazy.ts';
 export type { Migrations } from './migrations.ts';

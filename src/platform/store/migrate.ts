@@ -10,14 +10,14 @@ const LOCK_TABLE = 'store_migration_lock';
 /**
  * Applies the pending migrations, all or none. Concurrent processes take turns.
  *
- * @throws StoreFailure `store_newer`, and changes nothing
+ * @throws StoreFailure `store_newer` or `store_unreleased`, and changes nothing
  */
 export async function applyMigrations(
   db: Kysely<StoreTables>,
   kind: StoreSettings['kind'],
   migrations: Migrations,
 ): Promise<void> {
-  refuseNewer(await readMigrationNames(db, kind), migrations);
+  refuseUnknown(await readMigrationNames(db, kind), migrations);
   const { Migrator } = await import('kysely/migration');
   const schema = kind === 'postgres' ? { migrationTableSchema: await getSchema(db) } : {};
   const migrator = new Migrator({
@@ -33,14 +33,14 @@ export async function applyMigrations(
   if (error !== undefined) throw error;
 }
 
-/** @throws StoreFailure `store_newer`, `store_older` */
+/** @throws StoreFailure `store_newer`, `store_unreleased`, `store_older` */
 export async function checkMigrations(
   db: Kysely<StoreTables>,
   kind: StoreSettings['kind'],
   migrations: Migrations,
 ): Promise<void> {
   const made = await readMigrationNames(db, kind);
-  refuseNewer(made, migrations);
+  refuseUnknown(made, migrations);
   if (made !== null && Object.keys(migrations).every((name) => made.includes(name))) return;
   throw new StoreFailure(
     'store_older',
@@ -48,13 +48,22 @@ export async function checkMigrations(
   );
 }
 
-function refuseNewer(made: readonly string[] | null, migrations: Migrations): void {
-  if (made === null || made.every((name) => Object.hasOwn(migrations, name))) return;
+function refuseUnknown(made: readonly string[] | null, migrations: Migrations): void {
+  const unknown = (made ?? []).filter((name) => !Object.hasOwn(migrations, name));
+  if (unknown.length === 0) return;
+  if (unknown.some((name) => DEVELOPMENT_MIGRATION.test(name)))
+    throw new StoreFailure(
+      'store_unreleased',
+      'The store was made by a development version before 0.1.0, and cannot be converted. Move `store.db*` of the state folder away (with `storage.url`, name an empty database), or keep using that version.',
+    );
   throw new StoreFailure(
     'store_newer',
     'The store was changed by a later version of this program. Use that version, or one that is newer; nothing was changed.',
   );
 }
+
+/** The names of migrations before 0.1.0: `0010_approvals` to `0420_approval_actions`. */
+const DEVELOPMENT_MIGRATION = /^0(?!00)[0-4][0-9]{2}_/;
 
 /** Returns the names of the applied migrations; `null` in a store without our tables. */
 async function readMigrationNames(

@@ -1,4 +1,4 @@
 import type { Migration } from 'kysely/migration';
 
-/** Migrations by name: four digits that give the order, and a subject (`0010_approvals`). */
+/** Migrations by name: four digits that give the order, and a subject (`0001_approvals`). */
 export type Migrations = Readonly<Record<string, Migration>>;

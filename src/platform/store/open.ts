@@ -42,8 +42,9 @@ export interface StoreOptions {
 /**
  * Opens the store of one process.
  *
- * @throws StoreFailure `store_newer` if a later version has changed the tables, `store_older` if the tables are not
- * migrated and `migrate` is not set, or the failure of the database itself
+ * @throws StoreFailure `store_newer` if a later version has changed the tables, `store_unreleased` if a development
+ * version has made them, `store_older` if the tables are not migrated and `migrate` is not set, or the failure of the
+ * database itself
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { migrate = false, migrations, connect } = options;

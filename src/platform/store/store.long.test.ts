@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import type { Migrations, Store } from './index.ts';
-import { migrations, withLawTables } from './testing/law-tables.ts';
+import { entries, migrations, withLawTables } from './testing/law-tables.ts';
 import type { PairsOrders } from './testing/pairs.ts';
 import { runRace } from './testing/races.ts';
 import { type LawStore, withStores } from './testing/stores.ts';
@@ -72,6 +72,55 @@ withStores(
         await another({ migrate: true, migrations: later });
       },
     );
+
+    law('those of a development version are refused with a way out', async ({ store, another }) => {
+      for (const name of ['0010_approvals', '0070_mcp_pins', '0420_approval_actions']) {
+        const development = { ...migrations, [name]: later['0003_later']! };
+        const first = await another({ migrate: true, migrations: development });
+        for (const migrate of [true, false])
+          await assert.rejects(another({ migrate }), {
+            code: 'store_unreleased',
+            message: /development version.*Move `store\.db\*`.*, or keep using that version/,
+          });
+        assert.deepEqual(await made(store), Object.keys(development).sort());
+        await first.db.deleteFrom('store_migrations').where('name', '=', name).execute();
+        await first.db.schema.dropTable('later').execute();
+      }
+    });
+
+    law('a described table has its keys, constraints, indexes and rows', async ({ store }) => {
+      const db = withLawTables(store.db);
+      const row = await db.selectFrom('entries').selectAll().executeTakeFirstOrThrow();
+      assert.deepEqual(entries.show(row), {
+        tenant_id: 'default',
+        number: 1,
+        subject: 's',
+        issuer: null,
+        tags: ['x'],
+        is_active: true,
+        created_at: '2026-01-31T12:00:00.000Z',
+      });
+      const insert = (changed: Partial<typeof row>) =>
+        db
+          .insertInto('entries')
+          .values({ ...row, sha256: 'b', ...changed })
+          .execute();
+      await insert({ version: 2, issuer: 'i' });
+      const refused: Partial<typeof row>[] = [
+        { version: 2, sha256: 'c' },
+        { version: 3, sha256: 'a' },
+        { version: 4, sha256: 'd', issuer: 'i' },
+      ];
+      for (const changed of refused) await assert.rejects(insert(changed), JSON.stringify(changed));
+      assert.equal((await db.selectFrom('entries').selectAll().execute()).length, 2);
+      const tables = await store.db.introspection.getTables();
+      const columns = tables.find(({ name }) => name === 'entries')!.columns;
+      const nullable = columns.filter(({ isNullable }) => isNullable);
+      assert.deepEqual(
+        nullable.map(({ name }) => name),
+        ['issuer'],
+      );
+    });
 
     law('a subject that is added in between is made up for', async ({ another, store }) => {
       const between = { ...migrations, '0001_between': later['0003_later']! };

@@ -1,26 +1,15 @@
-import type { Migration } from 'kysely/migration';
+import { count, text } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends ManagedRevisionTables {}
+  interface StoreTables extends Rows<[typeof managedRevisions]> {}
 }
 
 /** Counts the changes over the API, so that each replica notices those of the others. */
-export interface ManagedRevisionTables {
-  readonly managed_revisions: {
-    /** `policy` or `api_keys`. */
-    subject: string;
-    revision: number;
-  };
-}
+const managedRevisions = defineTable('managed_revisions', {
+  /** `policy` or `api_keys`. */
+  subject: text({ key: true }),
+  revision: count(),
+});
 
-export const managedRevisionMigrations: Readonly<Record<string, Migration>> = {
-  '0200_managed_revisions': {
-    async up({ schema }) {
-      await schema
-        .createTable('managed_revisions')
-        .addColumn('subject', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('revision', 'bigint', (column) => column.notNull())
-        .execute();
-    },
-  },
-};
+export const managedRevisionMigrations = createTables('managed_policy', [managedRevisions]);

@@ -1,33 +1,19 @@
-import type { Migration } from 'kysely/migration';
+import { text, time } from '../../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../../platform/store/define-table.ts';
 
 declare module '../../../platform/store/tables.ts' {
-  interface StoreTables extends AgentBlockTables {}
+  interface StoreTables extends Rows<[typeof blockedAgents]> {}
 }
 
-/** The table of blocked agents. Times are milliseconds since 1970, UTC. */
-export interface AgentBlockTables {
-  readonly blocked_agents: {
-    /** `agentKey` of the name: all spellings share one row. */
-    agent_key: string;
-    /** The name as the operator wrote it. */
-    agent_id: string;
-    reason: string;
-    blocked_by: string;
-    blocked_ms: number;
-  };
-}
+/** Blocked agents. */
+const blockedAgents = defineTable('blocked_agents', {
+  /** `agentKey` of the name: all spellings share one row. */
+  agent_key: text({ key: true }),
+  /** The name as the operator wrote it. */
+  agent_id: text(),
+  reason: text(),
+  blocked_by: text(),
+  blocked_ms: time(),
+});
 
-export const agentBlockMigrations: Readonly<Record<string, Migration>> = {
-  '0090_blocked_agents': {
-    async up({ schema }) {
-      await schema
-        .createTable('blocked_agents')
-        .addColumn('agent_key', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('agent_id', 'text', (column) => column.notNull())
-        .addColumn('reason', 'text', (column) => column.notNull())
-        .addColumn('blocked_by', 'text', (column) => column.notNull())
-        .addColumn('blocked_ms', 'bigint', (column) => column.notNull())
-        .execute();
-    },
-  },
-};
+export const agentBlockMigrations = createTables('agent_blocks', [blockedAgents]);

@@ -1,11 +1,13 @@
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { Row } from '../../../platform/store/define-table.ts';
 import type { StoreTables } from '../../../platform/store/index.ts';
 import type { ActionMarks } from '../../audit/types.ts';
 import { type ApprovalStatus, OPEN_STATUSES } from './lifecycle.ts';
+import { approvalRequests, approvalVotes } from './tables.ts';
 import type { ApprovalFilter, ApprovalRecord } from './types.ts';
 
-export type ApprovalRequestRow = Selectable<StoreTables['approval_requests']>;
-type VoteRow = Selectable<StoreTables['approval_votes']>;
+export type ApprovalRequestRow = Row<typeof approvalRequests>;
+type VoteRow = Row<typeof approvalVotes>;
 export type StoreTransaction = Transaction<StoreTables>;
 type Db = Kysely<StoreTables> | StoreTransaction;
 
@@ -43,28 +45,15 @@ export async function buildApprovalRecords(
 
 /** Returns the fields that every recipient may see. The arguments are not among them. */
 export function summarizeRequest(row: ApprovalRequestRow) {
-  return {
-    request_id: row.request_id,
-    status: row.status,
-    tenant_id: row.tenant_id,
-    agent_id: row.agent_id,
-    source_agent_id: row.source_agent_id,
-    destination_agent_id: row.destination_agent_id,
-    session_id: row.session_id,
-    tool: row.tool_name,
-    boundary: row.boundary,
-    phase: row.phase,
-    rule: row.rule,
-    rules: parseListColumn(row.rules),
-    reason: row.reason,
-    data_tags: parseListColumn(row.data_tags),
-    min_approvals: row.min_approvals,
-    require_second_factor: row.require_second_factor === 1,
-    requested_by: row.requested_by,
-    requested_at: formatIsoTime(row.requested_ms),
-    expires_at: formatIsoTime(row.expires_ms),
-    decided_by: row.decided_by,
-  };
+  const {
+    arguments: _arguments,
+    arguments_bytes: _bytes,
+    action_shown: _shown,
+    decided_at: _decided,
+    consumed_at: _consumed,
+    ...summary
+  } = approvalRequests.show(row);
+  return summary;
 }
 
 /** Returns the call as people see it, with its dangerous parts. */
@@ -88,21 +77,11 @@ export function formatIsoTime(ms: number): string {
 
 function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
   return {
-    ...summarizeRequest(row),
+    ...approvalRequests.show(row),
     status: hasExpired(row, now_ms) ? 'expired' : row.status,
     ...describeShownAction(row),
-    arguments: row.arguments_masked,
-    arguments_bytes: row.arguments_bytes,
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
-    votes: votes.map(({ vote, caller_id, approver, comment, voted_ms }) => ({
-      vote,
-      caller_id,
-      approver,
-      comment,
-      voted_at: formatIsoTime(voted_ms),
-    })),
-    decided_at: row.decided_ms === null ? null : formatIsoTime(row.decided_ms),
-    consumed_at: row.consumed_ms === null ? null : formatIsoTime(row.consumed_ms),
+    votes: votes.map(approvalVotes.show),
   };
 }
 

@@ -1,171 +1,99 @@
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import type { ApprovalStatus } from './lifecycle.ts';
+import {
+  count,
+  flag,
+  integer,
+  nullable,
+  oneOf,
+  text,
+  textList,
+  time,
+} from '../../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../../platform/store/define-table.ts';
+import { APPROVAL_STATUSES } from './lifecycle.ts';
 
 declare module '../../../platform/store/tables.ts' {
-  interface StoreTables extends ApprovalTables {}
+  interface StoreTables extends Rows<typeof approvalTables> {}
 }
 
-/**
- * The tables of approvals. Times are milliseconds since 1970, UTC; lists are JSON. No column holds raw text.
- */
-export interface ApprovalTables {
-  readonly approval_requests: {
-    request_id: string;
-    status: ApprovalStatus;
-    tenant_id: string;
-    agent_id: string;
-    source_agent_id: string | null;
-    destination_agent_id: string | null;
-    session_id: string | null;
-    tool_name: string | null;
-    boundary: string;
-    phase: string | null;
-    /**
-     * The SHA-256 of the canonical arguments, in hex. It is never shown, because short arguments could be
-     * guessed from it.
-     */
-    arguments_hash: string;
-    /** The arguments as JSON with every finding masked, cut to a limit. */
-    arguments_masked: string;
-    /** The call as people see it, and its marks as JSON; `null` if it is no tool call. */
-    action_shown: string | null;
-    action_marks: string | null;
-    /** UTF-8 bytes of the masked arguments before they were cut. */
-    arguments_bytes: number;
-    /** The winning rule, and all rules that require approval. */
-    rule: string;
-    rules: string;
-    reason: string;
-    data_tags: string;
-    policy_hash: string;
-    min_approvals: number;
-    /** 1: approvers must have just proved a second factor. */
-    require_second_factor: number;
-    requested_by: string;
-    requested_ms: number;
-    expires_ms: number;
+/** Requests for approval. No column holds raw text. */
+export const approvalRequests = defineTable(
+  'approval_requests',
+  {
+    request_id: text({ key: true, example: 'apr_0123456789abcdef01234567' }),
+    status: oneOf(APPROVAL_STATUSES),
+    tenant_id: text({ example: 'default' }),
+    agent_id: text({ example: 'support-bot' }),
+    source_agent_id: nullable(text(), 'support-bot'),
+    destination_agent_id: nullable(text(), 'issue_refund'),
+    session_id: nullable(text(), 'sess-1'),
+    tool_name: nullable(text({ shown: 'tool' }), 'issue_refund'),
+    boundary: text({ example: 'action' }),
+    phase: nullable(text(), 'request'),
+    /** The SHA-256 of the canonical arguments, in hex. Short arguments could be guessed from it. */
+    arguments_hash: text({ shown: false }),
+    rule: text({ description: 'The rule that decided.', example: 'refunds-need-a-person' }),
+    rules: textList({
+      description: 'All rules that require an approval.',
+      example: ['refunds-need-a-person'],
+    }),
+    reason: text({ example: 'A refund needs an approval.' }),
+    data_tags: textList({ example: ['personal.pii.email'] }),
+    /** `null` if it is no tool call. */
+    action_shown: nullable(
+      text({
+        description:
+          'The tool and its arguments, at most 2 KB, with secrets, personal data and injections masked. Plain text.',
+      }),
+      'issue_refund {"order":"A-17","amount":120,"notify":"[REDACTED]"}',
+    ),
+    /** JSON. Shown by `describeShownAction`. */
+    action_marks: nullable(text({ shown: false })),
+    arguments_masked: text({
+      shown: 'arguments',
+      description:
+        'JSON, with secrets, personal data and injections masked; where it was cut, its beginning.',
+      example: '{"order":"A-17","amount":120,"notify":"[REDACTED]"}',
+    }),
+    /** UTF-8 bytes. */
+    arguments_bytes: count({ description: 'Bytes before it was cut.', example: 51 }),
+    policy_hash: text({ shown: false }),
+    min_approvals: integer({ description: 'Number of approvals that are required.', example: 1 }),
+    require_second_factor: flag({ description: 'Approvers must have just proved a second factor.' }),
+    requested_by: text({ example: 'loopback' }),
+    requested_ms: time(),
+    expires_ms: time({
+      description: 'Until then it can be decided and used.',
+      example: '2026-01-31T13:00:00.000Z',
+    }),
     /** The caller that ended or used the request, and the time. */
-    decided_by: string | null;
-    decided_ms: number | null;
-    consumed_ms: number | null;
+    decided_by: nullable(text()),
+    decided_ms: nullable(time()),
+    consumed_ms: nullable(time()),
     /** The key that equal pending requests share; `null` once the request is not pending. */
-    pending_key: string | null;
-  };
-  /** One row per vote. */
-  readonly approval_votes: {
-    request_id: string;
-    /** The caller, as its credential proves it. */
-    caller_id: string;
-    vote: 'approve' | 'deny';
-    /** The name that the approver gave. */
-    approver: string | null;
-    comment: string | null;
-    voted_ms: number;
-  };
-}
-
-export const approvalMigrations: Readonly<Record<string, Migration>> = {
-  '0010_approvals': {
-    async up(db) {
-      await makeRequests(db);
-      await makeVotes(db);
-      await makeOutbox(db);
+    pending_key: nullable(text({ unique: true, shown: false })),
+  },
+  {
+    indexes: {
+      approval_requests_newest: ['requested_ms', 'request_id'],
+      approval_requests_waiting: ['status', 'tenant_id', 'agent_id', 'expires_ms'],
     },
   },
-  '0110_approval_second_factor': {
-    async up({ schema }) {
-      await schema
-        .alterTable('approval_requests')
-        .addColumn('require_second_factor', 'integer', (column) => column.notNull().defaultTo(0))
-        .execute();
-    },
-  },
-  '0420_approval_actions': {
-    async up({ schema }) {
-      for (const name of ['action_shown', 'action_marks'])
-        await schema.alterTable('approval_requests').addColumn(name, 'text').execute();
-    },
-  },
-  /** Webhook messages go to the outbox that everything shares. */
-  '0301_approval_outbox': {
-    async up(db) {
-      await sql`
-        insert into outbox_messages (
-          delivery_id, queue, subject_id, kind, body, status, attempts, created_ms, next_attempt_ms
-        ) select message_id, 'approvals', request_id, 'approval', body, 'pending', attempts, created_ms, next_attempt_ms
-        from approval_outbox`.execute(db);
-      await db.schema.dropTable('approval_outbox').execute();
-    },
-  },
-};
+);
 
-type Db = Parameters<Migration['up']>[0];
+/** One row per vote. */
+export const approvalVotes = defineTable('approval_votes', {
+  request_id: text({ key: true, shown: false }),
+  vote: oneOf(['approve', 'deny']),
+  caller_id: text({
+    key: true,
+    description: 'The caller, as its credential proves.',
+    example: 'operator',
+  }),
+  approver: nullable(text({ description: 'The name that the approver gave.' })),
+  comment: nullable(text()),
+  voted_ms: time({ example: '2026-01-31T12:01:00.000Z' }),
+});
 
-async function makeRequests({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('approval_requests')
-    .addColumn('request_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('agent_id', 'text', (column) => column.notNull())
-    .addColumn('source_agent_id', 'text')
-    .addColumn('destination_agent_id', 'text')
-    .addColumn('session_id', 'text')
-    .addColumn('tool_name', 'text')
-    .addColumn('boundary', 'text', (column) => column.notNull())
-    .addColumn('phase', 'text')
-    .addColumn('arguments_hash', 'text', (column) => column.notNull())
-    .addColumn('arguments_masked', 'text', (column) => column.notNull())
-    .addColumn('arguments_bytes', 'bigint', (column) => column.notNull())
-    .addColumn('rule', 'text', (column) => column.notNull())
-    .addColumn('rules', 'text', (column) => column.notNull())
-    .addColumn('reason', 'text', (column) => column.notNull())
-    .addColumn('data_tags', 'text', (column) => column.notNull())
-    .addColumn('policy_hash', 'text', (column) => column.notNull())
-    .addColumn('min_approvals', 'integer', (column) => column.notNull())
-    .addColumn('requested_by', 'text', (column) => column.notNull())
-    .addColumn('requested_ms', 'bigint', (column) => column.notNull())
-    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-    .addColumn('decided_by', 'text')
-    .addColumn('decided_ms', 'bigint')
-    .addColumn('consumed_ms', 'bigint')
-    .addColumn('pending_key', 'text', (column) => column.unique())
-    .execute();
-  await schema
-    .createIndex('approval_requests_newest')
-    .on('approval_requests')
-    .columns(['requested_ms', 'request_id'])
-    .execute();
-  await schema
-    .createIndex('approval_requests_waiting')
-    .on('approval_requests')
-    .columns(['status', 'tenant_id', 'agent_id', 'expires_ms'])
-    .execute();
-}
+const approvalTables = [approvalRequests, approvalVotes] as const;
 
-async function makeVotes({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('approval_votes')
-    .addColumn('request_id', 'text', (column) => column.notNull())
-    .addColumn('caller_id', 'text', (column) => column.notNull())
-    .addColumn('vote', 'text', (column) => column.notNull())
-    .addColumn('approver', 'text')
-    .addColumn('comment', 'text')
-    .addColumn('voted_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('approval_votes_key', ['request_id', 'caller_id'])
-    .execute();
-}
-
-async function makeOutbox({ schema }: Db): Promise<void> {
-  await schema
-    .createTable('approval_outbox')
-    .addColumn('message_id', 'text', (column) => column.primaryKey().notNull())
-    .addColumn('request_id', 'text', (column) => column.notNull())
-    .addColumn('body', 'text', (column) => column.notNull())
-    .addColumn('created_ms', 'bigint', (column) => column.notNull())
-    .addColumn('attempts', 'integer', (column) => column.notNull())
-    .addColumn('next_attempt_ms', 'bigint', (column) => column.notNull())
-    .execute();
-  await schema.createIndex('approval_outbox_next').on('approval_outbox').column('next_attempt_ms').execute();
-}
+export const approvalMigrations = createTables('approvals', approvalTables);

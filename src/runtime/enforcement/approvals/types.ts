@@ -1,6 +1,8 @@
 import type { Classification, Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Shown } from '../../../platform/store/define-table.ts';
 import type { ActionMarks } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
+import type { approvalRequests, approvalVotes } from './tables.ts';
 
 /** The caller that requests or decides, as its credential proves it. */
 export interface ApprovalCaller {
@@ -10,49 +12,12 @@ export interface ApprovalCaller {
   readonly second_factor_ms?: number | null;
 }
 
-/** A request for approval, as callers see it. Times are ISO 8601, UTC. */
-export interface ApprovalRecord {
-  readonly request_id: string;
-  readonly status: ApprovalStatus;
-  readonly tenant_id: string;
-  readonly agent_id: string;
-  readonly source_agent_id: string | null;
-  readonly destination_agent_id: string | null;
-  readonly session_id: string | null;
-  readonly tool: string | null;
-  readonly boundary: string;
-  readonly phase: string | null;
-  readonly rule: string;
-  readonly rules: readonly string[];
-  readonly reason: string;
-  readonly data_tags: readonly string[];
-  /** The call as people see it, at most 2 KB, `null` if it is no tool call; and its dangerous parts. */
-  readonly action_shown: string | null;
+/** A request for approval, as callers see it. */
+export interface ApprovalRecord extends Shown<typeof approvalRequests> {
+  /** The dangerous parts of `action_shown`. */
   readonly action_marks: ActionMarks;
-  /** JSON with secrets, personal data and injections masked, possibly cut at the end. */
-  readonly arguments: string;
-  readonly arguments_bytes: number;
   readonly arguments_truncated: boolean;
-  readonly min_approvals: number;
-  /** Approvers must have just proved a second factor. */
-  readonly require_second_factor: boolean;
-  readonly votes: readonly ApprovalVote[];
-  readonly requested_by: string;
-  readonly requested_at: string;
-  readonly expires_at: string;
-  readonly decided_by: string | null;
-  readonly decided_at: string | null;
-  readonly consumed_at: string | null;
-}
-
-export interface ApprovalVote {
-  readonly vote: 'approve' | 'deny';
-  /** The caller, as its credential proves it. */
-  readonly caller_id: string;
-  /** The name that the approver gave. */
-  readonly approver: string | null;
-  readonly comment: string | null;
-  readonly voted_at: string;
+  readonly votes: readonly Shown<typeof approvalVotes>[];
 }
 
 /** Filters of the list, joined with AND. */

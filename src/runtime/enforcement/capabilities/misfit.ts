@@ -1,8 +1,9 @@
 import { matchesAny, matchesName } from '../../../core/tags.ts';
-import type { CapabilityTables } from './tables.ts';
+import type { Row } from '../../../platform/store/define-table.ts';
+import type { capabilityTokens } from './tables.ts';
 import type { CapabilityCause, CapabilityPresentation, CapabilityScope } from './types.ts';
 
-export type CapabilityRow = CapabilityTables['capability_tokens'];
+export type CapabilityRow = Row<typeof capabilityTokens>;
 
 /** The tolerated clock difference between machines that share a store. */
 const CLOCK_MS = 60_000;
