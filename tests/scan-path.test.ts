@@ -1,4 +1,4 @@
-/** The path of `POST /v1/scan/input` from the socket to `judge`, as the real program runs it, has few functions of its own. */
+/** Records the path of `POST /v1/scan/input` from the socket to `judge`, as the real program runs it. It has no limit. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,12 +6,11 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { startTestService } from './support/service.ts';
 
-const HOPS_MAX = 10;
-/** The file from which `npm run tidy` prints the count. `UPDATE=1` writes it. */
+/** The file that `npm run figures` prints. `UPDATE=1` writes it. */
 const RECORDED = resolve(import.meta.dirname, 'support/scan-path/scan-path.json');
 const FRAME = /^\s*at (?:async )?(?:(\S+) \()?file:\/\/.*\/(src\/[\w/-]+\.ts):\d+:\d+\)?$/;
 
-test('at most 10 own functions are between the socket and judge', async () => {
+test('records the functions from socket to judge', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'scan-path-'));
   const file = join(folder, 'stacks');
   const service = await startTestService({
@@ -46,7 +45,6 @@ test('at most 10 own functions are between the socket and judge', async () => {
   });
   const hops = own.slice(own.indexOf('src/core/decision/judge.ts judge') + 1).reverse();
   assert.match(hops.join('\n'), /entry\/web\/body\.ts[\s\S]*routes\.ts[\s\S]*call\.ts[\s\S]*enforce\.ts/);
-  assert.ok(hops.length <= HOPS_MAX, `${hops.length} functions:\n${hops.join('\n')}`);
   const text = `${JSON.stringify(hops, null, 2)}\n`;
   if (process.env.UPDATE === '1') writeFileSync(RECORDED, text);
   assert.equal(readFileSync(RECORDED, 'utf8'), text, 'Run this test with UPDATE=1.');

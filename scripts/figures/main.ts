@@ -24,6 +24,7 @@ print(
 );
 print('  at the borders of features, of their own modules', listLazyImports(program).length);
 print('functions from socket to judge', scanPath.length);
+for (const each of scanPath) console.log(`  ${each}`);
 
 const uses = listFeatureUses(program);
 const removable = [...uses.values()].filter((files) => files.length <= 1).length;

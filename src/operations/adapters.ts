@@ -11,7 +11,7 @@ import {
 } from '../runtime/adapters/read-payload.ts';
 import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildTextCrossing, buildToolCrossing } from '../runtime/enforcement/crossings.ts';
-import type { EnforcementExtras, JudgedCrossing } from '../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { readContentValue } from './check.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -63,7 +63,7 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   if (!checks.ok) return deny(formatUnreadable(checks.why));
   const acting = getActing(adapter, subject.value, context);
   const about = { adapter: adapter.name, adapter_event: name.value };
-  const judged: JudgedCrossing[] = [];
+  const judged: Ruling[] = [];
   for (const check of checks.value) judged.push(await judgeCheck(check, acting, about, context));
   return getAnswer(adapter, event, judged, payload);
 }
@@ -102,15 +102,15 @@ const ENDPOINTS: Readonly<Record<FoundCheck['kind'], Endpoint>> = {
   answer: 'guard_output',
 };
 
-async function judgeCheck(
+function judgeCheck(
   check: FoundCheck,
   acting: ActorContext,
   about: Readonly<Record<string, string>>,
   { runtime, caller }: Context,
-): Promise<JudgedCrossing> {
+): Promise<Ruling> {
   const crossing = getCrossing(check, acting);
   const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
-  return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
+  return runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras);
 }
 
 function getCrossing({ kind, tool = '', content: value }: FoundCheck, acting: ActorContext): Crossing {
@@ -130,15 +130,15 @@ function getCrossing({ kind, tool = '', content: value }: FoundCheck, acting: Ac
 function getAnswer(
   adapter: AdapterSpec,
   event: EventSpec<Json>,
-  judged: readonly JudgedCrossing[],
+  judged: readonly Ruling[],
   payload: Payload,
 ): Json {
-  const blocked = judged.find(({ ruling }) => ruling.verdict.decision === 'block');
+  const blocked = judged.find(({ verdict }) => verdict.decision === 'block');
   if (blocked !== undefined) return buildAnswer(event.deny, payload, { reason: getReason(blocked) });
-  const [first, ...others] = judged.filter(({ ruling }) => ruling.verdict.decision === 'modify');
+  const [first, ...others] = judged.filter(({ verdict }) => verdict.decision === 'modify');
   if (first === undefined) return buildAnswer(adapter.pass, payload, {});
   const reason = getReason(first);
-  const changed = findChangedContent(first.ruling.verdict);
+  const changed = findChangedContent(first.verdict);
   const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
   if (has_place && others.length === 0 && first === judged[0] && changed !== null)
     return buildAnswer(event.change!, payload, { reason, changed: readContentValue(changed) as Json });
@@ -147,7 +147,7 @@ function getAnswer(
 }
 
 /** Returns the reason with the approval request, the rule and the event ID. */
-function getReason(judged: JudgedCrossing): string {
+function getReason(judged: Ruling): string {
   const { rule, reason, help, event_id, approval } = buildVerdictReply(judged);
   const request =
     approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;

@@ -6,48 +6,29 @@ import {
   getContentValue,
 } from '../core/json/value-source.ts';
 import { walkJson } from '../core/json/walk.ts';
-import type { Content, Crossing, Json, Tag } from '../core/types/index.ts';
+import type { Content, Crossing, Json } from '../core/types/index.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { type Context, Refusal } from './operation.ts';
-import { buildVerdictReply, findChangedContent, type VerdictReply } from './reply.ts';
 import { dropBlankName } from './subject.ts';
 
 /** A check: the crossing to judge, and the name under which it is counted. */
 export interface CheckRequest {
   readonly crossing: Crossing;
   readonly endpoint: Endpoint;
-  /** `true` if the answer may contain the matched text. */
-  readonly matches: boolean;
   /** The approved request that this check uses. */
   readonly approval_request_id?: string | null | undefined;
   /** `true` if an approval of exactly this content counts even if no request is named. */
   readonly reuse_approval?: boolean;
 }
 
-/** The answer, the replacement content or `null`, and members that only some operations return. */
-export interface CheckResult {
-  readonly reply: VerdictReply;
-  readonly changed: Content | null;
-  readonly stripped_fields: readonly string[];
-  readonly data_tags: readonly Tag[];
-}
-
-/** Enforces the policy on a crossing and builds the answer from the ruling. */
+/** Enforces the policy on a crossing for the caller of an operation. */
 export function runCheck(
-  { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: CheckRequest,
+  { crossing, endpoint, approval_request_id, reuse_approval = false }: CheckRequest,
   { runtime, caller }: Context,
-): Promise<CheckResult> {
-  const checkedOf = (ruling: Ruling): CheckResult => ({
-    reply: buildVerdictReply({ ruling, crossing }, matches),
-    changed: findChangedContent(ruling.verdict),
-    stripped_fields: ruling.verdict.stripped_fields,
-    data_tags: ruling.verdict.data_tags,
-  });
+): Promise<Ruling> {
   const extras = reuse_approval ? { reuse_approval } : {};
-  return runtime
-    .enforce(crossing, caller, endpoint, dropBlankName(approval_request_id), extras)
-    .then(checkedOf);
+  return runtime.enforce(crossing, caller, endpoint, dropBlankName(approval_request_id), extras);
 }
 
 /** Returns the value of a content. A transport writes it as its original text, digit for digit. */

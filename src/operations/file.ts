@@ -7,6 +7,7 @@ import type { Content, Json } from '../core/types/index.ts';
 import { readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
+import { buildVerdictReply, findChangedContent } from './reply.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
 import { verdictProperties } from './shapes.ts';
@@ -80,15 +81,16 @@ export const scanFile = defineOperation({
       ...readTextCrossing('input', content, input, context),
       is_from_outside: true,
     } as const;
-    const { reply, changed } = await runCheck(
-      { crossing, endpoint: 'scan_file', matches: true, approval_request_id: input.approval_request_id },
+    const ruling = await runCheck(
+      { crossing, endpoint: 'scan_file', approval_request_id: input.approval_request_id },
       context,
     );
     const described = {
-      ...reply,
+      ...buildVerdictReply(ruling, true),
       mode: structured ? ('structured' as const) : ('text' as const),
       size_bytes: Buffer.byteLength(text),
     };
+    const changed = findChangedContent(ruling.verdict);
     if (changed === null) return described;
     if (changed.kind === 'text') return { ...described, modified_text: changed.text };
     return { ...described, modified_payload: readContentValue(changed) };

@@ -2,6 +2,7 @@ import { Type } from '../core/schema.ts';
 import { runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
+import { buildTextReply } from './reply.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
 import { verdictProperties } from './shapes.ts';
 
@@ -51,10 +52,10 @@ export const guardOutput = defineOperation({
   },
   async run(input, context) {
     const crossing = readTextCrossing('output', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await runCheck(
-      { crossing, endpoint: 'guard_output', matches: false, approval_request_id: input.approval_request_id },
+    const ruling = await runCheck(
+      { crossing, endpoint: 'guard_output', approval_request_id: input.approval_request_id },
       context,
     );
-    return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
+    return buildTextReply(ruling, false);
   },
 });

@@ -4,6 +4,7 @@ import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runt
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
+import { buildVerdictReply, findChangedContent } from './reply.ts';
 import {
   agentId,
   approvalRequestId,
@@ -137,23 +138,24 @@ export const interceptTool = defineOperation({
       destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
-    const result = await runCheck(
+    const ruling = await runCheck(
       {
         crossing,
         endpoint: 'intercept_tool',
-        matches: false,
         approval_request_id: input.approval_request_id,
         reuse_approval: input.reuse_approval === true,
       },
       context,
     );
+    const changed = findChangedContent(ruling.verdict);
+    const { stripped_fields } = ruling.verdict;
     return {
-      ...result.reply,
+      ...buildVerdictReply(ruling),
       tool: input.tool,
       agent_id: subject.agent_id,
       phase,
-      ...(result.changed !== null && buildChangedMember(phase, readContentValue(result.changed))),
-      ...(result.stripped_fields.length > 0 && { stripped_fields: [...result.stripped_fields] }),
+      ...(changed !== null && buildChangedMember(phase, readContentValue(changed))),
+      ...(stripped_fields.length > 0 && { stripped_fields: [...stripped_fields] }),
     };
   },
 });
@@ -204,21 +206,21 @@ export const interceptAgentMessage = defineOperation({
     const content: Content = { kind: 'text', text: input.message };
     const acting = buildActor(input, resolveSubject(input, context), context.runtime);
     const crossing = buildMessageCrossing(acting, content, destination_agent_id);
-    const result = await runCheck(
+    const ruling = await runCheck(
       {
         crossing,
         endpoint: 'intercept_agent_message',
-        matches: false,
         approval_request_id: input.approval_request_id,
       },
       context,
     );
+    const changed = findChangedContent(ruling.verdict);
     return {
-      ...result.reply,
+      ...buildVerdictReply(ruling),
       source_agent_id,
       destination_agent_id,
-      data_tags: [...result.data_tags],
-      ...(result.changed?.kind === 'text' && { modified_message: result.changed.text }),
+      data_tags: [...ruling.verdict.data_tags],
+      ...(changed?.kind === 'text' && { modified_message: changed.text }),
     };
   },
 });

@@ -3,7 +3,7 @@ import { describePendingApproval } from '../core/decision/deciding-documents.ts'
 import { buildViolationReplies, type ViolationReply } from '../core/decision/violation-reply.ts';
 import type { Content, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
-import type { JudgedCrossing } from '../runtime/enforcement/types.ts';
+import type { Ruling } from '../runtime/enforcement/types.ts';
 
 /** The members that every check answers with. Each operation adds the changed content under a name of its own. */
 export interface VerdictReply {
@@ -28,8 +28,8 @@ export interface VerdictReply {
  * Converts a ruling to the wire format. With `matches`, the violations contain the matched text, which is cut out of
  * the crossing only here. Only input scans ask for it, because their sender wrote the text.
  */
-export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches = false): VerdictReply {
-  const { verdict, approval, event_id, help, scan_duration_ms } = ruling;
+export function buildVerdictReply(ruling: Ruling, matches = false): VerdictReply {
+  const { crossing, verdict, approval, event_id, help, scan_duration_ms } = ruling;
   const marks = listContentMarks(crossing, verdict);
   return {
     decision: verdict.decision,
@@ -46,6 +46,16 @@ export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches 
     ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
   };
+}
+
+/** Converts a ruling on a text to the wire format, with the text to use instead if there is any. */
+export function buildTextReply(
+  ruling: Ruling,
+  matches: boolean,
+): VerdictReply & { readonly modified_text?: string } {
+  const reply = buildVerdictReply(ruling, matches);
+  const changed = findChangedContent(ruling.verdict);
+  return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
 }
 
 function addPendingApproval(help: string, approval: ApprovalState | null): string {

@@ -4,6 +4,7 @@ import { buildTextCrossing, buildUnknownActor } from '../runtime/enforcement/cro
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation } from './operation.ts';
+import { buildTextReply, buildVerdictReply, findChangedContent } from './reply.ts';
 import {
   agentId,
   approvalRequestId,
@@ -89,11 +90,11 @@ export const scanInput = defineOperation({
   },
   async run(input, context) {
     const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await runCheck(
-      { crossing, endpoint: 'scan_input', matches: true, approval_request_id: input.approval_request_id },
+    const ruling = await runCheck(
+      { crossing, endpoint: 'scan_input', approval_request_id: input.approval_request_id },
       context,
     );
-    return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
+    return buildTextReply(ruling, true);
   },
 });
 
@@ -142,15 +143,12 @@ export const scanStructured = defineOperation({
   async run(input, context) {
     const content = readContentMember(input, 'payload', context);
     const crossing = readTextCrossing('input', content, input, context);
-    const { reply, changed } = await runCheck(
-      {
-        crossing,
-        endpoint: 'scan_structured',
-        matches: true,
-        approval_request_id: input.approval_request_id,
-      },
+    const ruling = await runCheck(
+      { crossing, endpoint: 'scan_structured', approval_request_id: input.approval_request_id },
       context,
     );
+    const reply = buildVerdictReply(ruling, true);
+    const changed = findChangedContent(ruling.verdict);
     return changed === null ? reply : { ...reply, modified_payload: readContentValue(changed) };
   },
 });

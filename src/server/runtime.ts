@@ -221,17 +221,16 @@ interface LazyEnforce {
 
 /** Loads enforcement on demand, because a start does not need it. */
 function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
-  let decide: typeof import('../runtime/enforcement/enforce.ts').decideCrossing | null = null;
+  let loaded: typeof import('../runtime/enforcement/enforce.ts') | null = null;
   const load = async () => {
-    decide = (await import('../runtime/enforcement/enforce.ts')).decideCrossing;
-    return decide;
+    loaded = await import('../runtime/enforcement/enforce.ts');
+    return loaded;
   };
   return {
     load: async () => void (await load()),
-    // `decideCrossing` is called directly, because the path of a request to `judge` is kept short.
-    enforce: async (crossing, caller, endpoint, approval_request_id = null, extras = {}) => {
-      const decideOn = decide ?? (await load());
-      return (await decideOn(crossing, caller, endpoint, ports(), approval_request_id, extras)).ruling;
+    enforce: async (crossing, caller, endpoint, approval_request_id, extras) => {
+      const { enforce } = loaded ?? (await load());
+      return enforce(crossing, caller, endpoint, ports(), approval_request_id, extras);
     },
   };
 }
@@ -337,8 +336,8 @@ function buildPorts(
     onSessionFault: reportSessionFault,
     logged_texts: readLoggedTexts(config.audit),
     resolveApproval: async (settling) => (await approvals.open()).resolve(settling),
-    onRuling: (ruling, crossing, endpoint, scan_seconds) => {
-      agents.note(crossing.agent_id);
+    onRuling: (ruling, endpoint, scan_seconds) => {
+      agents.note(ruling.crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
       if (ruling.verdict.rule === 'fault.internal') reportJudgeFault(ruling, endpoint);
     },

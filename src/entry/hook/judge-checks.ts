@@ -9,7 +9,7 @@ import {
   buildTextCrossing,
   buildToolCrossing,
 } from '../../runtime/enforcement/crossings.ts';
-import type { EnforcementExtras, JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import type { HookRequest, HookRuntime } from './hook-request.ts';
 import { getProbeKind, refuseProbe, splitProbeSession } from './probe.ts';
@@ -45,7 +45,7 @@ export async function judgeChecks(
     };
     const extras: EnforcementExtras = { buildMetadata: () => metadata, reuse_approval: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
-    answers.push(buildHookAnswer({ ruling, crossing }));
+    answers.push(buildHookAnswer(ruling));
   }
   return answers;
 }
@@ -83,10 +83,10 @@ function buildContent(value: Json): Content {
   return createContent(value, findValueSource(value, SOURCE_LIMITS));
 }
 
-function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
-  const { verdict, help } = judged.ruling;
+function buildHookAnswer(ruling: Ruling): HookAnswer {
+  const { verdict, help } = ruling;
   const { decision, action, rule, reason, event_id, violations, coverage, approval, marks } =
-    buildVerdictReply(judged);
+    buildVerdictReply(ruling);
   const changed = findChangedContent(verdict);
   return {
     decision,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { WireError } from '../../core/wire/wire-format.ts';
 import type { Refusal } from '../../operations/operation.ts';
 import { buildVerdictReply } from '../../operations/reply.ts';
-import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { FAULT, STATUS } from '../web/errors.ts';
 
 /** Formats a refusal as an error of the provider's API. */
@@ -22,8 +22,8 @@ export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
 }
 
 /** Formats a denial by the policy: the members of every check are next to the provider's own fields. */
-export function formatDenial(denial: JudgedCrossing, request_id: string): WireError {
-  const { verdict } = denial.ruling;
+export function formatDenial(denial: Ruling, request_id: string): WireError {
+  const { verdict } = denial;
   const { reason, scan_duration_ms: _, ...members } = buildVerdictReply(denial);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
   // Coding agents treat a 403 as a failed login: they hide the reason and try again.

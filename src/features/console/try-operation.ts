@@ -2,11 +2,12 @@ import { Type } from '../../core/schema.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { getArguments } from '../../operations/intercept.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
-import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
+import { buildTextReply, buildVerdictReply } from '../../operations/reply.ts';
 import { readTextCrossing } from '../../operations/scan.ts';
 import { agentId, PRINTABLE_TEXT, tenantId, verdictProperties } from '../../operations/shapes.ts';
 import { buildActor, resolveSubject } from '../../operations/subject.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { effectsSchema } from './schemas.ts';
 
 const AGENT_ID = 'console-try-it';
@@ -37,8 +38,7 @@ export const detectionTry = defineOperation({
   async run({ text, tenant_id }, context) {
     const acting = { agent_id: AGENT_ID, ...(tenant_id != null && { tenant_id }) };
     const crossing = readTextCrossing('input', { kind: 'text', text }, acting, context);
-    const { reply, changed } = await tryCrossing(crossing, 'scan_input', context);
-    return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
+    return buildTextReply(await tryCrossing(crossing, 'scan_input', context), true);
   },
 });
 
@@ -71,20 +71,16 @@ export const actionTry = defineOperation({
       destination_agent_id: null,
       capability: null,
     });
-    const { reply } = await tryCrossing(crossing, 'intercept_tool', context);
+    const reply = buildVerdictReply(await tryCrossing(crossing, 'intercept_tool', context));
     const { describeEffects } = await import('../../core/detect/commands/explain-rule.ts');
     return { ...reply, effects: describeEffects(reply.violations.map(({ rule_id }) => rule_id ?? '')) };
   },
 });
 
-async function tryCrossing(
+function tryCrossing(
   crossing: Crossing,
   endpoint: 'scan_input' | 'intercept_tool',
   { runtime, caller }: Context,
-) {
-  const ruling = await runtime.enforce(crossing, caller, endpoint, null, { self_test: true });
-  return {
-    reply: buildVerdictReply({ ruling, crossing }, endpoint === 'scan_input'),
-    changed: findChangedContent(ruling.verdict),
-  };
+): Promise<Ruling> {
+  return runtime.enforce(crossing, caller, endpoint, null, { self_test: true });
 }

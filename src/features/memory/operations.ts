@@ -108,7 +108,6 @@ export const memoryWrite = defineOperation({
     const store = await context.runtime.memory();
     const {
       ruling,
-      crossing,
       entry: kept,
       changed,
     } = await store.write(subject, context.caller, {
@@ -118,7 +117,7 @@ export const memoryWrite = defineOperation({
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
     return {
-      ...buildVerdictReply({ ruling, crossing }),
+      ...buildVerdictReply(ruling),
       allowed: kept !== null,
       ...(kept !== null && { handle_id: kept.entry_id, expires_at: formatTime(kept.expires_at_ms) }),
       ...(changed !== null && { modified_value: readContentValue(changed) }),
@@ -301,8 +300,8 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
   };
 }
 
-function replyWithValue(result: MemoryReadResult) {
-  return { ...buildVerdictReply(result), value: result.value };
+function replyWithValue({ ruling, value }: MemoryReadResult) {
+  return { ...buildVerdictReply(ruling), value };
 }
 
 function buildEntryReply({

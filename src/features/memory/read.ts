@@ -52,7 +52,7 @@ export async function readMemoryKey(
   if (row === null) {
     const crossing = buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, []);
     const missing = found.field.required ? [key] : [];
-    return { ...NO_RESULT, crossing, missing, ruling: await judgeMemoryCrossing(context, crossing) };
+    return { ...NO_RESULT, missing, ruling: await judgeMemoryCrossing(context, crossing) };
   }
   const entry = row.entry !== null && isInSlot(row.entry, place) ? row.entry : null;
   if (entry === null) return refuseUnreadable(context, use, row.at);
@@ -78,7 +78,7 @@ export async function listMemory(
   if (schemas.length === 0) return refuseRead(context, use, explainUnknownKey(context));
   const crossing = buildMemoryCrossing(context, use, NO_CONTENT, []);
   const ruling = await judgeMemoryCrossing(context, crossing);
-  if (ruling.verdict.decision === 'block') return { ...NO_RESULT, ruling, crossing };
+  if (ruling.verdict.decision === 'block') return { ...NO_RESULT, ruling };
   const listed = await useMemoryStore(context, use, async (opened) => {
     const all: { entries: MemoryEntryMetadata[]; missing: string[] } = { entries: [], missing: [] };
     for (const schema of schemas) {
@@ -94,7 +94,7 @@ export async function listMemory(
   });
   const { entries, missing } = listed;
   const truncated = entries.length > limit;
-  return { ruling, crossing, value: null, entries: entries.slice(0, limit), truncated, missing };
+  return { ruling, value: null, entries: entries.slice(0, limit), truncated, missing };
 }
 
 /** The fields of one document at most. */
@@ -206,10 +206,10 @@ async function giveValue(
     : buildMemoryCrossing(context, use, content, [...entry.declared_tags, UNTRUSTED]);
   const ruling = await judgeMemoryCrossing(context, crossing);
   const { decision, content: changed } = ruling.verdict;
-  if (decision === 'block') return { ...NO_RESULT, ruling, crossing };
+  if (decision === 'block') return { ...NO_RESULT, ruling };
   const left = decision === 'modify' && changed !== null ? changed : content;
   const value = as_handle ? entry.entry_id : getContentValue(left);
-  return { ...NO_RESULT, ruling, crossing, value, entries: [buildMetadata(entry, field)] };
+  return { ...NO_RESULT, ruling, value, entries: [buildMetadata(entry, field)] };
 }
 
 const NO_RESULT = { value: null, entries: [], truncated: false, missing: [] } as const;
@@ -234,8 +234,7 @@ async function refuseRead(
   use: MemoryUse,
   objected: BlockReason,
 ): Promise<MemoryReadResult> {
-  const crossing = buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, []);
-  return { ...NO_RESULT, crossing, ruling: await refuseMemoryCall(context, use, objected) };
+  return { ...NO_RESULT, ruling: await refuseMemoryCall(context, use, objected) };
 }
 
 function refuseUnreadable(context: MemoryContext, use: MemoryUse, row: EntryRow): Promise<MemoryReadResult> {

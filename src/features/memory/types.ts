@@ -1,7 +1,7 @@
 import type { Content, Json, MemoryField, MemorySchema, Tag } from '../../core/types/index.ts';
 import type { JsonSource } from '../../core/types/json.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
@@ -57,14 +57,16 @@ export interface MemoryWriteRequest {
 }
 
 /** The result of a write. Nothing is stored if `entry` is `null`. */
-export interface MemoryWriteResult extends JudgedCrossing {
+export interface MemoryWriteResult {
+  readonly ruling: Ruling;
   readonly entry: { readonly entry_id: string; readonly expires_at_ms: number } | null;
   /** The stored content if the policy changed the value. */
   readonly changed: Content | null;
 }
 
 /** The result of a read or of resolving a handle. */
-export interface MemoryReadResult extends JudgedCrossing {
+export interface MemoryReadResult {
+  readonly ruling: Ruling;
   /** The value after the policy was applied; `null` means no value, because no field holds `null`. */
   readonly value: Json;
   readonly entries: readonly MemoryEntryMetadata[];

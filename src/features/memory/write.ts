@@ -36,15 +36,14 @@ export async function writeMemory(
   const no = findRestriction(context, found, owner, request.value, text);
   const crossing = buildMemoryCrossing(context, use, content, request.declared_tags);
   if (no !== null || found === null || owner === null) {
-    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, no ?? UNDECLARED) };
+    return { ...NOT_WRITTEN, ruling: await refuseMemoryCall(context, use, no ?? UNDECLARED) };
   }
   const ruling = await judgeMemoryCrossing(context, crossing);
-  if (ruling.verdict.decision === 'block') return { ...NOT_WRITTEN, crossing, ruling };
+  if (ruling.verdict.decision === 'block') return { ...NOT_WRITTEN, ruling };
   const changed = ruling.verdict.decision === 'modify' ? ruling.verdict.content : null;
   const value = changed === null ? request.value : toPlainValue(changed);
   const misfit = changed === null ? null : findMisfit(found, value, writeJson(changed));
-  if (misfit !== null)
-    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, misfit) };
+  if (misfit !== null) return { ...NOT_WRITTEN, ruling: await refuseMemoryCall(context, use, misfit) };
   const stored = await useMemoryStore(context, use, (opened) =>
     storeEntry(context, opened, {
       found,
@@ -55,9 +54,8 @@ export async function writeMemory(
       text: writeContentJson(changed ?? content),
     }),
   );
-  if ('rule' in stored)
-    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, stored) };
-  return { ruling, crossing, entry: stored, changed };
+  if ('rule' in stored) return { ...NOT_WRITTEN, ruling: await refuseMemoryCall(context, use, stored) };
+  return { ruling, entry: stored, changed };
 }
 
 const NOT_WRITTEN = { entry: null, changed: null } as const;

@@ -114,7 +114,7 @@ export const secretsResolve = defineOperation({
     if ('message' in answer)
       throw new Refusal(answer.result === 'missing' ? 'not_found' : 'unavailable', answer.message);
     return {
-      ...buildVerdictReply(answer),
+      ...buildVerdictReply(answer.ruling),
       // If a rule would redact the name, the value is not returned.
       decision: answer.result === 'allow' ? ('allow' as const) : ('block' as const),
       secret_key,

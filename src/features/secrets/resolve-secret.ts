@@ -9,7 +9,7 @@ import {
 } from '../../runtime/enforcement/capabilities/present.ts';
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
-import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './secret-read-events.ts';
 
@@ -22,8 +22,8 @@ export interface SecretRequest
 
 /** The outcome of a request. It is recorded in the audit log before it is returned. */
 export type SecretResolution =
-  | ({ readonly result: 'allow'; readonly value: string } & JudgedCrossing)
-  | ({ readonly result: 'denied' } & JudgedCrossing)
+  | { readonly result: 'allow'; readonly value: string; readonly ruling: Ruling }
+  | { readonly result: 'denied'; readonly ruling: Ruling }
   | { readonly result: 'missing' | 'error'; readonly message: string };
 
 export interface ResolveSecretParts {
@@ -55,29 +55,29 @@ export async function resolveSecret(
   const { id: caller_id, kind } = parts.caller;
   const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
   const looked = await presentCapability('check', parts.capabilities, presented);
-  const judged = await judgeRequest(request, looked, parts);
-  if (judged.ruling.verdict.decision !== 'allow')
-    return recordResolution({ result: 'denied', ...judged }, request, looked, parts);
+  const ruling = await judgeRequest(request, looked, parts);
+  if (ruling.verdict.decision !== 'allow')
+    return recordResolution({ result: 'denied', ruling }, request, looked, parts);
   const read = await readValue(request.secret_key, parts);
   if (read.result !== 'allow') return recordResolution(read, request, looked, parts);
   const taken = await presentCapability('use', parts.capabilities, presented);
   if (taken.refusal !== null) {
     const again = await judgeRequest(request, taken, parts);
-    return recordResolution({ result: 'denied', ...again }, request, taken, parts);
+    return recordResolution({ result: 'denied', ruling: again }, request, taken, parts);
   }
-  return recordResolution({ ...read, ...judged }, request, taken, parts);
+  return recordResolution({ ...read, ruling }, request, taken, parts);
 }
 
-async function judgeRequest(
+function judgeRequest(
   request: SecretRequest,
   capability: CrossingCapability,
   { enforce, now_ms }: ResolveSecretParts,
-): Promise<JudgedCrossing> {
+): Promise<Ruling> {
   const { secret_key, tool, action, tenant_id, agent_id, session_id, source_agent_id } = request;
   const acting = { tenant_id, agent_id, session_id, source_agent_id, declared_tags: [], now_ms: now_ms() };
   const content = { kind: 'json', value: { key: secret_key, tool, action } } as const;
   const crossing = buildToolCrossing(acting, { phase: 'request', tool: RESOLVE_TOOL, content, capability });
-  return { ruling: await enforce(crossing), crossing };
+  return enforce(crossing);
 }
 
 type SecretValue =

@@ -1,11 +1,12 @@
+import type { Boundary } from '../../core/types/index.ts';
 import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent, type VerdictReply } from '../../operations/reply.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
-import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { ApiRoute } from '../llm/api-routes.ts';
-import type { BoundaryRuling, LlmReply } from '../llm/llm-call.ts';
+import type { LlmReply } from '../llm/llm-call.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import type { ForwardResponse } from './forwarder.ts';
 
@@ -32,9 +33,9 @@ export interface ForwardedModelAnswer {
 /** The outcome of a call, as the LLM proxy reports it. */
 interface CallOutcome {
   answered: ForwardResponse | null;
-  denial: JudgedCrossing | null;
+  denial: Ruling | null;
   error: WireError | null;
-  readonly rulings: Map<BoundaryRuling['boundary'], BoundaryRuling>;
+  readonly rulings: Map<Boundary, Ruling>;
 }
 
 /**
@@ -48,11 +49,11 @@ export async function forwardModelCall(
   const outcome: CallOutcome = { answered: null, denial: null, error: null, rulings: new Map() };
   const text = await callAndCollect(call, context, outcome);
   const { answered, denial, error, rulings } = outcome;
-  if (denial?.ruling.verdict.fault === true) throw new Error('a decision of the call met a fault');
+  if (denial?.verdict.fault === true) throw new Error('a decision of the call met a fault');
   if (answered === null) throw buildRefusal(denial, error);
-  const input_event_id = rulings.get('input')?.ruling.event_id ?? '';
+  const input_event_id = rulings.get('input')?.event_id ?? '';
   if (denial !== null) {
-    const instead = findChangedContent(denial.ruling.verdict);
+    const instead = findChangedContent(denial.verdict);
     const body = instead?.kind === 'text' ? instead.text : '';
     return {
       answered,
@@ -97,7 +98,7 @@ async function callAndCollect(
       outcome.answered = await call.send(bodyFor(model), signal);
       return buildUpstreamAnswer(outcome.answered, url, model);
     },
-    onRuling: (ruled) => void outcome.rulings.set(ruled.boundary, ruled),
+    onRuling: (ruling) => void outcome.rulings.set(ruling.crossing.boundary, ruling),
   });
   return readWholeText(reply);
 }
@@ -147,7 +148,7 @@ const CODES: Readonly<Record<string, RefusalCode>> = {
   upstream_timeout: 'upstream_timeout',
 };
 
-function buildRefusal(denial: JudgedCrossing | null, error: WireError | null): Refusal {
+function buildRefusal(denial: Ruling | null, error: WireError | null): Refusal {
   if (denial !== null) {
     const reply = buildVerdictReply(denial);
     return new Refusal('policy_violation', reply.reason, [], { ...reply });

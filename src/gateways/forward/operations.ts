@@ -9,6 +9,7 @@ import type { Content, Json } from '../../core/types/index.ts';
 import { readContentMember, readContentValue, runCheck } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import {
   agentId,
   approvalRequestId,
@@ -161,16 +162,17 @@ export const proxyForward = defineOperation({
       return callModel(call, who, forwarder, context);
     }
     const crossing = buildTextCrossing('input', who.acting, buildContent(outgoing, context), who);
-    const before = await runCheck(
-      { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
+    const ruling = await runCheck(
+      { crossing, endpoint: 'proxy_forward', approval_request_id: input.approval_request_id },
       context,
     );
-    const { reply } = before;
+    const reply = buildVerdictReply(ruling);
     const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
     if (reply.fault === true) return { ...reply, ...nothing };
     if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
-    const changed = before.changed === null ? outgoing : applyChange(before.changed, outgoing);
-    const answer = await sendRequest(forwarder, { ...changed, timeout_ms }, context);
+    const changed = findChangedContent(ruling.verdict);
+    const sent = changed === null ? outgoing : applyChange(changed, outgoing);
+    const answer = await sendRequest(forwarder, { ...sent, timeout_ms }, context);
     return {
       ...(await guardAnswer(answer, who, context)),
       input_event_id: reply.event_id,
@@ -199,7 +201,9 @@ async function callModel(
 ) {
   const bare: OutgoingRequest = { ...outgoing, body: { kind: 'none' } };
   const crossing = buildTextCrossing('input', who.acting, buildContent(bare, context), who);
-  const { reply, changed } = await runCheck({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const ruling = await runCheck({ crossing, endpoint: 'proxy_forward' }, context);
+  const reply = buildVerdictReply(ruling);
+  const changed = findChangedContent(ruling.verdict);
   const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
   if (reply.fault === true) return { ...reply, ...nothing };
   if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
@@ -244,7 +248,9 @@ function buildUnservedRefusal(): Refusal {
 async function guardAnswer(answer: ForwardResponse, who: RequestSender, context: Context) {
   const acting = { ...who.acting, now_ms: context.runtime.now_ms() };
   const crossing = buildTextCrossing('output', acting, { kind: 'text', text: answer.text }, who);
-  const { reply, changed } = await runCheck({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const ruling = await runCheck({ crossing, endpoint: 'proxy_forward' }, context);
+  const reply = buildVerdictReply(ruling);
+  const changed = findChangedContent(ruling.verdict);
   const instead = changed?.kind === 'text' ? changed.text : '';
   return { ...reply, body: reply.decision === 'allow' ? answer.text : instead };
 }

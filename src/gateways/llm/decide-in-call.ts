@@ -5,7 +5,7 @@ import {
   type PendingRuling,
   refuseCrossing,
 } from '../../runtime/enforcement/enforce.ts';
-import type { EnforcementExtras, JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
 
@@ -28,14 +28,13 @@ export function decideInCall(
 }
 
 /** Blocks a tool call without judging it. The caller leaves the content out of the crossing. */
-export async function refuseInCall(
+export function refuseInCall(
   reason: BlockReason,
   crossing: Crossing,
   { call, ports }: LlmCallContext,
   model: string | null,
-): Promise<JudgedCrossing> {
-  const ruling = await refuseCrossing(reason, crossing, call.caller, 'llm_tool_call', ports, {
+): Promise<Ruling> {
+  return refuseCrossing(reason, crossing, call.caller, 'llm_tool_call', ports, {
     buildMetadata: () => buildCallMetadata(call, model),
   });
-  return { ruling, crossing };
 }

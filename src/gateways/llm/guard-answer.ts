@@ -3,7 +3,7 @@ import type { Finding, Policy, Verdict } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/wire-format.ts';
 import { buildTextCrossing, NO_TEXT } from '../../runtime/enforcement/crossings.ts';
-import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { buildUnreadableFailure } from './call-errors.ts';
 import { decideInCall } from './decide-in-call.ts';
 import { guardToolCall, type ModelAnswerContext } from './guard-tool-call.ts';
@@ -13,7 +13,7 @@ import { buildStringSplice, buildTextsContent, extractTexts } from './texts.ts';
 
 /** A judged answer without streaming. All its events are durable. */
 export type GuardedAnswer =
-  | { readonly denied: JudgedCrossing; readonly splices: readonly []; readonly ruling: null }
+  | { readonly denied: Ruling; readonly splices: readonly []; readonly ruling: null }
   | {
       readonly denied: null;
       /** The changes that the policy makes to the body. */
@@ -58,11 +58,10 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   const crossing = buildTextCrossing('output', call.acting, content);
   const buildMetadata = () => buildCallMetadata(call, model, readUsage?.());
   const decided = await decideInCall(crossing, 'llm_response', call_context, model, { buildMetadata });
-  const ruling = await decided.ruling;
+  const ruling = await decided.recorded;
   const { verdict } = ruling;
-  if (verdict.decision === 'block')
-    return { denied: { ruling, crossing: decided.crossing }, splices: [], ruling: null };
-  call.onRuling?.({ boundary: 'output', ruling, crossing: decided.crossing });
+  if (verdict.decision === 'block') return { denied: ruling, splices: [], ruling: null };
+  call.onRuling?.(ruling);
   const judged = readJudgedTexts(verdict, texts);
   const is_list = verdict.content === null || extractTexts(verdict.content, texts.length) !== null;
   const apart = is_list ? applyJoined(nodes, judged, joined) : judged.slice(0, nodes.length);

@@ -40,7 +40,7 @@ test('a block has its ruling, and a model name that contains a secret appears no
     messages: [{ role: 'user', content: 'Hello' }],
   });
   assert.equal(guarded.is_blocked, true);
-  assert.equal(written.denied?.ruling.verdict.decision, 'block');
+  assert.equal(written.verdict.decision, 'block');
   assert.ok(!JSON.stringify(events).includes(SECRET));
 });
 
@@ -114,7 +114,7 @@ test('a contract keeps fields of a result that is a document in a text', async (
 test('an event that cannot be written stops the call', async () => {
   const ports = { record: () => Promise.reject(new Error('no space')) };
   const { written } = await guard({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }, { ports });
-  assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);
+  assert.deepEqual([written.verdict.rule, written.verdict.decision], ['fault.audit', 'block']);
 });
 
 function buildConversation(results: readonly string[]): object {
@@ -155,7 +155,7 @@ test('a result whose event could not be written is not known', async () => {
   const body = buildConversation(['Nothing new.']);
   const failing = { record: () => Promise.reject(new Error('no space')) };
   const refused = await guard(body, { known_results, ports: failing });
-  assert.notEqual(refused.written.denied, null);
+  assert.equal(refused.written.verdict.rule, 'fault.audit');
   const again = await guard(body, { known_results });
   assert.equal(again.events.length, 2, 'the result is judged and recorded');
   assert.equal((await guard(body, { known_results })).events.length, 1, 'and then it is known');
@@ -257,7 +257,7 @@ test('a tool call is judged by what its tokens stand for', async () => {
     { tool: 'mail.send', is_free: false, arguments: '{"to":"[EMAIL_1]"}' },
     answering,
   );
-  assert.equal(refused.denied?.ruling.verdict.rule, 'contract.accepts.tags');
+  assert.equal(refused.denied?.verdict.rule, 'contract.accepts.tags');
   const plain = await guardToolCall(
     { tool: 'mail.send', is_free: false, arguments: '{"to":"nobody"}' },
     answering,
@@ -300,7 +300,7 @@ test('a tool call does not send restored values out', async () => {
     const is_free = typeof args === 'string';
     const text = is_free ? args : JSON.stringify(args);
     const { denied, arguments: sent } = await guardToolCall({ tool, is_free, arguments: text }, answering);
-    assert.equal(denied?.ruling.verdict.rule ?? null, is_out ? 'tool.sends_tokens' : null, text);
+    assert.equal(denied?.verdict.rule ?? null, is_out ? 'tool.sends_tokens' : null, text);
     if (!is_out) assert.equal(sent, text.replace('[EMAIL_1]', EMAIL));
   }
 });

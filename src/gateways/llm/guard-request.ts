@@ -5,7 +5,7 @@ import { looksLikeIdentifier } from '../../core/wire/vocabulary.ts';
 import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
 import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { PendingRuling } from '../../runtime/enforcement/enforce.ts';
-import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { decideInCall } from './decide-in-call.ts';
 import { guardToolResult } from './guard-tool-result.ts';
 import { findIdentityPlaces } from './identity-places.ts';
@@ -15,7 +15,7 @@ import { openTokenMap, type TokenMap } from './token-map.ts';
 
 /** A judged request. Nothing that results from it may be returned before `recorded` has resolved. */
 export interface GuardedRequest {
-  /** True if the request must not be sent. `recorded` contains the reason. */
+  /** True if the request must not be sent. `recorded` is the reason. */
   readonly is_blocked: boolean;
   /** The changes that the policy makes to the body. */
   readonly splices: readonly Splice[];
@@ -25,14 +25,9 @@ export interface GuardedRequest {
   readonly shown_model: string | null;
   /** `null` if no value was replaced with a token. */
   readonly tokens: TokenMap | null;
-  /** Resolves when all events are durable, with the ruling on the input or with the denial of the call. */
-  readonly recorded: Promise<RecordedRequest>;
+  /** Resolves when all events are durable, with the ruling on the input. If it blocks, the call is denied. */
+  readonly recorded: Promise<Ruling>;
 }
-
-/** The durable outcome of judging a request: the ruling on the input, or the denial. */
-export type RecordedRequest =
-  | { readonly denied: null; readonly input: Ruling }
-  | { readonly denied: JudgedCrossing; readonly input: null };
 
 /**
  * Judges a request: each tool result by itself, then everything else together at `input`. The session has the taint
@@ -56,28 +51,20 @@ export async function guardRequest(
     is_blocked: decision.verdict.decision === 'block',
     ...input,
     splices: [...splices, ...input.splices],
-    recorded: waitForRecords(decision, results).then((written) => {
-      const { crossing } = decision;
-      if (written.denied === null)
-        call_context.call.onRuling?.({ boundary: 'input', ruling: written.input, crossing });
-      return written;
+    recorded: waitForRecords(decision, results).then((ruling) => {
+      if (ruling.verdict.decision !== 'block') call_context.call.onRuling?.(ruling);
+      return ruling;
     }),
   };
 }
 
-/** Waits for the events. If the journal refuses the event of an allowed result, the call is denied. */
-async function waitForRecords(
-  input: PendingRuling,
-  results: readonly PendingRuling[],
-): Promise<RecordedRequest> {
-  for (const { crossing, verdict, ruling: pending } of results) {
-    const ruling = await pending;
-    if (ruling.verdict.fault && !verdict.fault) return { denied: { ruling, crossing }, input: null };
+/** Waits for the events. If the journal refuses the event of an allowed result, that ruling denies the call. */
+async function waitForRecords(input: PendingRuling, results: readonly PendingRuling[]): Promise<Ruling> {
+  for (const { verdict, recorded } of results) {
+    const ruling = await recorded;
+    if (ruling.verdict.fault && !verdict.fault) return ruling;
   }
-  const ruling = await input.ruling;
-  return ruling.verdict.decision === 'block'
-    ? { denied: { ruling, crossing: input.crossing }, input: null }
-    : { denied: null, input: ruling };
+  return input.recorded;
 }
 
 interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown_model' | 'tokens'> {

@@ -83,14 +83,14 @@ async function* streamEvents(
   } finally {
     leaveStream(chunks, end);
     // The received texts are recorded even if the client has disconnected or receives an error.
-    const ended = await texts.finish();
-    call.onRuling?.({ boundary: 'output', ...ended });
+    const ruling = await texts.finish();
+    call.onRuling?.(ruling);
     news.onEnd(getCause(end, failure));
   }
   if (held !== null && end.how === 'whole') yield* held.texts;
   const error = getError(end, failure, answering);
   if (error === null) return;
-  const is_denied = end.how === 'denied' && !end.denial.ruling.verdict.fault;
+  const is_denied = end.how === 'denied' && !end.denial.verdict.fault;
   // No held event was sent, so the stream ends as one that has not begun.
   const { denialEvents, errorEvents } = held === null ? ending : call.format.openEnding();
   yield is_denied ? denialEvents(error) : errorEvents(error);

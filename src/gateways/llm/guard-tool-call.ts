@@ -3,7 +3,7 @@ import { hasDuplicateKeys } from '../../core/json/source.ts';
 import type { Content, Json } from '../../core/types/index.ts';
 import { buildToolCrossing, NO_TEXT, presentForCall } from '../../runtime/enforcement/crossings.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
-import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { CallAccount } from './call-account.ts';
 import { decideInCall, refuseInCall } from './decide-in-call.ts';
 import type { LlmCallContext } from './llm-call.ts';
@@ -23,7 +23,7 @@ export interface ModelToolCall {
 
 /** The result of judging a tool call: the denial, or the arguments to forward. */
 export type GuardedToolCall =
-  | { readonly denied: JudgedCrossing; readonly arguments: null }
+  | { readonly denied: Ruling; readonly arguments: null }
   | { readonly denied: null; readonly arguments: string };
 
 /** The context that all tool calls of one answer share. */
@@ -73,10 +73,9 @@ export async function guardToolCall(
   if (acting.declared_tags.length > declared_tags.length && sendsTokensOut(crossing, tokens!, ports.policy))
     return refuseToolCall(SENDS_TOKENS, shown, answering);
   const decided = await decideInCall(crossing, 'llm_tool_call', call_context, model, extras);
-  const ruling = await decided.ruling;
+  const ruling = await decided.recorded;
   const { verdict } = ruling;
-  if (verdict.decision === 'block')
-    return { denied: { ruling, crossing: decided.crossing }, arguments: null };
+  if (verdict.decision === 'block') return { denied: ruling, arguments: null };
   const judged = verdict.content === null ? text : formatContent(verdict.content);
   return { denied: null, arguments: tokens === null ? judged : tokens.restoreInJson(judged) };
 }

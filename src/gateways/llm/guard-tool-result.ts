@@ -44,10 +44,10 @@ export async function guardToolResult(
   const extras = { recorded_tool: judgeToolName(crossing, ports).shown };
   const decision = await decideInCall(crossing, 'llm_tool_result', call_context, null, extras);
   const { verdict, classification } = decision;
-  const is_classified = classification === null || classification.failed.length === 0;
+  const is_classified = (classification?.failed.length ?? 0) === 0;
   if (key !== null && known !== null && is_classified && isUntouched(verdict)) {
     // Cached only when its event is durable; an earlier request may not rely on it. After a failure of a classifier the result is not cached.
-    void decision.ruling.then((ruling) => {
+    void decision.recorded.then((ruling) => {
       if (isUntouched(ruling.verdict)) known.add(key);
     });
   }

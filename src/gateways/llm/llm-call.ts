@@ -3,7 +3,7 @@ import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
-import type { EnforcementPorts, JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest } from '../upstream/types.ts';
 import type { CallUsage } from './call-account.ts';
 import type { RequestSize } from './estimate.ts';
@@ -36,16 +36,11 @@ export interface LlmCall {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Returns the error that the client receives for a denial. */
-  readonly describeDenial: (denial: JudgedCrossing) => WireError;
+  readonly describeDenial: (denial: Ruling) => WireError;
   /** Sends the call instead of the configured providers. Rejects with an `UpstreamFailure` only. */
   readonly send?: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
   /** Receives the ruling on the input, and the one on the texts of the answer, when their events are durable. */
-  readonly onRuling?: (ruled: BoundaryRuling) => void;
-}
-
-/** The ruling at one boundary of a call. */
-export interface BoundaryRuling extends JudgedCrossing {
-  readonly boundary: 'input' | 'output';
+  readonly onRuling?: (ruling: Ruling) => void;
 }
 
 /** The reply to the client. */

@@ -87,11 +87,8 @@ async function guardAndSend(
   const guarded = await guardRequest(call_context, read.request);
   span?.setModel(guarded.shown_model);
   if (guarded.is_blocked) {
-    const { denied } = await guarded.recorded;
-    if (denied !== null) {
-      span?.end({ ...NO_ANSWER, error: 'policy_violation' });
-      return buildDenialReply(call_context.call, denied);
-    }
+    span?.end({ ...NO_ANSWER, error: 'policy_violation' });
+    return buildDenialReply(call_context.call, await guarded.recorded);
   }
   return reserveAndSend(call_context, read, guarded, span, parts);
 }
@@ -201,8 +198,8 @@ async function replyOverBudget(
   guarded: GuardedRequest,
   { call, ports }: LlmCallContext,
 ): Promise<LlmReply> {
-  const { denied, input } = await guarded.recorded;
-  if (denied !== null) return buildDenialReply(call, denied);
+  const input = await guarded.recorded;
+  if (input.verdict.decision === 'block') return buildDenialReply(call, input);
   const { request_id } = call;
   const extra = {
     decision: 'block',
@@ -241,12 +238,12 @@ async function sendAndAnswer(
   const sent = sendRequest(call_context, read, guarded, ways, stop.signal);
   // Awaited below, after the events. This handler avoids an unhandled rejection until then.
   sent.catch(() => {});
-  const { denied, input } = await guarded.recorded;
+  const input = await guarded.recorded;
   const worked = { estimate: estimateUsage(read.size, 0), is_whole: false };
-  if (denied !== null) {
+  if (input.verdict.decision === 'block') {
     stop.abort(STOPPED);
     account.end('internal_error', worked);
-    return buildDenialReply(call, denied);
+    return buildDenialReply(call, input);
   }
   let answer: UpstreamAnswer;
   try {

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../core/types/index.ts';
 import { getApiFamily } from '../../core/wire/families/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
-import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { PASSIVE_HEADERS } from '../upstream/headers.ts';
 import type { LlmCall, LlmReply } from './llm-call.ts';
 
@@ -24,8 +24,8 @@ export function buildErrorReply(
 }
 
 /** Builds the reply to a call that the policy denies. */
-export function buildDenialReply({ format, describeDenial }: LlmCall, denial: JudgedCrossing): LlmReply {
-  return buildErrorReply(format, describeDenial(denial), buildRulingHeaders(denial.ruling));
+export function buildDenialReply({ format, describeDenial }: LlmCall, denial: Ruling): LlmReply {
+  return buildErrorReply(format, describeDenial(denial), buildRulingHeaders(denial));
 }
 
 /** Returns the headers in which clients of the API look for the request id. */

@@ -2,9 +2,8 @@ import { judge } from '../../core/decision/judge.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import { mergeClassified } from '../../core/stream/merge-verdicts.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';
-import type { ResolvedVerdict } from './approvals/types.ts';
 import { addsNothing } from './resolve-verdict.ts';
-import type { EnforcementPorts } from './types.ts';
+import type { EnforcementPorts, Ruling } from './types.ts';
 
 /**
  * Adds the classifiers to the verdict on the texts of a stream, when all of them have arrived. The verdict never becomes
@@ -17,7 +16,7 @@ export async function classifyStream(
   crossing: Crossing,
   { policy, fingerprintOf = null, classifiers }: EnforcementPorts,
   conditions: ConditionEvaluator | null,
-): Promise<Pick<ResolvedVerdict, 'verdict' | 'classification'>> {
+): Promise<Pick<Ruling, 'verdict' | 'classification'>> {
   if (classifiers === undefined || judged.action === 'block' || !classifiers.appliesTo(crossing))
     return { verdict: judged };
   const classification = await classifiers.classify(crossing, judged.findings);

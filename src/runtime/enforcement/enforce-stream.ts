@@ -11,7 +11,6 @@ import { openStream, type StreamGuard } from '../../core/stream/stream.ts';
 import type { Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
-import type { ResolvedVerdict } from './approvals/types.ts';
 import { classifyStream } from './classify-stream.ts';
 import { NO_TEXT } from './crossings.ts';
 import {
@@ -21,8 +20,8 @@ import {
   openDecision,
   recordRuling,
 } from './enforce.ts';
-import { findSessionNeeds, type SessionDecision } from './sessions/index.ts';
-import type { EnforcementExtras, EnforcementPorts, JudgedCrossing } from './types.ts';
+import { findSessionNeeds } from './sessions/index.ts';
+import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
 
 /** Texts that arrive in pieces and cross together, with one decision on all of them. */
 export interface GuardedStream {
@@ -42,10 +41,9 @@ export interface GuardedStream {
    */
   readonly judge: (text: string) => string | null;
   /**
-   * Ends every open text. Resolves with the ruling when its event is durable, and with the crossing of the whole
-   * content. Never rejects.
+   * Ends every open text. Resolves with the ruling on the whole content when its event is durable. Never rejects.
    */
-  readonly finish: () => Promise<JudgedCrossing>;
+  readonly finish: () => Promise<Ruling>;
 }
 
 /**
@@ -73,15 +71,15 @@ export async function enforceStream(
   });
 
   // Record.
-  const record = async (): Promise<JudgedCrossing> => {
-    const { crossing: decided, outcome } = await decision.end();
-    const crossing = { ...decided, content: mergeContents(texts.end()) };
-    return { ruling: await recordRuling(outcome, texts.scan_ms(), crossing, context), crossing };
+  const record = async (): Promise<Ruling> => {
+    const decided = await decision.end();
+    const crossing = { ...decided.crossing, content: mergeContents(texts.end()) };
+    return recordRuling({ ...decided, crossing }, texts.scan_ms(), context);
   };
 
   // Judge, until the stream ends.
   let { crossing } = decision;
-  let recorded: Promise<JudgedCrossing> | null = null;
+  let recorded: Promise<Ruling> | null = null;
   return {
     is_held: ports.classifiers?.appliesTo(given) ?? false,
     open: (contexts) => (crossing === null ? null : texts.open(crossing, contexts)),
@@ -94,14 +92,14 @@ export async function enforceStream(
   };
 }
 
-type ResolveCrossing = (crossing: Crossing) => Promise<ResolvedVerdict>;
+type ResolveCrossing = (crossing: Crossing) => Promise<UnrecordedRuling>;
 
 /** A decision between the loading of its session and its verdict. */
 interface OpenDecision {
   /** The crossing with the state of its session; `null` if it was decided without it, so that no text is judged. */
   readonly crossing: Crossing | null;
   /** Lets the verdict be resolved. */
-  readonly end: () => Promise<SessionDecision<ResolvedVerdict>>;
+  readonly end: () => Promise<UnrecordedRuling>;
 }
 
 async function beginDecision(
@@ -117,7 +115,7 @@ async function beginDecision(
     return resolveAtEnd(crossing);
   });
   const crossing = await Promise.race([loaded.promise, decided.then(() => null)]);
-  const end = (): Promise<SessionDecision<ResolvedVerdict>> => {
+  const end = (): Promise<UnrecordedRuling> => {
     ended.resolve();
     return decided;
   };
@@ -129,13 +127,12 @@ async function decideStream(
   request: Crossing,
   ports: EnforcementPorts,
   resolveOn: ResolveCrossing,
-): Promise<SessionDecision<ResolvedVerdict>> {
+): Promise<UnrecordedRuling> {
   const agent_block = checkAgentBlock(request, ports);
-  if (agent_block !== null) return { crossing: request, outcome: agent_block };
+  if (agent_block !== null) return agent_block;
   const { policy } = ports;
   const needs = findSessionNeeds(request, policy, findContract(request, policy));
-  if (needs !== null) return decideWithSession(request, needs, resolveOn, ports);
-  return { crossing: request, outcome: await resolveOn(request) };
+  return needs === null ? resolveOn(request) : decideWithSession(request, needs, resolveOn, ports);
 }
 
 /**
@@ -148,7 +145,7 @@ async function resolveVerdict(
   caller: Caller,
   ports: EnforcementPorts,
   conditions: Conditions,
-): Promise<ResolvedVerdict> {
+): Promise<UnrecordedRuling> {
   const { resolveApproval, policy } = ports;
   try {
     const judged_texts = texts.end();
@@ -156,15 +153,15 @@ async function resolveVerdict(
     const classified = await classifyStream(mergeVerdicts(judged_texts), whole, ports, conditions);
     const { verdict: judged } = classified;
     if (judged.action !== 'require_approval' || resolveApproval === undefined)
-      return { ...classified, approval: null };
+      return { crossing, ...classified, approval: null };
     const resolved = await resolveApproval({
       ...{ judged, crossing: whole, caller },
       approval_request_id: null,
       judgeWith: () => judged,
     });
-    return { ...classified, ...resolved };
+    return { crossing, ...classified, ...resolved };
   } catch {
-    return { verdict: buildFaultVerdict(policy), approval: null };
+    return { crossing, verdict: buildFaultVerdict(policy), approval: null };
   }
 }
 

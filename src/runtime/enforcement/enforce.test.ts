@@ -104,7 +104,7 @@ test('looks up the contract once per decision', async () => {
 test('every ruling is observed with the time that judging took', async () => {
   const seen: { ruling: Ruling; endpoint: string; seconds: number }[] = [];
   const observed = buildExamplePorts([], {
-    onRuling: (ruling, _crossing, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
+    onRuling: (ruling, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
   });
   const ruling = await enforce(buildExampleCrossing('hello'), caller, 'guard_output', observed);
   assert.equal(seen.length, 1);

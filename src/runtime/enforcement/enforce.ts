@@ -1,21 +1,12 @@
 import { findContract } from '../../core/decision/contracts.ts';
 import { explainDenial } from '../../core/decision/denial-help.ts';
-import { buildFaultVerdict } from '../../core/decision/judge.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
-import type {
-  Classification,
-  Coverage,
-  Crossing,
-  CrossingContext,
-  Policy,
-  Verdict,
-} from '../../core/types/index.ts';
+import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { markSelfTest } from '../audit/self-test.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
-import type { ResolvedVerdict } from './approvals/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import { openVerdictResolver } from './resolve-verdict.ts';
@@ -23,23 +14,16 @@ import {
   decideInSession,
   explainSessionFault,
   findSessionNeeds,
-  type SessionDecider,
-  type SessionDecision,
   type SessionNeeds,
 } from './sessions/index.ts';
-import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
+import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
-/** A decision whose event is not written yet: no part of it may leave the process before `ruling` resolves. */
-export interface PendingRuling {
-  /** The crossing with the taint tags and call counts of its session. */
-  readonly crossing: Crossing;
-  readonly verdict: Verdict;
-  /** The answers of classifiers; `null` if none was called. */
-  readonly classification: Classification | null;
+/** A ruling whose event is not written yet: no part of it may leave the process before `recorded` resolves. */
+export interface PendingRuling extends UnrecordedRuling {
   /** Resolves when the event is durable; it is a block if the event cannot be written. Never rejects. */
-  readonly ruling: Promise<Ruling>;
+  readonly recorded: Promise<Ruling>;
 }
 
 /**
@@ -54,8 +38,8 @@ export async function enforce(
   approval_request_id: string | null = null,
   extras: EnforcementExtras = {},
 ): Promise<Ruling> {
-  const { ruling } = await decideCrossing(given, caller, endpoint, ports, approval_request_id, extras);
-  return ruling;
+  const { recorded } = await decideCrossing(given, caller, endpoint, ports, approval_request_id, extras);
+  return recorded;
 }
 
 /** Decides as `enforce` does, for callers that have work to do while the event is written. Never rejects. */
@@ -72,13 +56,7 @@ export async function decideCrossing(
 
   // The kill switch comes first: nothing of a blocked agent is judged.
   const agent_block = checkAgentBlock(given, ports);
-  if (agent_block !== null)
-    return {
-      crossing: given,
-      verdict: agent_block.verdict,
-      classification: null,
-      ruling: recordRuling(agent_block, 0, given, context),
-    };
+  if (agent_block !== null) return { ...agent_block, recorded: recordRuling(agent_block, 0, context) };
 
   // Load conditions.
   const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
@@ -92,26 +70,19 @@ export async function decideCrossing(
   const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approval_context);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
-  const { crossing, outcome } =
-    needs === null
-      ? { crossing: given, outcome: await resolve(given) }
-      : await decideWithSession(given, needs, resolve, ports);
+  const decided = await (needs === null ? resolve(given) : decideWithSession(given, needs, resolve, ports));
 
   // Record.
-  const { verdict, classification = null } = outcome;
-  return { crossing, verdict, classification, ruling: recordRuling(outcome, scan_ms(), crossing, context) };
+  return { ...decided, recorded: recordRuling(decided, scan_ms(), context) };
 }
 
 /** Returns the block by the kill switch if it stops an agent that the crossing names, else `null`. */
 export function checkAgentBlock(
-  given: CrossingContext,
+  crossing: Crossing,
   { findAgentBlock, policy }: EnforcementPorts,
-): ResolvedVerdict | null {
-  const found = findAgentBlock?.(given) ?? null;
-  if (found === null) return null;
-  const coverage = { status: 'full' } as const;
-  const verdict: Verdict = { ...BLOCK, ...found, coverage, policy_hash: policy.hash, fault: false };
-  return { verdict, approval: null };
+): UnrecordedRuling | null {
+  const found = findAgentBlock?.(crossing) ?? null;
+  return found === null ? null : { crossing, verdict: buildBlock(found, policy), approval: null };
 }
 
 /** Loads the conditions of a policy; `null` if that fails, and then conditions restrict and never allow. */
@@ -147,65 +118,52 @@ export function openDecision(
   return { event_id, caller, endpoint, ports, extras, began_ms: performance.now() };
 }
 
-/** The reason to block a crossing that was not judged. */
-export interface BlockReason {
-  /** A stable name such as `memory.undeclared`. */
-  readonly rule: string;
-  /** One fixed sentence. */
-  readonly reason: string;
-  readonly fault?: boolean;
-  /** The scanned share of the content, if it is not all of it. */
-  readonly coverage?: Coverage;
-}
+/**
+ * The reason to block a crossing that was not judged: a stable rule name such as `memory.undeclared`, and one fixed
+ * sentence. Without `coverage`, all of the content counts as scanned.
+ */
+export type BlockReason = Pick<Verdict, 'rule' | 'reason'> & Partial<Pick<Verdict, 'fault' | 'coverage'>>;
 
 /**
  * Blocks without judging and records the block. The caller leaves the content out of the crossing. Never
  * rejects.
  */
 export function refuseCrossing(
-  { rule, reason, fault = false, coverage = { status: 'full' } }: BlockReason,
+  reason: BlockReason,
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
   ports: RecordingPorts,
   extras: EnforcementExtras = {},
 ): Promise<Ruling> {
-  const { hash: policy_hash } = ports.policy;
-  const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
-  return recordRuling(
-    { verdict, approval: null },
-    0,
-    crossing,
-    openDecision(crossing, caller, endpoint, ports, extras),
-  );
+  const refused = { crossing, verdict: buildBlock(reason, ports.policy), approval: null };
+  return recordRuling(refused, 0, openDecision(crossing, caller, endpoint, ports, extras));
 }
 
 /** Records a decision and counts it. `scan_ms` is the time of `judge`. Never rejects. */
 export async function recordRuling(
-  resolved: ResolvedVerdict,
+  decided: UnrecordedRuling,
   scan_ms: number,
-  judged: Crossing,
   context: DecisionContext,
 ): Promise<Ruling> {
-  const crossing = replaceToolName(judged, context.extras);
   const { event_id, endpoint, ports, began_ms } = context;
-  let { verdict, approval } = resolved;
+  const crossing = replaceToolName(decided.crossing, context.extras);
+  let shown: UnrecordedRuling = { ...decided, crossing };
   let action_shown: string | undefined;
   // The one catch around recording: a decision that is not recorded is not given.
   try {
-    const event = buildEvent(resolved, crossing, context);
+    const event = buildEvent(shown, context);
     await ports.record(event);
     if (ports.logged_texts?.exports_actions === true) action_shown = event.action_shown;
   } catch (fault) {
     ports.onRecordFault?.(fault);
-    verdict = buildUnrecordableVerdict(verdict);
-    approval = null;
+    shown = { crossing, verdict: buildUnrecordableVerdict(decided.verdict), approval: null };
   }
-  const help = explainDenial(verdict, ports.policy.rules, event_id);
-  const ruling: Ruling = { verdict, approval, event_id, help, scan_duration_ms: Math.round(scan_ms) };
+  const help = explainDenial(shown.verdict, ports.policy.rules, event_id);
+  const ruling: Ruling = { ...shown, event_id, help, scan_duration_ms: Math.round(scan_ms) };
   if (context.extras.self_test) return ruling;
-  ports.onRuling?.(ruling, crossing, endpoint, scan_ms / 1_000);
-  ports.telemetry?.recordCheck({ ...ruling, action_shown, crossing, component: endpoint, began_ms });
+  ports.onRuling?.(ruling, endpoint, scan_ms / 1_000);
+  ports.telemetry?.recordCheck({ ...ruling, action_shown, component: endpoint, began_ms });
   return ruling;
 }
 
@@ -225,25 +183,21 @@ function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtra
 export async function decideWithSession(
   crossing: Crossing,
   needs: SessionNeeds,
-  decideOn: SessionDecider<ResolvedVerdict>['decide'],
+  decide: (crossing: Crossing) => Promise<UnrecordedRuling>,
   { policy, sessions, onSessionFault }: EnforcementPorts,
-): Promise<SessionDecision<ResolvedVerdict>> {
+): Promise<UnrecordedRuling> {
   try {
-    if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
-    const deciding = { decide: decideOn, verdictOf: ({ verdict }: ResolvedVerdict) => verdict };
-    return await decideInSession(crossing, needs, sessions, deciding);
+    if (sessions === undefined) throw new Error('No session store is configured.');
+    return await decideInSession(crossing, needs, sessions, decide);
   } catch (fault) {
-    const { rule, reason, is_fault } = explainSessionFault(fault);
-    if (is_fault) onSessionFault?.(fault);
-    const coverage = { status: 'full' } as const;
-    const verdict: Verdict = { ...buildFaultVerdict(policy), rule, reason, fault: is_fault, coverage };
-    return { crossing, outcome: { verdict, approval: null } };
+    const reason = explainSessionFault(fault);
+    if (reason.fault) onSessionFault?.(fault);
+    return { crossing, verdict: buildBlock(reason, policy), approval: null };
   }
 }
 
 function buildEvent(
-  { verdict, approval, approved_rules, classification }: ResolvedVerdict,
-  crossing: Crossing,
+  { crossing, verdict, approval, approved_rules, classification }: UnrecordedRuling,
   { event_id, caller, endpoint, ports, extras }: DecisionContext,
 ): AuditEvent {
   const { policy } = ports;
@@ -261,15 +215,17 @@ function buildEvent(
 }
 
 /** Returns a block without findings: without a record, nothing about the text leaves the process. */
-function buildUnrecordableVerdict(verdict: Verdict): Verdict {
-  return {
-    ...BLOCK,
-    rule: 'fault.audit',
-    reason: 'The decision could not be written to the audit journal, so it is not given.',
-    coverage: verdict.coverage,
-    policy_hash: verdict.policy_hash,
-    fault: true,
-  };
+function buildUnrecordableVerdict({ coverage, policy_hash }: Verdict): Verdict {
+  const reason = 'The decision could not be written to the audit journal, so it is not given.';
+  return buildBlock({ rule: 'fault.audit', reason, coverage, fault: true }, { hash: policy_hash });
+}
+
+/** Returns a block that no finding caused. */
+function buildBlock(
+  { rule, reason, fault = false, coverage = { status: 'full' } }: BlockReason,
+  { hash: policy_hash }: Pick<Policy, 'hash'>,
+): Verdict {
+  return { ...BLOCK, rule, reason, fault, coverage, policy_hash };
 }
 
 /** The common fields of every block that no finding caused. */

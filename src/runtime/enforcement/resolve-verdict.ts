@@ -2,8 +2,8 @@ import type { ContractMatch } from '../../core/decision/contracts.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import type { Classification, Crossing, Verdict } from '../../core/types/index.ts';
-import type { ApprovalQuestion, ResolvedVerdict } from './approvals/types.ts';
-import type { EnforcementPorts } from './types.ts';
+import type { ApprovalQuestion, ApprovalResolution } from './approvals/types.ts';
+import type { EnforcementPorts, UnrecordedRuling } from './types.ts';
 
 /** The parts of a request that an approval depends on; `null` if no approval is resolved, as in a self-test. */
 export type ApprovalContext = Pick<
@@ -13,7 +13,7 @@ export type ApprovalContext = Pick<
 
 /** Judges the crossing of one decision, as often as its session needs it. */
 export interface VerdictResolver {
-  readonly resolve: (crossing: Crossing) => ResolvedVerdict | Promise<ResolvedVerdict>;
+  readonly resolve: (crossing: Crossing) => Promise<UnrecordedRuling>;
   /** The time of `judge` so far, in milliseconds. */
   readonly scan_ms: () => number;
 }
@@ -30,39 +30,30 @@ export function openVerdictResolver(
 ): VerdictResolver {
   let scan_ms = 0;
   let classification: Promise<Classification> | null = null;
-  const resolveJudged = (judged: Verdict, crossing: Crossing): ResolvedVerdict | Promise<ResolvedVerdict> => {
+  const judgeCrossing = (crossing: Crossing): Verdict =>
+    judge(crossing, policy, fingerprintOf, conditions, contract);
+  const judgeTimed = (crossing: Crossing): Verdict => {
+    const began_ms = performance.now();
+    const judged = judgeCrossing(crossing);
+    scan_ms += performance.now() - began_ms;
+    return judged;
+  };
+  const resolveJudged = async (judged: Verdict, crossing: Crossing): Promise<ApprovalResolution> => {
     if (judged.action !== 'require_approval' || resolveApproval === undefined || approval_context === null)
       return { verdict: judged, approval: null };
-    const judgeWith = (approved_rules: readonly string[]): Verdict =>
-      judge({ ...crossing, approved_rules }, policy, fingerprintOf, conditions, contract);
+    const judgeWith = (approved_rules: readonly string[]) => judgeCrossing({ ...crossing, approved_rules });
     return resolveApproval({ judged, crossing, ...approval_context, judgeWith });
   };
-  const resolveClassified = async (
-    judged: Verdict,
-    crossing: Crossing,
-    called: Promise<Classification>,
-  ): Promise<ResolvedVerdict> => {
-    const answered = await called.catch(() => null);
-    if (answered === null) return { verdict: buildFaultVerdict(policy), approval: null };
-    const classified = { ...crossing, classification: answered };
-    const resolved = addsNothing(answered) ? resolveJudged(judged, classified) : resolve(classified);
-    return { ...(await resolved), classification: answered };
-  };
-  // `judge` is called here without a function between, because the path of a request to it is kept short.
-  const resolve = (crossing: Crossing): ResolvedVerdict | Promise<ResolvedVerdict> => {
-    const began_ms = performance.now();
-    const judged = judge(crossing, policy, fingerprintOf, conditions, contract);
-    scan_ms += performance.now() - began_ms;
-    const is_classified = crossing.classification !== undefined;
-    if (
-      classifiers === undefined ||
-      is_classified ||
-      judged.action === 'block' ||
-      !classifiers.appliesTo(crossing)
-    )
-      return resolveJudged(judged, crossing);
+  const resolve = async (crossing: Crossing): Promise<UnrecordedRuling> => {
+    const judged = judgeTimed(crossing);
+    if (classifiers === undefined || judged.action === 'block' || !classifiers.appliesTo(crossing))
+      return { crossing, ...(await resolveJudged(judged, crossing)) };
     classification ??= classifiers.classify(crossing, judged.findings);
-    return resolveClassified(judged, crossing, classification);
+    const answered = await classification.catch(() => null);
+    if (answered === null) return { crossing, verdict: buildFaultVerdict(policy), approval: null };
+    const classified = { ...crossing, classification: answered };
+    const verdict = addsNothing(answered) ? judged : judgeTimed(classified);
+    return { crossing, ...(await resolveJudged(verdict, classified)), classification: answered };
   };
   return { resolve, scan_ms: () => scan_ms };
 }

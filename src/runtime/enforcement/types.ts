@@ -1,4 +1,4 @@
-import type { Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
+import type { Classification, Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
 import type { AuditPorts } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Classifiers } from '../classifiers/types.ts';
@@ -6,15 +6,16 @@ import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
 import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
-import type { ApprovalState, ResolveApproval } from './approvals/types.ts';
+import type { ApprovalResolution, ResolveApproval } from './approvals/types.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';
 
-/** The result of `enforce`: the verdict, and the id of its event. */
-export interface Ruling {
-  readonly verdict: Verdict;
-  /** The request for approval that the verdict depends on; `null` if none is needed. */
-  readonly approval: ApprovalState | null;
+/** The result of `enforce`: the verdict with all that the decision found out, under the id of its event. */
+export interface Ruling extends ApprovalResolution {
+  /** The crossing with the taint tags and call counts of its session. A tool name with findings is replaced. */
+  readonly crossing: Crossing;
+  /** The answers of classifiers; absent if none was called. */
+  readonly classification?: Classification;
   readonly event_id: string;
   /** The next steps for the reader of a denial, after the reason; `null` if nothing is denied. */
   readonly help: string | null;
@@ -22,11 +23,8 @@ export interface Ruling {
   readonly scan_duration_ms: number;
 }
 
-/** A ruling, and the crossing that it is about, which locates the findings. */
-export interface JudgedCrossing {
-  readonly crossing: Crossing;
-  readonly ruling: Ruling;
-}
+/** The members of a ruling before its event is written. No part of it may leave the process. */
+export type UnrecordedRuling = Omit<Ruling, 'event_id' | 'help' | 'scan_duration_ms'>;
 
 /** The dependencies of `enforce`. The service, the hook and the tests each provide their own. */
 export interface EnforcementPorts extends AuditPorts {
@@ -43,7 +41,7 @@ export interface EnforcementPorts extends AuditPorts {
   /** Finds agents that an operator has blocked; without it none is. */
   readonly findAgentBlock?: FindAgentBlock;
   /** Receives every ruling and the time of `judge` in seconds. Must not throw. */
-  readonly onRuling?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
+  readonly onRuling?: (ruling: Ruling, endpoint: Endpoint, scan_seconds: number) => void;
   /** Receives every ruling for OpenTelemetry; `null` or absent if telemetry is off. */
   readonly telemetry?: Pick<Telemetry, 'recordCheck'> | null;
   /** Stores sessions and counts calls; without it everything that depends on them is blocked. */

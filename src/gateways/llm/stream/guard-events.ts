@@ -74,8 +74,8 @@ function isKeepAlive({ pieces, closed, repeats, is_last, name }: EventParts, { d
 
 /** Finishes a stream. The last events are sent only when the event on all texts is durable. */
 async function finishStream(state: GuardState, last: OutgoingEvent | null): Promise<AnswerEnding> {
-  const { ruling, crossing } = await state.texts.finish();
-  if (ruling.verdict.decision === 'block') return { how: 'denied', denial: { ruling, crossing } };
+  const ruling = await state.texts.finish();
+  if (ruling.verdict.decision === 'block') return { how: 'denied', denial: ruling };
   releaseHeldEvents(state);
   if (last !== null) sendEvent(state, last);
   return { how: 'whole', ruling };
@@ -94,7 +94,7 @@ async function endWithoutLast(state: GuardState): Promise<AnswerEnding> {
 
 async function buildDeniedEnd({ texts }: GuardState): Promise<AnswerEnding> {
   const denial = await texts.finish();
-  return denial.ruling.verdict.decision === 'block' ? { how: 'denied', denial } : BROKEN_END;
+  return denial.verdict.decision === 'block' ? { how: 'denied', denial } : BROKEN_END;
 }
 
 /** Denies a call that exceeds the limit of held units, because it cannot be judged as a whole. */

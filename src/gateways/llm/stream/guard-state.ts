@@ -1,6 +1,6 @@
 import type { EventParts, EventReader, StreamEnding } from '../../../core/wire/wire-format.ts';
 import type { GuardedStream } from '../../../runtime/enforcement/enforce-stream.ts';
-import type { JudgedCrossing, Ruling } from '../../../runtime/enforcement/types.ts';
+import type { Ruling } from '../../../runtime/enforcement/types.ts';
 import type { ModelAnswerContext } from '../guard-tool-call.ts';
 import type { CallChannel } from './call-channel.ts';
 import { type OutgoingEvent, writeOutgoingEvent } from './outgoing-event.ts';
@@ -23,7 +23,7 @@ export interface EventGuardParts {
 /** The end of a stream. The client receives an error for every end except `whole`. */
 export type AnswerEnding =
   | { readonly how: 'whole'; readonly ruling: Ruling }
-  | { readonly how: 'denied'; readonly denial: JudgedCrossing }
+  | { readonly how: 'denied'; readonly denial: Ruling }
   /** The stream breaks off, or continues in a way that cannot be guarded. */
   | { readonly how: 'broken' };
 

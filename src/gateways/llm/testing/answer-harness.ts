@@ -32,8 +32,8 @@ export async function openAnswerHarness(options: CallContextOptions = {}): Promi
   if (node.kind === 'problem') throw new Error('the request of this test is no JSON');
   const request = call_context.call.format.readRequest(node);
   const guarded = await guardRequest(call_context, request);
-  const { input } = await guarded.recorded;
-  if (input === null) throw new Error('the request of this test is denied');
+  const input = await guarded.recorded;
+  if (input.verdict.decision === 'block') throw new Error('the request of this test is denied');
   const read = { text, request, size: measureRequest(text, call_context.call.body, request) };
   return {
     events,

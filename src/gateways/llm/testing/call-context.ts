@@ -57,12 +57,12 @@ export function buildCallContext(options: CallContextOptions = {}): TestCallCont
     approval_request_id: null,
     capability_token: null,
     signal: new AbortController().signal,
-    describeDenial: ({ ruling }) => ({
+    describeDenial: ({ verdict, approval }) => ({
       status: 400,
       code: 'policy_violation',
-      message: ruling.verdict.reason,
+      message: verdict.reason,
       request_id: 'req_1',
-      extra: { decision: ruling.verdict.decision, rule: ruling.verdict.rule, approval: ruling.approval },
+      extra: { decision: verdict.decision, rule: verdict.rule, approval },
     }),
     ...options.call,
   };

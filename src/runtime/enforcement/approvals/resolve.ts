@@ -12,7 +12,7 @@ import {
   requestApproval,
 } from './requests.ts';
 import type { ApprovalRequestRow } from './rows.ts';
-import type { ApprovalQuestion, ApprovalState, ResolvedVerdict } from './types.ts';
+import type { ApprovalQuestion, ApprovalResolution, ApprovalState } from './types.ts';
 
 /**
  * Resolves a verdict that requires approval. Without a request id, approval is requested and the verdict stays
@@ -22,7 +22,7 @@ import type { ApprovalQuestion, ApprovalState, ResolvedVerdict } from './types.t
 export async function resolveApproval(
   settling: ApprovalQuestion,
   parts: ApprovalsParts,
-): Promise<ResolvedVerdict> {
+): Promise<ApprovalResolution> {
   const { judged } = settling;
   const wanted = judged.approval;
   if (wanted === null)
@@ -56,7 +56,7 @@ async function createRequest(
   wanted: ApprovalRequirement,
   { judged, crossing, caller }: ApprovalQuestion,
   parts: ApprovalsParts,
-): Promise<ResolvedVerdict> {
+): Promise<ApprovalResolution> {
   const requested = await requestApproval(wanted, judged, crossing, caller, parts);
   if (requested.is_stored) return { verdict: judged, approval: getState(requested.row) };
   return buildBlockedVerdict(judged, LIMITS[requested.limit], null);
@@ -73,7 +73,7 @@ async function useApproval(
   wanted: ApprovalRequirement,
   { judged, crossing, caller, judgeWith }: ApprovalQuestion,
   parts: ApprovalsParts,
-): Promise<ResolvedVerdict> {
+): Promise<ApprovalResolution> {
   const fit = await checkApproval(request_id, crossing, parts);
   if (!fit.used) return buildRefusedVerdict(judged, request_id, fit);
   if (!isCovered(wanted, fit.row)) {
@@ -94,7 +94,7 @@ function buildRefusedVerdict(
   judged: Verdict,
   request_id: string,
   used: Extract<ApprovalUse, { used: false }>,
-): ResolvedVerdict {
+): ApprovalResolution {
   if (used.row === null) {
     const status = used.cause === 'mismatch' ? 'mismatch' : 'not_found';
     const reason =
@@ -124,7 +124,7 @@ function buildBlockedVerdict(
   judged: Verdict,
   reason: string,
   approval: ApprovalState | null,
-): ResolvedVerdict {
+): ApprovalResolution {
   return { verdict: { ...judged, reason }, approval };
 }
 

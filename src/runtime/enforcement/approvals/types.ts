@@ -1,4 +1,4 @@
-import type { Classification, Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Shown } from '../../../platform/store/define-table.ts';
 import type { ActionMarks } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
@@ -91,14 +91,13 @@ export type WaitResult =
   | { readonly waited: true; readonly record: ApprovalRecord | null }
   | { readonly waited: false; readonly cause: 'too_many' };
 
-/** A verdict after approvals were resolved. */
-export interface ResolvedVerdict {
+/** The part of a ruling that an approval determines. */
+export interface ApprovalResolution {
   readonly verdict: Verdict;
+  /** The request for approval that the verdict depends on; `null` if none is needed. */
   readonly approval: ApprovalState | null;
   /** The rules that the used approval grants. */
   readonly approved_rules?: readonly string[];
-  /** The answers of classifiers; absent if none was called. */
-  readonly classification?: Classification;
 }
 
 export interface ApprovalQuestion {
@@ -111,4 +110,4 @@ export interface ApprovalQuestion {
   /** Judges the same crossing again with these rules approved. */
   readonly judgeWith: (approved_rules: readonly string[]) => Verdict;
 }
-export type ResolveApproval = (settling: ApprovalQuestion) => Promise<ResolvedVerdict>;
+export type ResolveApproval = (settling: ApprovalQuestion) => Promise<ApprovalResolution>;

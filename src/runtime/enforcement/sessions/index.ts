@@ -6,16 +6,10 @@ import { countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 
-/** A crossing with the state of its session, and the outcome. */
-export interface SessionDecision<Outcome> {
+/** A decision on a crossing with the state of its session. */
+interface SessionDecision {
   readonly crossing: Crossing;
-  readonly outcome: Outcome;
-}
-
-/** Decides on a crossing, and returns the verdict of an outcome. */
-export interface SessionDecider<Outcome> {
-  readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
-  readonly verdictOf: (outcome: Outcome) => Verdict;
+  readonly verdict: Verdict;
 }
 
 /** The session state that a decision depends on. */
@@ -56,12 +50,12 @@ function getCallsLimit({ phase }: Crossing, contract: ContractMatch): CallsLimit
  *
  * @throws SessionFull, StoreFailure: the caller must block then
  */
-export async function decideInSession<Outcome>(
+export async function decideInSession<Decision extends SessionDecision>(
   given: Crossing,
   { uses_tags, limit }: SessionNeeds,
   { store: open, limits, timeOf }: SessionPorts,
-  { decide, verdictOf }: SessionDecider<Outcome>,
-): Promise<SessionDecision<Outcome>> {
+  decide: (crossing: Crossing) => Promise<Decision>,
+): Promise<Decision> {
   const store = await open();
   const now_ms = timeOf(given.now_ms);
   const session = uses_tags ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
@@ -72,10 +66,10 @@ export async function decideInSession<Outcome>(
       calls_last_minute: await readRecentCalls(store, { ...given, tool: limit.tool }),
     }),
   };
-  const first = { crossing, outcome: await decide(crossing) };
-  if (verdictOf(first.outcome).decision === 'block') return first;
+  const first = await decide(crossing);
+  if (first.verdict.decision === 'block') return first;
   const decided = limit === null ? first : await applyCallLimit(store, first, limit, decide);
-  const { decision, taint_change } = verdictOf(decided.outcome);
+  const { decision, taint_change } = decided.verdict;
   if (decision !== 'block' && taint_change !== null)
     await saveSession(store, { ...given, now_ms }, session, taint_change, limits);
   return decided;
@@ -84,27 +78,20 @@ export async function decideInSession<Outcome>(
 const NO_SESSION: SessionState = { tags: [], rows: [] };
 
 /** Counts an allowed call. Decides again if another call took the last place meanwhile. */
-async function applyCallLimit<Outcome>(
+async function applyCallLimit<Decision extends SessionDecision>(
   store: Store,
-  decided: SessionDecision<Outcome>,
+  decided: Decision,
   { calls_max, tool }: CallsLimit,
-  decide: SessionDecider<Outcome>['decide'],
-): Promise<SessionDecision<Outcome>> {
+  decide: (crossing: Crossing) => Promise<Decision>,
+): Promise<Decision> {
   const calls_last_minute = await countCall(store, { ...decided.crossing, tool }, calls_max);
-  if (calls_last_minute <= calls_max) return decided;
-  const crossing = { ...decided.crossing, calls_last_minute };
-  return { crossing, outcome: await decide(crossing) };
+  return calls_last_minute <= calls_max ? decided : decide({ ...decided.crossing, calls_last_minute });
 }
 
-/** Returns the block for a session that cannot be read or saved. */
-export function explainSessionFault(fault: unknown): {
-  readonly rule: string;
-  readonly reason: string;
-  /** `true` for an internal fault, `false` for a limit. */
-  readonly is_fault: boolean;
-} {
+/** Returns the block for a session that cannot be read or saved. It is a fault, unless a limit was reached. */
+export function explainSessionFault(fault: unknown): Pick<Verdict, 'rule' | 'reason' | 'fault'> {
   if (fault instanceof SessionFull)
-    return { rule: 'limit.session_tags', reason: fault.message, is_fault: false };
+    return { rule: 'limit.session_tags', reason: fault.message, fault: false };
   const reason = 'The session tags or the call count could not be read or stored, so it blocks.';
-  return { rule: 'fault.store', reason, is_fault: true };
+  return { rule: 'fault.store', reason, fault: true };
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../../../access/types.ts';
 import type { AuditEvent } from '../../../audit/types.ts';
 import { openApprovals } from '../index.ts';
 import type { ApprovalLimits, ApprovalsParts } from '../parts.ts';
-import type { Approvals, ResolvedVerdict } from '../types.ts';
+import type { ApprovalResolution, Approvals } from '../types.ts';
 
 export const ANN = buildOperatorCaller('cli:ann');
 export const BOB = buildOperatorCaller('cli:bob');
@@ -58,7 +58,7 @@ export interface TestApprovals {
     parts?: Partial<Crossing>,
     request_id?: string | null,
     caller?: Caller,
-  ) => Promise<ResolvedVerdict>;
+  ) => Promise<ApprovalResolution>;
 }
 
 export const START_MS = Date.UTC(2026, 0, 31, 12);
