@@ -333,7 +333,7 @@ function addDeadLetter(): void {
   const created_ms = Date.parse(created_at);
   insertRow('outbox_messages', {
     ...{ delivery_id, subject_id, kind, attempts: 16, reason, queue: `alerts/${channel}`, status: 'dead' },
-    ...{ body: '{}', created_ms, finished_ms: created_ms, next_attempt_ms: created_ms },
+    ...{ body: '{}', urgency: 0, created_ms, finished_ms: created_ms, next_attempt_ms: created_ms },
   });
 }
 
