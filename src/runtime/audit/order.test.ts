@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { indexPosition } from './arrivals.ts';
 import { type AuditIndex, openIndex } from './audit-index.ts';
+import { openIndexReader } from './events/pages.ts';
 import { findStreamPosition } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
 import { createOrder, findChangedStep, openArrivalOrder } from './order.ts';
@@ -34,11 +36,7 @@ async function openStage(t: TestContext) {
 
 /** Returns the events in the order of the stream. */
 async function readStreamed(index: AuditIndex): Promise<string[]> {
-  const rows = await index.db
-    .selectFrom('audit_events')
-    .select('event_id')
-    .orderBy('rowid' as never)
-    .execute();
+  const rows = await index.db.selectFrom('audit_events').select('event_id').orderBy(indexPosition).execute();
   return rows.map(({ event_id }) => event_id);
 }
 
@@ -128,6 +126,30 @@ test('after the order is lost, no reader continues from its old positions', asyn
   await remake();
   assert.equal(await findStreamPosition(index(), known[5]!), null, 'it stays so');
   assert.notEqual(await findStreamPosition(index(), sampleEvent(written).event_id), null);
+});
+
+test('an index reader keeps its place when index and order are lost', async (t) => {
+  const { trail, order, index, sync, remake } = await openStage(t);
+  const journals = await Promise.all(['worker-1', 'worker-2'].map((writer) => trail.open({ writer })));
+  for (const [turn, journal] of [...journals, ...journals].entries())
+    await appendRange(journal, 20_000 + turn * 3, 20_003 + turn * 3);
+  await sync();
+  const start = { event_id: null, time_ms: 0, seqs: {} };
+  const { events, place } = await (await openIndexReader(index(), start)).next({ limit: 50, parse: true });
+  assert.equal(events.length, 12);
+  // A spool may hold an event for hours.
+  await (await trail.open({ writer: 'parent' })).append(sampleEvent(1));
+  await journals[1]!.append(sampleEvent(30_000));
+  rmSync(order);
+  await remake();
+  const reader = await openIndexReader(index(), place);
+  const seen: string[] = [];
+  for (let page = await reader.next({ limit: 5, parse: true }); ; ) {
+    seen.push(...page.events.map(({ event_id }) => event_id));
+    if (!page.has_more) break;
+    page = await reader.next({ limit: 5, parse: true });
+  }
+  assert.deepEqual(seen, [sampleEvent(1).event_id, sampleEvent(30_000).event_id]);
 });
 
 test('a stop in the middle of reading without an order makes none up', async (t) => {

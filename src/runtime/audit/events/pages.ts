@@ -30,8 +30,6 @@ export interface IndexReader {
   readonly undo: () => void;
 }
 
-/** Events may be indexed this much later than others of the same time. */
-const SLACK_MS = 3_600_000;
 /** The number of writers whose numbers are kept. A service has a few at a time. */
 const WRITERS_MAX = 1_000;
 
@@ -84,11 +82,12 @@ interface Position {
 async function findStart(index: AuditIndex, place: IndexPlace): Promise<Position> {
   const known = place.event_id === null ? null : await findStreamPosition(index, place.event_id);
   if (known !== null) return { position: known.position, is_certain: true, place };
-  const since_ms = place.event_id === null ? place.time_ms : place.time_ms - SLACK_MS;
+  // Only the numbers of the writers tell which events are new: a spool may hold an event for days.
+  if (place.event_id !== null) return { position: 0, is_certain: false, place };
   const { first } = await index.db
     .selectFrom('audit_events')
     .select(sql<number | null>`min(rowid)`.as('first'))
-    .where('timestamp_ms', '>=', since_ms)
+    .where('timestamp_ms', '>=', place.time_ms)
     .executeTakeFirstOrThrow();
   const position = first === null ? await readLastPosition(index.db) : first - 1;
   return { position, is_certain: false, place };
