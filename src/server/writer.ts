@@ -4,7 +4,7 @@ import { AuditFailure } from '../runtime/audit/failure.ts';
 import { type Journal, openJournal } from '../runtime/audit/journal.ts';
 import { openSigningKey } from '../runtime/audit/keys.ts';
 import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
-import { buildRetentionEvent } from '../runtime/audit/retention-event.ts';
+import { buildRetentionEvent } from '../runtime/audit/retention.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import { buildStatePaths } from './state-dir.ts';

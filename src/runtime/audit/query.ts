@@ -39,13 +39,10 @@ const TIMEOUT_MS = 10_000;
 /** The number of rows that one page reads before other work of the process runs. */
 const PAGE_ROWS = 1_000;
 
-/**
- * The table aliases of a page. `o` orders the rows: the events themselves, or the rows of one tag joined with the
- * events as `e`. If `o` may be either, only columns that both tables have may be used.
- */
-type Rows = Pick<IndexTables, 'audit_event_tags'> & Record<'o' | 'e', IndexTables['audit_events']>;
-type Query = SelectQueryBuilder<Rows, 'o' | 'e', object>;
-type Expressions = ExpressionBuilder<Rows, 'o' | 'e'>;
+/** The events, as `e`. A page of one tag joins the rows of the tag as `t`, which are in the order of the result. */
+type Tables = IndexTables & { readonly e: IndexTables['audit_events'] };
+type Query = SelectQueryBuilder<Tables, 'e', object>;
+type Expressions = ExpressionBuilder<Tables, 'e'>;
 
 /**
  * Finds events in the order of their time (within one writer, of their decision). All filters are joined with AND. A
@@ -129,23 +126,50 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
   const indexed = INDEXED.find((field) => filter.equal[field] !== undefined) ?? null;
   const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
   const direction = filter.newest_first ? 'desc' : 'asc';
-  const events = by_tag ? 'e' : 'o';
-  let query = by_tag ? selectEventsOfTag(index, filter.data_tag!) : selectEvents(index);
-  if (!by_tag && indexed !== null) query = query.where(`o.${indexed}`, '=', filter.equal[indexed]!);
-  // SQLite uses a partial index only if the condition of the index is part of the query, word by word.
-  if (!by_tag && indexed === 'policy_name' && filter.equal.policy_name !== 'default.allow')
-    query = query.where(sql<boolean>`o.policy_name != 'default.allow'`);
-  if (!by_tag && indexed === null && isAboutIncidents(filter)) query = query.where(INCIDENT_CONDITION);
-  if (filter.since_ms !== null) query = query.where('o.timestamp_ms', '>=', filter.since_ms);
-  if (filter.until_ms !== null) query = query.where('o.timestamp_ms', '<=', filter.until_ms);
-  if (cursor !== null) query = query.where((eb) => buildCursorCondition(eb, cursor, filter.newest_first));
+  const place = getPlace(by_tag ? 't' : 'e');
+  let query: Query = index.db
+    .selectFrom('audit_events as e')
+    .$if(by_tag, (events) =>
+      events
+        .innerJoin('audit_event_tags as t', 't.event_id', 'e.event_id')
+        .where('t.tag', '=', filter.data_tag),
+    );
+  if (!by_tag) query = whereIndexed(query, indexed, filter);
+  if (filter.since_ms !== null) query = query.where(place.timestamp_ms, '>=', filter.since_ms);
+  if (filter.until_ms !== null) query = query.where(place.timestamp_ms, '<=', filter.until_ms);
+  if (cursor !== null) query = query.where(buildCursorCondition(place, cursor, filter.newest_first));
   return query
-    .select(['o.timestamp_ms', 'o.seq', 'o.event_id'])
-    .select((eb) => buildEventConditions(eb, events, filter, by_tag ? null : indexed, by_tag).as('event'))
-    .orderBy('o.timestamp_ms', direction)
-    .orderBy('o.seq', direction)
-    .orderBy('o.event_id', direction)
+    .select([
+      place.timestamp_ms.as('timestamp_ms'),
+      place.seq.as('seq'),
+      place.event_id.as('event_id'),
+      (eb) => buildEventConditions(eb, filter, by_tag ? null : indexed, by_tag).as('event'),
+    ])
+    .orderBy(place.timestamp_ms, direction)
+    .orderBy(place.seq, direction)
+    .orderBy(place.event_id, direction)
     .limit(rows_max);
+}
+
+/** The columns by which rows are in order, of the events or of the rows of one tag. */
+type Place = ReturnType<typeof getPlace>;
+
+function getPlace(table: 'e' | 't') {
+  return {
+    timestamp_ms: sql.ref<number>(`${table}.timestamp_ms`),
+    seq: sql.ref<number>(`${table}.seq`),
+    event_id: sql.ref<string>(`${table}.event_id`),
+  };
+}
+
+/** Adds the filter by which the rows are found. */
+function whereIndexed(events: Query, indexed: EqualField | null, filter: ParsedFilter): Query {
+  if (indexed === null) return isAboutIncidents(filter) ? events.where(INCIDENT_CONDITION) : events;
+  const query = events.where(`e.${indexed}`, '=', filter.equal[indexed]!);
+  // SQLite uses a partial index only if the condition of the index is part of the query, word by word.
+  return indexed === 'policy_name' && filter.equal.policy_name !== 'default.allow'
+    ? query.where(sql<boolean>`e.policy_name != 'default.allow'`)
+    : query;
 }
 
 function isAboutIncidents({ any_of }: ParsedFilter): boolean {
@@ -153,47 +177,27 @@ function isAboutIncidents({ any_of }: ParsedFilter): boolean {
   return actions?.every((action) => INCIDENT_ACTIONS.includes(action)) ?? false;
 }
 
-function selectEvents(index: AuditIndex): Query {
-  return index.db.selectFrom('audit_events as o') as unknown as Query;
-}
-
-function selectEventsOfTag(index: AuditIndex, tag: string): Query {
-  return index.db
-    .selectFrom('audit_event_tags as o')
-    .innerJoin('audit_events as e', 'e.event_id', 'o.event_id')
-    .where('o.tag', '=', tag) as unknown as Query;
-}
-
-function buildCursorCondition(eb: Expressions, cursor: AuditCursor, newest_first: boolean) {
-  const place = eb.tuple(cursor.timestamp_ms, cursor.seq, cursor.event_id);
-  return eb(eb.refTuple('o.timestamp_ms', 'o.seq', 'o.event_id'), newest_first ? '<' : '>', place);
+function buildCursorCondition(place: Place, cursor: AuditCursor, newest_first: boolean) {
+  const { timestamp_ms, seq, event_id } = cursor;
+  return sql<boolean>`(${place.timestamp_ms}, ${place.seq}, ${place.event_id}) ${sql.raw(newest_first ? '<' : '>')} (${timestamp_ms}, ${seq}, ${event_id})`;
 }
 
 /** Selects the event if it matches all filters that the index has not applied, else `null`. */
 function buildEventConditions(
   eb: Expressions,
-  events: 'o' | 'e',
   filter: ParsedFilter,
   answered: EqualField | null,
   tag_answered: boolean,
 ) {
   const conditions: Expression<SqlBool>[] = EQUAL_FIELDS.filter(
     (field) => field !== answered && filter.equal[field] !== undefined,
-  ).map((field) => eb(`${events}.${field}`, '=', filter.equal[field]!));
+  ).map((field) => eb(`e.${field}`, '=', filter.equal[field]!));
   for (const field of LIST_FIELDS)
-    if (filter.any_of[field] !== undefined)
-      conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
+    if (filter.any_of[field] !== undefined) conditions.push(eb(`e.${field}`, 'in', filter.any_of[field]));
   if (filter.decisions_only)
-    conditions.push(
-      sql<boolean>`coalesce(${sql.ref(`${events}.phase`)}, '') not like 'approval\\_%' escape '\\'`,
-    );
+    conditions.push(sql<boolean>`coalesce(e.phase, '') not like 'approval\\_%' escape '\\'`);
   if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(getTag(eb, filter.data_tag)));
-  return eb
-    .case()
-    .when(eb.and(conditions))
-    .then(eb.ref(`${events}.event`))
-    .else(null)
-    .end();
+  return eb.case().when(eb.and(conditions)).then(eb.ref('e.event')).else(null).end();
 }
 
 function getTag(eb: Expressions, tag: string) {
@@ -201,7 +205,7 @@ function getTag(eb: Expressions, tag: string) {
     .selectFrom('audit_event_tags')
     .select('audit_event_tags.tag')
     .where('audit_event_tags.tag', '=', tag)
-    .whereRef('audit_event_tags.timestamp_ms', '=', 'o.timestamp_ms')
-    .whereRef('audit_event_tags.seq', '=', 'o.seq')
-    .whereRef('audit_event_tags.event_id', '=', 'o.event_id');
+    .whereRef('audit_event_tags.timestamp_ms', '=', 'e.timestamp_ms')
+    .whereRef('audit_event_tags.seq', '=', 'e.seq')
+    .whereRef('audit_event_tags.event_id', '=', 'e.event_id');
 }

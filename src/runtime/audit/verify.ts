@@ -26,8 +26,7 @@ import {
 } from './keys.ts';
 import { readJournalLines } from './lines.ts';
 import { findChangedStep, ORDER_NAME } from './order.ts';
-import { readRetiredSegments } from './retention.ts';
-import { RETENTION_EVENT } from './retention-event.ts';
+import { RETENTION_EVENT, readRetiredSegments } from './retention.ts';
 import { REFUSED_END } from './spool.ts';
 import type { AuditEvent } from './types.ts';
 import type { ChainBreak, RetiredReport, VerifyReport, WriterReport } from './verify-report.ts';
