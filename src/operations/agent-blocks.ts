@@ -1,4 +1,5 @@
 import { Type } from '../core/schema.ts';
+import { blockedAgents } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { PRINTABLE_TEXT } from './shapes.ts';
 import { dropBlankName } from './subject.ts';
@@ -77,20 +78,13 @@ export const agentsBlocked = defineOperation({
   needs: 'store',
   input: Type.Object({}),
   output: Type.Object({
-    agents: Type.Array(
-      Type.Object({
-        agent_id: Type.String(),
-        reason: Type.String(),
-        blocked_by: Type.String(),
-        blocked_at: Type.String({ description: 'ISO 8601.' }),
-      }),
-    ),
+    agents: Type.Array(blockedAgents.schema),
     count: Type.Integer(),
   }),
   example: {},
   answer: { agents: [], count: 0 },
   run: async (_nothing, { runtime }: Context) => {
-    const agents = [...(await (await runtime.agentBlocks()).list())];
+    const agents = await (await runtime.agentBlocks()).list();
     return { agents, count: agents.length };
   },
 });

@@ -4,6 +4,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
+import { capabilityTokens } from '../runtime/enforcement/capabilities/tables.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, PRINTABLE_TEXT, sessionId, tenantId } from './shapes.ts';
@@ -31,43 +32,21 @@ const scope = Type.Object({
   secret_keys: Type.Optional(patterns('Secrets that may be resolved for the tool (default: none).')),
 });
 
-const text = Type.Nullable(Type.String());
-
 const record = Type.Object({
-  token_id: Type.String(),
+  ...capabilityTokens.schema.properties,
   status: Type.Enum(['active', 'expired', 'revoked']),
-  tenant_id: Type.String(),
-  agent_id: Type.String(),
-  session_id: { ...text, description: '`null`: any session.' },
   scope: Type.Object({
     tool_name: Type.String(),
     actions: Type.Array(Type.String()),
     secret_keys: Type.Array(Type.String()),
   }),
-  issued_by: Type.Optional(Type.String()),
-  issued_at: Type.String(),
-  expires_at: Type.String(),
-  revoked_by: Type.Optional(text),
-  revoked_at: Type.Optional(text),
-  uses: Type.Optional(Type.Integer({ description: 'Number of calls that the token allowed.' })),
-  last_used_at: Type.Optional(text),
 });
 
 /** The token in the examples, as it was just issued. */
 const issued = {
-  token_id: 'cap_0123456789abcdef01234567',
+  ...capabilityTokens.example,
   status: 'active' as const,
-  tenant_id: 'default',
-  agent_id: 'support-bot',
-  session_id: 'sess-1',
   scope: { tool_name: 'send_email', actions: ['invoke'], secret_keys: ['MAIL_*'] },
-  issued_by: 'operator',
-  issued_at: '2026-01-31T12:00:00.000Z',
-  expires_at: '2026-01-31T12:10:00.000Z',
-  revoked_by: null,
-  revoked_at: null,
-  uses: 0,
-  last_used_at: null,
 };
 
 export const capabilitiesIssue = defineOperation({
@@ -124,7 +103,7 @@ export const capabilitiesIssue = defineOperation({
     });
     if (made === null)
       throw new Refusal('conflict', 'As many tokens are live as may be: see `capability_tokens.active_max`.');
-    return { token: made.token, ...copyCapability(made.record) };
+    return { token: made.token, ...made.record };
   },
 });
 
@@ -166,7 +145,7 @@ export const capabilitiesList = defineOperation({
       status: input.status,
       limit: input.limit ?? 100,
     });
-    return { capabilities: found.map(copyCapability), count: found.length };
+    return { capabilities: found, count: found.length };
   },
 });
 
@@ -191,7 +170,7 @@ export const capabilitiesShow = defineOperation({
   async run({ token_id }, context) {
     const found = await (await context.runtime.capabilities()).find(token_id);
     if (found === null || !isVisible(found, context)) throw buildNotFoundRefusal();
-    return copyCapability(found);
+    return found;
   },
 });
 
@@ -223,7 +202,7 @@ export const capabilitiesRevoke = defineOperation({
     const may = (found: CapabilityRecord) => isVisible(found, context);
     const revoked = await (await runtime.capabilities()).revoke(token_id, caller.id, may);
     if (revoked === null) throw buildNotFoundRefusal();
-    return copyCapability(revoked.record);
+    return revoked.record;
   },
 });
 
@@ -245,10 +224,9 @@ export const capabilitiesValidate = defineOperation({
   }),
   output: Type.Object({
     valid: Type.Boolean(),
-    cause: {
-      ...text,
-      description: 'The cause, such as `expired` or `tool`; `null` if the token is valid.',
-    },
+    cause: Type.Nullable(
+      Type.String({ description: 'The cause, such as `expired` or `tool`; `null` if the token is valid.' }),
+    ),
     reason: Type.String(),
     token_id: Type.Optional(Type.String({ description: 'The ID of the token, if it is known.' })),
     expires_at: Type.Optional(Type.String({ description: 'Only where it is valid.' })),
@@ -359,10 +337,4 @@ function coversName(allowed: Caller['agents'], request: string): boolean {
 function narrowScope(allowed: Caller['agents'], request: string | null): readonly string[] | undefined {
   if (request === null) return allowed === '*' ? undefined : allowed;
   return coversName(allowed, request) ? [request] : [];
-}
-
-/** Copies a record, so that its reader may change the lists in it. */
-function copyCapability(one: CapabilityRecord) {
-  const { tool_name, actions, secret_keys } = one.scope;
-  return { ...one, scope: { tool_name, actions: [...actions], secret_keys: [...secret_keys] } };
 }

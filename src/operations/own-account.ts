@@ -1,6 +1,7 @@
 import { Type } from '../core/schema.ts';
 import type { SignedInUser } from '../runtime/accounts/index.ts';
 import type { RotatedSession } from '../runtime/accounts/own-account.ts';
+import { userSessions } from '../runtime/accounts/tables.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import {
   buildSignInRefusal,
@@ -154,12 +155,7 @@ const sessionId = Type.String({ pattern: '^web_[0-9a-f]{24}$', maxLength: 28 });
 export const signInSessionsSchema = Type.Object({
   sessions: Type.Array(
     Type.Object({
-      session_id: Type.String(),
-      method: Type.Enum(['password', 'passkey', 'oidc', 'link']),
-      created_at: Type.String(),
-      last_seen_at: Type.String({ description: 'The last request, to the minute.' }),
-      address: Type.Nullable(Type.String()),
-      user_agent: Type.Nullable(Type.String()),
+      ...userSessions.schema.properties,
       is_current: Type.Optional(Type.Boolean({ description: 'The session of this request.' })),
     }),
   ),
@@ -174,19 +170,7 @@ export const sessionList = defineOperation({
   input: Type.Object({}),
   output: signInSessionsSchema,
   example: {},
-  answer: {
-    sessions: [
-      {
-        session_id: 'web_0123456789abcdef01234567',
-        method: 'password',
-        created_at: '2026-01-31T12:00:00.000Z',
-        last_seen_at: '2026-01-31T12:00:00.000Z',
-        address: '127.0.0.1',
-        user_agent: 'Mozilla/5.0',
-        is_current: true,
-      },
-    ],
-  },
+  answer: { sessions: [{ ...userSessions.example, is_current: true }] },
   run: async (_input, context) => {
     const { session } = await requireSession(context);
     return { sessions: await describeSessions(session.user_id, context, session.session_id) };
@@ -216,14 +200,9 @@ export const sessionRevoke = defineOperation({
 /** Describes the sessions of a user. */
 export async function describeSessions(user_id: string, { runtime }: Context, current: string | null = null) {
   const sessions = await (await runtime.accounts()).listSessions(user_id);
-  return sessions.map(({ session_id, method, created_ms, seen_ms, address, user_agent }) => ({
-    session_id,
-    method,
-    created_at: new Date(created_ms).toISOString(),
-    last_seen_at: new Date(seen_ms).toISOString(),
-    address,
-    user_agent,
-    is_current: session_id === current,
+  return sessions.map((session) => ({
+    ...userSessions.show(session),
+    is_current: session.session_id === current,
   }));
 }
 

@@ -1,4 +1,5 @@
 import { Type } from '../core/schema.ts';
+import { passkeys } from '../runtime/accounts/tables.ts';
 import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
 import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account.ts';
 import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in.ts';
@@ -91,27 +92,13 @@ export const passkeyList = defineOperation({
   ...OWN_ACCOUNT,
   input: Type.Object({}),
   output: Type.Object({
-    passkeys: Type.Array(
-      Type.Object({
-        passkey_id: Type.String(),
-        name: Type.String(),
-        created_at: Type.String(),
-        last_used_at: Type.Nullable(Type.String()),
-      }),
-    ),
+    passkeys: Type.Array(passkeys.schema),
   }),
   example: {},
   answer: { passkeys: [] },
   run: async (_input, context) => {
     const { session } = await requireSession(context);
-    const rows = await (await context.runtime.accounts()).listPasskeys(session.user_id);
-    const passkeys = rows.map(({ passkey_id, name, created_ms, last_used_ms }) => ({
-      passkey_id,
-      name,
-      created_at: new Date(created_ms).toISOString(),
-      last_used_at: last_used_ms === null ? null : new Date(last_used_ms).toISOString(),
-    }));
-    return { passkeys };
+    return { passkeys: await (await context.runtime.accounts()).listPasskeys(session.user_id) };
   },
 });
 

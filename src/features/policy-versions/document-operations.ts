@@ -10,6 +10,7 @@ import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../oper
 
 import { dropBlankName } from '../../operations/subject.ts';
 import { buildLineSchema, buildOptionalNumberSchema, documentText } from './fields.ts';
+import { policyVersions } from './tables.ts';
 import {
   deletePolicyVersion,
   findPolicyVersion,
@@ -18,16 +19,6 @@ import {
   listPolicyVersions,
   type PolicyVersion,
 } from './version-store.ts';
-
-const versionFields = {
-  version: Type.Integer(),
-  name: Type.String(),
-  sha256: Type.String(),
-  note: Type.String(),
-  restored_from: Type.Nullable(Type.Integer({ description: 'The version that a rollback restored.' })),
-  created_by: Type.String(),
-  created_at: Type.String(),
-} as const;
 
 export const policyDocumentShow = defineOperation({
   name: 'policy_document_show',
@@ -42,7 +33,7 @@ export const policyDocumentShow = defineOperation({
   input: Type.Object({ version: Type.Optional(buildOptionalNumberSchema('Default: the current version.')) }),
   output: Type.Object({
     text: Type.String({ description: 'YAML; empty if nothing was saved.' }),
-    ...versionFields,
+    ...policyVersions.schema.properties,
     version: Type.Nullable(Type.Integer({ description: '`null` if nothing was saved.' })),
     sha256: Type.Nullable(Type.String()),
     created_by: Type.Nullable(Type.String()),
@@ -63,7 +54,7 @@ export const policyDocumentShow = defineOperation({
   async run({ version }, context) {
     const { db } = await context.runtime.store();
     const found = await findPolicyVersion(db, version ?? null);
-    if (found !== null) return { text: found.text, ...describePolicyVersion(found) };
+    if (found !== null) return { text: found.text, ...policyVersions.show(found) };
     if (version !== undefined) throw buildNoSuchVersionRefusal();
     const nothing = { version: null, sha256: null, created_by: null, created_at: null };
     return { text: '', name: '', note: '', restored_from: null, ...nothing };
@@ -71,7 +62,11 @@ export const policyDocumentShow = defineOperation({
 });
 
 /** The schema of a version that was saved and activated. */
-export const savedDocument = Type.Object({ text: Type.String(), ...versionFields, ...activatedProperties });
+export const savedDocument = Type.Object({
+  text: Type.String(),
+  ...policyVersions.schema.properties,
+  ...activatedProperties,
+});
 
 export const policyDocumentSave = defineOperation({
   name: 'policy_document_save',
@@ -171,7 +166,7 @@ export const policyVersionsList = defineOperation({
   for_users: true,
   needs: 'store',
   input: Type.Object({ ...pageInput }),
-  output: Type.Object({ versions: Type.Array(Type.Object(versionFields)), ...pageOutput }),
+  output: Type.Object({ versions: Type.Array(policyVersions.schema), ...pageOutput }),
   example: { limit: 20 },
   answer: null,
   async run(input, context) {
@@ -180,7 +175,7 @@ export const policyVersionsList = defineOperation({
     const { db } = await context.runtime.store();
     const rows = await listPolicyVersions(db, { before, limit: limit + 1 });
     const { entries, next_cursor } = buildListPage(query, rows, limit, ({ version }) => version);
-    return { versions: entries.map(describePolicyVersion), next_cursor };
+    return { versions: entries.map(policyVersions.show), next_cursor };
   },
 });
 
@@ -270,11 +265,7 @@ export async function saveDocument(
     },
     context,
   );
-  return { text: version.text, ...describePolicyVersion(version), ...active, warnings: [...warnings] };
-}
-
-function describePolicyVersion({ created_ms, text: _text, ...rest }: PolicyVersion) {
-  return { ...rest, created_at: new Date(created_ms).toISOString() };
+  return { text: version.text, ...policyVersions.show(version), ...active, warnings: [...warnings] };
 }
 
 function buildNoSuchVersionRefusal(): Refusal {

@@ -6,15 +6,14 @@ declare module '../../platform/store/tables.ts' {
 }
 
 /** A version is never changed. The one with the highest number is current. */
-const policyVersions = defineTable('policy_versions', {
+export const policyVersions = defineTable('policy_versions', {
   version: integer({ key: true }),
   name: text(),
   /** YAML, as it was typed. */
-  text: text(),
+  text: text({ shown: false }),
   sha256: text(),
   note: text(),
-  /** The version that a rollback restored; `null` for an edit. */
-  restored_from: nullable(integer()),
+  restored_from: nullable(integer({ description: 'The version that a rollback restored.' })),
   created_by: text(),
   created_ms: time(),
 });

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { ManagedDocument } from '../../runtime/managed-policy/managed-policy.ts';
+import type { policyVersions } from './tables.ts';
 
 type Db = Kysely<StoreTables>;
 
 /** One version of the policy document. */
-export type PolicyVersion = Readonly<Selectable<StoreTables['policy_versions']>>;
+export type PolicyVersion = Readonly<Row<typeof policyVersions>>;
 
 /** Returns a version, by default the current one; `null` if there is none. */
 export async function findPolicyVersion(

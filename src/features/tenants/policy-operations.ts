@@ -11,7 +11,8 @@ import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../oper
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { diffRules } from '../../runtime/managed-policy/rule-diff.ts';
 import { listTenants } from './list-tenants.ts';
-import { note, tenantPath, versionNumber, versionProperties } from './shapes.ts';
+import { note, tenantPath, versionNumber } from './shapes.ts';
+import { policySetVersions } from './tables.ts';
 import {
   deleteTenantVersion,
   findTenantVersion,
@@ -34,12 +35,21 @@ const policySet = Type.Object({
     description:
       'The names of the other active rules of this tenant, from configuration and files. They are evaluated first.',
   }),
-  ...versionProperties,
+  ...policySetVersions.schema.properties,
   version: Type.Nullable(Type.Integer({ description: '`null` if nothing was saved for this tenant.' })),
   sha256: Type.Nullable(Type.String()),
   created_by: Type.Nullable(Type.String()),
   created_at: Type.Nullable(Type.String()),
 });
+
+const NO_VERSION = {
+  version: null,
+  sha256: null,
+  note: '',
+  restored_from: null,
+  created_by: null,
+  created_at: null,
+};
 
 export const tenantPoliciesShow = defineOperation({
   name: 'tenant_policies_show',
@@ -82,14 +92,20 @@ export const tenantPoliciesShow = defineOperation({
       .rules.filter((rule) => rule.tenant_id === tenant_id && !saved.has(rule.name))
       .map(({ name }) => name);
     const policies = [...((found?.policies ?? []) as object[])];
-    return { tenant_id, name: tenant.name, policies, configured, ...describeVersion(found) };
+    return {
+      tenant_id,
+      name: tenant.name,
+      policies,
+      configured,
+      ...(found === null ? NO_VERSION : policySetVersions.show(found)),
+    };
   },
 });
 
 const saved = Type.Object({
   tenant_id: Type.String(),
   policies: Type.Array(Type.Unsafe<object>({ type: 'object' })),
-  ...versionProperties,
+  ...policySetVersions.schema.properties,
   ...activatedProperties,
 });
 
@@ -228,7 +244,10 @@ export const tenantPolicyVersions = defineOperation({
   input: Type.Object({ tenant_id: tenantPath, ...pageInput }),
   output: Type.Object({
     versions: Type.Array(
-      Type.Object({ rules: Type.Integer({ description: 'How many rules it has.' }), ...versionProperties }),
+      Type.Object({
+        rules: Type.Integer({ description: 'How many rules it has.' }),
+        ...policySetVersions.schema.properties,
+      }),
     ),
     ...pageOutput,
   }),
@@ -256,7 +275,10 @@ export const tenantPolicyVersions = defineOperation({
     const { db } = await context.runtime.store();
     const rows = await listTenantVersions(db, tenant_id, { before, limit: limit + 1 });
     const { entries, next_cursor } = buildListPage(query, rows, limit, ({ version }) => version);
-    const versions = entries.map((each) => ({ rules: each.policies.length, ...describeVersion(each) }));
+    const versions = entries.map((each) => ({
+      rules: each.policies.length,
+      ...policySetVersions.show(each),
+    }));
     return { versions, next_cursor };
   },
 });
@@ -376,7 +398,7 @@ async function saveVersion(
   );
   const { policies, ...rest } = {
     policies: [...(version.policies as unknown as object[])],
-    ...describeVersion(version),
+    ...policySetVersions.show(version),
   };
   return { tenant_id, policies, ...rest, ...activated, warnings: [...activated.warnings] };
 }
@@ -400,35 +422,6 @@ async function requireTenant(tenant_id: string, context: Context): Promise<{ rea
       'There is no tenant with this `tenant_id`. `customshouse tenants list` lists the tenants.',
     );
   return found;
-}
-
-function describeVersion(version: TenantPolicyVersion): {
-  version: number;
-  sha256: string;
-  note: string;
-  restored_from: number | null;
-  created_by: string;
-  created_at: string;
-};
-function describeVersion(version: TenantPolicyVersion | null): {
-  version: number | null;
-  sha256: string | null;
-  note: string;
-  restored_from: number | null;
-  created_by: string | null;
-  created_at: string | null;
-};
-function describeVersion(version: TenantPolicyVersion | null) {
-  if (version === null)
-    return { version: null, sha256: null, note: '', restored_from: null, created_by: null, created_at: null };
-  return {
-    version: version.version,
-    sha256: version.sha256,
-    note: version.note,
-    restored_from: version.restored_from,
-    created_by: version.created_by,
-    created_at: new Date(version.created_ms).toISOString(),
-  };
 }
 
 function buildNoSuchVersionRefusal(): Refusal {

@@ -25,13 +25,3 @@ export const note = Type.String({
 });
 
 export const versionNumber = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
-
-/** One version in the history of a policy set. */
-export const versionProperties = {
-  version: Type.Integer(),
-  sha256: Type.String(),
-  note: Type.String(),
-  restored_from: Type.Nullable(Type.Integer({ description: 'The version that a rollback restored.' })),
-  created_by: Type.String(),
-  created_at: Type.String(),
-} as const;

@@ -14,19 +14,18 @@ const tenants = defineTable('tenants', {
 });
 
 /** A version is never changed. The one with the highest number is current. */
-const tenantPolicyVersions = defineTable('tenant_policy_versions', {
-  tenant_id: text({ key: true }),
+export const policySetVersions = defineTable('tenant_policy_versions', {
+  tenant_id: text({ key: true, shown: false }),
   version: integer({ key: true }),
   /** A JSON list of rules. */
-  policies: text(),
+  policies: text({ shown: false }),
   sha256: text(),
   note: text(),
-  /** The version that a rollback restored; `null` for an edit. */
-  restored_from: nullable(integer()),
+  restored_from: nullable(integer({ description: 'The version that a rollback restored.' })),
   created_by: text(),
   created_ms: time(),
 });
 
-const tenantTables = [tenantPolicyVersions, tenants] as const;
+const tenantTables = [policySetVersions, tenants] as const;
 
 export const tenantMigrations = createTables('tenants', tenantTables);

@@ -5,6 +5,7 @@ import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { decidePin, listPins, type PinRow } from './pins.ts';
+import { mcpPins } from './tables.ts';
 
 const server = Type.String({ minLength: 1, maxLength: 256, pattern: PRINTABLE_TEXT });
 const toolName = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' });
@@ -13,36 +14,12 @@ const userId = {
   description: 'The user of the list, if the server shows users different ones.',
 } as const;
 const hash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 });
-const text = Type.Nullable(Type.String());
-
 const pinSchema = Type.Object({
-  tenant_id: Type.Optional(Type.String()),
-  server: Type.String(),
-  user_id: Type.String(),
-  tool: Type.String(),
+  ...mcpPins.schema.properties,
   status: Type.Enum(['pinned', 'quarantined', 'rejected'], {
     description:
       '`quarantined`: a new definition waits for approval. `rejected`: an operator rejected it, and agents see the pinned one, if any.',
   }),
-  pinned_sha256: text,
-  pinned_definition: Type.Optional(
-    Type.Nullable(Type.Unsafe<object>({ type: 'object', description: 'The definition that agents see.' })),
-  ),
-  quarantined_sha256: text,
-  quarantined_definition: Type.Optional(
-    Type.Nullable(
-      Type.Unsafe<object>({
-        type: 'object',
-        description: 'The definition that waits for approval. It is untrusted text.',
-      }),
-    ),
-  ),
-  quarantined_reason: text,
-  approved_by: Type.Optional(text),
-  rejected_sha256: Type.Optional(text),
-  rejected_by: Type.Optional(text),
-  first_seen_at: Type.Optional(Type.String()),
-  changed_at: Type.Optional(Type.String()),
 });
 
 export const mcpPinsList = defineOperation({
@@ -230,16 +207,7 @@ async function decideOnPin(input: PinDecisionInput, approves: boolean, context: 
 }
 
 function buildPinReply(row: PinRow) {
-  const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
-  const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
-  return {
-    ...rest,
-    status: readStatus(row),
-    pinned_definition: read(pinned_definition),
-    quarantined_definition: read(quarantined_definition),
-    first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
-    changed_at: new Date(Number(changed_ms)).toISOString(),
-  };
+  return { ...mcpPins.show(row), status: readStatus(row) };
 }
 
 function readStatus({ quarantined_sha256, rejected_sha256 }: PinRow): 'pinned' | 'quarantined' | 'rejected' {

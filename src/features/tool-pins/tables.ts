@@ -1,23 +1,25 @@
-import { nullable, text, time } from '../../platform/store/columns.ts';
+import { Type } from '../../core/schema.ts';
+import { json, nullable, text, time } from '../../platform/store/columns.ts';
 import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
 declare module '../../platform/store/tables.ts' {
   interface StoreTables extends Rows<typeof toolPinTables> {}
 }
 
-/** The stored tools of MCP servers. Definitions are canonical JSON. */
-const mcpPins = defineTable('mcp_pins', {
+/** The stored tools of MCP servers. */
+export const mcpPins = defineTable('mcp_pins', {
   tenant_id: text({ key: true }),
   server: text({ key: true }),
   /** The user of the list if a server shows users different lists; empty if all users share it. */
   user_id: text({ key: true }),
   tool: text({ key: true }),
-  /** The definition that agents see; `null` if none was pinned yet. */
+  /** `null` if none was pinned yet. */
   pinned_sha256: nullable(text()),
-  pinned_definition: nullable(text()),
-  /** The definition that waits for approval; `null` if there is none. */
+  pinned_definition: nullable(buildDefinition('The definition that agents see.')),
   quarantined_sha256: nullable(text()),
-  quarantined_definition: nullable(text()),
+  quarantined_definition: nullable(
+    buildDefinition('The definition that waits for approval. It is untrusted text.'),
+  ),
   quarantined_reason: nullable(text()),
   /** The operator who approved the pinned definition; `null` if it was pinned when first listed. */
   approved_by: nullable(text()),
@@ -35,6 +37,11 @@ const mcpToolListSnapshots = defineTable('mcp_tool_list_snapshots', {
   event_id: text(),
   seen_ms: time(),
 });
+
+/** The definition of a tool, as canonical JSON. */
+function buildDefinition(description: string) {
+  return json(Type.Unsafe<object>({ type: 'object' }), { description, example: {} });
+}
 
 const toolPinTables = [mcpPins, mcpToolListSnapshots] as const;
 

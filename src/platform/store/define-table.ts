@@ -15,7 +15,7 @@ export interface Table<Name extends string, Columns extends AnyColumns> {
   readonly schema: ObjectSchema<ShownMembers<Columns>>;
   readonly example: ShownRecord<Columns>;
   /** Returns the shown record of a row. */
-  readonly show: (row: RowOf<Columns>) => ShownRecord<Columns>;
+  readonly show: (row: ShownRow<Columns>) => ShownRecord<Columns>;
 }
 
 export interface TableOptions<ColumnName extends string, RowType extends object> {
@@ -29,6 +29,10 @@ export interface TableOptions<ColumnName extends string, RowType extends object>
 type RowOf<Columns> = {
   [Name in keyof Columns]: Columns[Name] extends Column<infer Stored, unknown, ShownAs> ? Stored : never;
 };
+/** The columns that are shown. `show` needs no others. */
+type ShownRow<Columns extends AnyColumns> = RowOf<{
+  [Name in keyof Columns as Columns[Name]['shown'] extends false ? never : Name]: Columns[Name];
+}>;
 type ShownName<Name, Shown> = Shown extends string
   ? Shown
   : Shown extends false
@@ -71,7 +75,8 @@ export function defineTable<const Name extends string, const Columns extends Any
     options,
     schema: Type.Object(collect(({ schema }) => schema) as ShownMembers<Columns>),
     example: collect(({ example }) => example) as ShownRecord<Columns>,
-    show: (row) => collect(({ column, show }) => show(row[column] as never)) as ShownRecord<Columns>,
+    show: (row) =>
+      collect(({ column, show }) => show(row[column as keyof typeof row] as never)) as ShownRecord<Columns>,
   };
 }
 

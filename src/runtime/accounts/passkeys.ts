@@ -5,12 +5,14 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { PRODUCT_NAME } from '../../core/names.ts';
+import type { Shown } from '../../platform/store/define-table.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import { countStart } from './attempts.ts';
 import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
 import { markSecondFactor, type RotatedSession } from './own-account.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { beginSession, recordFailure } from './sign-in.ts';
+import { passkeys } from './tables.ts';
 import type { AccountParts, SignInOrigin, SignInResult, SignInSession } from './types.ts';
 import { findUserRow } from './user-records.ts';
 
@@ -18,14 +20,6 @@ type Library = typeof import('@simplewebauthn/server');
 
 /** A browser that uses a passkey, with the origin that the passkey belongs to. */
 export type PasskeyOrigin = SignInOrigin & { readonly origin: string };
-
-/** A passkey of a user. */
-export interface Passkey {
-  readonly passkey_id: string;
-  readonly name: string;
-  readonly created_ms: number;
-  readonly last_used_ms: number | null;
-}
 
 const PASSKEYS_MAX = 20;
 
@@ -90,15 +84,12 @@ export async function addPasskey(
   return count > 0n ? markSecondFactor(parts, session, 'passkey') : { outcome: 'refused' };
 }
 
-/** Lists the passkeys of a user, the oldest first. */
-export async function listPasskeys(parts: AccountParts, user_id: string): Promise<readonly Passkey[]> {
-  const rows = await listRows(parts, user_id);
-  return rows.map(({ credential_id, name, created_ms, last_used_ms }) => ({
-    passkey_id: credential_id,
-    name,
-    created_ms: Number(created_ms),
-    last_used_ms: last_used_ms === null ? null : Number(last_used_ms),
-  }));
+/** Lists the passkeys of a user as they are shown, the oldest first. */
+export async function listPasskeys(
+  parts: AccountParts,
+  user_id: string,
+): Promise<readonly Shown<typeof passkeys>[]> {
+  return (await listRows(parts, user_id)).map(passkeys.show);
 }
 
 /** Removes a passkey. Returns whether the user had it. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { hashToken } from '../access/tokens.ts';
+import type { userSessions } from './tables.ts';
 import type { AccountParts, SignInMethod, SignInOrigin, SignInSession } from './types.ts';
 
 type Db = Kysely<StoreTables>;
-type SessionRow = Selectable<StoreTables['user_sessions']>;
 
 const AGENT_CHARS_MAX = 256;
 /** A session that is in use is marked as seen at most this often, to save writes. */
@@ -134,13 +135,6 @@ function isOpen(
   return now_ms - seen_ms < idle_ms && now_ms - created_ms < absolute_ms;
 }
 
-function toSession(row: SessionRow): SignInSession {
-  const { token_sha256: _, method, created_ms, seen_ms, second_factor_ms, ...rest } = row;
-  return {
-    ...rest,
-    method: method as SignInMethod,
-    created_ms: Number(created_ms),
-    seen_ms: Number(seen_ms),
-    second_factor_ms: second_factor_ms === null ? null : Number(second_factor_ms),
-  };
+function toSession({ token_sha256: _, ...session }: Row<typeof userSessions>): SignInSession {
+  return session;
 }

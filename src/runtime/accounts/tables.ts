@@ -42,20 +42,20 @@ const userLinks = defineTable('user_links', {
   expires_ms: time(),
 });
 
-const userSessions = defineTable(
+export const userSessions = defineTable(
   'user_sessions',
   {
     /** SHA-256 of the cookie's value, in hex. */
     token_sha256: text({ key: true, shown: false }),
-    session_id: text({ unique: true }),
-    user_id: text(),
-    method: text(),
+    session_id: text({ unique: true, example: 'web_0123456789abcdef01234567' }),
+    user_id: text({ shown: false }),
+    method: oneOf(['password', 'passkey', 'oidc', 'link']),
     created_ms: time(),
-    seen_ms: time(),
+    seen_ms: time({ shown: 'last_seen_at', description: 'The last request, to the minute.' }),
     /** When a second factor was proved last. */
-    second_factor_ms: nullable(time()),
-    address: nullable(text()),
-    user_agent: nullable(text()),
+    second_factor_ms: nullable(time({ shown: false })),
+    address: nullable(text(), '127.0.0.1'),
+    user_agent: nullable(text(), 'Mozilla/5.0'),
   },
   { indexes: { user_sessions_user: ['user_id'] } },
 );
@@ -89,16 +89,16 @@ const signInChallenges = defineTable('sign_in_challenges', {
   expires_ms: time(),
 });
 
-const passkeys = defineTable(
+export const passkeys = defineTable(
   'passkeys',
   {
-    credential_id: text({ key: true }),
-    user_id: text(),
+    credential_id: text({ key: true, shown: 'passkey_id' }),
+    user_id: text({ shown: false }),
     name: text(),
     /** COSE key, base64url. */
-    public_key: text(),
-    counter: count(),
-    transports: text(),
+    public_key: text({ shown: false }),
+    counter: count({ shown: false }),
+    transports: text({ shown: false }),
     created_ms: time(),
     last_used_ms: nullable(time()),
   },

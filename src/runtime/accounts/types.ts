@@ -1,7 +1,9 @@
+import type { Row } from '../../platform/store/define-table.ts';
 import type { Store } from '../../platform/store/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { AuditPorts } from '../audit/service-event.ts';
 import type { Role } from '../config/permissions.ts';
+import type { userSessions } from './tables.ts';
 import type { TotpKeyPlace } from './totp-sealing.ts';
 
 /** The settings of sign-in, with all times in milliseconds. */
@@ -72,20 +74,11 @@ export interface Account {
   readonly last_sign_in_ms: number | null;
 }
 
-/** The kinds of proof that began a session. */
-export type SignInMethod = 'password' | 'passkey' | 'oidc' | 'link';
-
 /** A session of a user in one browser. */
-export interface SignInSession {
-  readonly session_id: string;
-  readonly user_id: string;
-  readonly method: SignInMethod;
-  readonly created_ms: number;
-  readonly seen_ms: number;
-  readonly second_factor_ms: number | null;
-  readonly address: string | null;
-  readonly user_agent: string | null;
-}
+export type SignInSession = Omit<Row<typeof userSessions>, 'token_sha256'>;
+
+/** The kinds of proof that began a session. */
+export type SignInMethod = SignInSession['method'];
 
 /** The browser that a request to sign in comes from. */
 export interface SignInOrigin {

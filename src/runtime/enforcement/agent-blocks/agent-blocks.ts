@@ -4,6 +4,7 @@ import type { StoreTables } from '../../../platform/store/tables.ts';
 import type { AuditPorts } from '../../audit/service-event.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import { buildAgentKey, writeAgentList } from './agent-list.ts';
+import { blockedAgents } from './tables.ts';
 import type { AgentBlocks } from './types.ts';
 
 /** The dependencies of the kill switch: the state folder, the store, and the audit log. */
@@ -47,12 +48,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
     list: async () => {
       const { db } = await parts.store();
       const rows = await db.selectFrom('blocked_agents').selectAll().orderBy('agent_key').execute();
-      return rows.map(({ agent_id, reason, blocked_by, blocked_ms }) => ({
-        agent_id,
-        reason,
-        blocked_by,
-        blocked_at: new Date(Number(blocked_ms)).toISOString(),
-      }));
+      return rows.map(blockedAgents.show);
     },
   };
 }

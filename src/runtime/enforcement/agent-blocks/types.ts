@@ -1,11 +1,5 @@
-/** An agent that an operator has blocked. */
-export interface BlockedAgent {
-  readonly agent_id: string;
-  readonly reason: string;
-  readonly blocked_by: string;
-  /** ISO 8601. */
-  readonly blocked_at: string;
-}
+import type { Shown } from '../../../platform/store/define-table.ts';
+import type { blockedAgents } from './tables.ts';
 
 /** The kill switch. Its list is in the store, and every process applies a change within a second. */
 export interface AgentBlocks {
@@ -14,5 +8,5 @@ export interface AgentBlocks {
   /** Unblocks an agent. Returns `false` if it was not blocked. @throws StoreFailure */
   readonly unblock: (agent_id: string, caller_id: string) => Promise<boolean>;
   /** Lists all, by name. @throws StoreFailure */
-  readonly list: () => Promise<readonly BlockedAgent[]>;
+  readonly list: () => Promise<readonly Shown<typeof blockedAgents>[]>;
 }

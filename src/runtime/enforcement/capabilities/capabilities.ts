@@ -6,6 +6,7 @@ import type { AuditPorts } from '../../audit/service-event.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { type CapabilityRow, findMisfit, readScope } from './misfit.ts';
+import { capabilityTokens } from './tables.ts';
 import { createCapabilityToken, matchesTokenHash, parseTokenId } from './token.ts';
 import type {
   Capabilities,
@@ -176,22 +177,10 @@ function getRecord(row: CapabilityRow | null, now_ms: number): CapabilityRecord 
 }
 
 function buildRecord(row: CapabilityRow, now_ms: number): CapabilityRecord {
-  const time = (ms: number) => new Date(ms).toISOString();
-  const timeOrNull = (ms: number | null) => (ms === null ? null : time(ms));
   return {
-    token_id: row.token_id,
+    ...capabilityTokens.show(row),
     status: row.revoked_ms !== null ? 'revoked' : now_ms >= row.expires_ms ? 'expired' : 'active',
-    tenant_id: row.tenant_id,
-    agent_id: row.agent_id,
-    session_id: row.session_id,
     scope: readScope(row),
-    issued_by: row.issued_by,
-    issued_at: time(row.issued_ms),
-    expires_at: time(row.expires_ms),
-    revoked_by: row.revoked_by,
-    revoked_at: timeOrNull(row.revoked_ms),
-    uses: row.uses,
-    last_used_at: timeOrNull(row.last_used_ms),
   };
 }
 

@@ -5,26 +5,25 @@ declare module '../../../platform/store/tables.ts' {
   interface StoreTables extends Rows<[typeof capabilityTokens]> {}
 }
 
-/** Capability tokens. Lists are JSON. */
+/** Capability tokens. Tool, actions and secrets are shown as `scope`; the lists are JSON. */
 export const capabilityTokens = defineTable(
   'capability_tokens',
   {
-    token_id: text({ key: true }),
+    token_id: text({ key: true, example: 'cap_0123456789abcdef01234567' }),
     /** SHA-256 of the whole token, in hex. The token itself is never stored. */
     token_sha256: text({ shown: false }),
-    tenant_id: text(),
-    agent_id: text(),
-    /** `null`: valid in any session. */
-    session_id: nullable(text()),
-    tool_name: text(),
-    actions: text(),
-    secret_keys: text(),
-    issued_by: text(),
+    tenant_id: text({ example: 'default' }),
+    agent_id: text({ example: 'support-bot' }),
+    session_id: nullable(text({ description: '`null`: any session.' }), 'sess-1'),
+    tool_name: text({ shown: false }),
+    actions: text({ shown: false }),
+    secret_keys: text({ shown: false }),
+    issued_by: text({ example: 'operator' }),
     issued_ms: time(),
-    expires_ms: time(),
+    expires_ms: time({ example: '2026-01-31T12:10:00.000Z' }),
     revoked_by: nullable(text()),
     revoked_ms: nullable(time()),
-    uses: count(),
+    uses: count({ description: 'Number of calls that the token allowed.' }),
     last_used_ms: nullable(time()),
   },
   {

@@ -1,3 +1,6 @@
+import type { Shown } from '../../../platform/store/define-table.ts';
+import type { capabilityTokens } from './tables.ts';
+
 /** The actions that a capability token allows to its agent. */
 export interface CapabilityScope {
   /** The tool's name; `*` matches any run of characters. */
@@ -9,23 +12,9 @@ export interface CapabilityScope {
 }
 
 /** A capability token without its secret part. Times are ISO 8601, UTC. */
-export interface CapabilityRecord {
-  /** `cap_` and 24 hex digits. The id alone grants nothing. */
-  readonly token_id: string;
+export interface CapabilityRecord extends Shown<typeof capabilityTokens> {
   readonly status: 'active' | 'expired' | 'revoked';
-  readonly tenant_id: string;
-  readonly agent_id: string;
-  /** `null`: valid in any session. */
-  readonly session_id: string | null;
   readonly scope: CapabilityScope;
-  readonly issued_by: string;
-  readonly issued_at: string;
-  readonly expires_at: string;
-  readonly revoked_by: string | null;
-  readonly revoked_at: string | null;
-  /** The number of accepted uses. */
-  readonly uses: number;
-  readonly last_used_at: string | null;
 }
 
 export interface CapabilityRequest {
