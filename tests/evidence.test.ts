@@ -8,6 +8,7 @@ import { takeTaskLock } from '../src/features/evidence/task-files.ts';
 import { auditTaskShow, auditTasks, evidencePackDownload } from '../src/features/evidence/task-operations.ts';
 import { loadVerifier } from '../src/features/evidence/verify-pack.ts';
 import { callOperation } from '../src/operations/call.ts';
+import type { AnyOperation } from '../src/operations/operation.ts';
 import { createTestRuntime } from '../src/operations/testing/runtime.ts';
 import type { Caller } from '../src/runtime/access/types.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -148,14 +149,14 @@ test('a user of a tenant sees the packs of that tenant only, and never a verific
     [['globex'], []],
   ] as const) {
     const context = { runtime, caller: scoped(tenants), request_id: 'test' };
-    const { tasks } = (await callOperation(auditTasks, {}, context)) as { tasks: { tenant_id: string }[] };
+    const { tasks } = await callOperation(auditTasks, {}, context);
     assert.deepEqual(
       tasks.map(({ tenant_id }) => tenant_id),
       expected,
     );
     for (const { task_id, tenant_id } of all) {
       const may = tenants.includes(tenant_id as never);
-      for (const operation of [auditTaskShow, evidencePackDownload]) {
+      for (const operation of [auditTaskShow, evidencePackDownload] as readonly AnyOperation[]) {
         const outcome = await callOperation(operation, { task_id }, context).then(
           () => 'answered',
           (error) => error.code,

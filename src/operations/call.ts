@@ -1,3 +1,4 @@
+import type { Static, TSchema } from 'typebox';
 import type { Validator } from 'typebox/schema';
 import { findParsedText, hasHiddenMembers } from '../core/json/value-source.ts';
 import { describeBodyTypes, describeLimit } from '../core/policy/compile/schema-messages.ts';
@@ -10,7 +11,13 @@ import { AuditFailure } from '../runtime/audit/failure.ts';
 import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
-import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
+import {
+  type AnyOperation,
+  type Context,
+  isDecisionOperation,
+  type Operation,
+  Refusal,
+} from './operation.ts';
 import { dropBlankName, requireAllTenants } from './subject.ts';
 
 /** The part of a validator's error that is used here. */
@@ -34,11 +41,11 @@ interface Schema {
  * `resolveSubject` checks the credential's scope (agents and tenants) later, when the operation runs, because the input
  * names them. Rejects with a `Refusal` for an expected error.
  */
-export async function callOperation(
-  operation: AnyOperation,
+export async function callOperation<Input extends TSchema, Output extends TSchema>(
+  operation: Operation<Input, Output>,
   raw: unknown,
   requested: Context,
-): Promise<unknown> {
+): Promise<Static<Output>> {
   const refusal = operation.unavailable?.(requested.runtime);
   if (refusal) throw refusal;
   const context = isForUser(operation, requested) ? asUser(requested) : requested;
@@ -55,7 +62,7 @@ export async function callOperation(
       throw buildInvalidRefusal(validator.Errors(clipValue(operation.input, input))[1], operation.input);
   }
   try {
-    return await operation.run(has_no_input ? {} : input, context);
+    return await operation.run((has_no_input ? {} : input) as Static<Input>, context);
   } catch (error) {
     throw findUnavailableRefusal(error) ?? error;
   }

@@ -32,7 +32,7 @@ export function runCheck(
 }
 
 /** Returns the value of a content. A transport writes it as its original text, digit for digit. */
-export function readContentValue(content: Content): unknown {
+export function readContentValue(content: Content): Json {
   return getContentValue(content);
 }
 

@@ -1,5 +1,5 @@
 import { Type } from '../core/schema.ts';
-import type { Content } from '../core/types/index.ts';
+import type { Content, Json } from '../core/types/index.ts';
 import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
@@ -89,10 +89,10 @@ export const interceptTool = defineOperation({
     agent_id: Type.String(),
     phase: Type.Enum(['request', 'response']),
     modified_input: Type.Optional(
-      Type.Unknown({ description: 'The arguments to use instead; only when they were changed.' }),
+      Type.Unsafe<Json>({ description: 'The arguments to use instead; only when they were changed.' }),
     ),
     modified_output: Type.Optional(
-      Type.Unknown({ description: 'The result to use instead; only when it was changed.' }),
+      Type.Unsafe<Json>({ description: 'The result to use instead; only when it was changed.' }),
     ),
     stripped_fields: Type.Optional(
       Type.Array(Type.String(), { description: 'Content that a contract removed.' }),
@@ -241,6 +241,6 @@ function buildPhaseRefusal(phase: 'request' | 'response'): Refusal {
   return new Refusal('invalid_request', `\`output\` ${message}.`, [{ path: 'output', message }]);
 }
 
-function buildChangedMember(phase: 'request' | 'response', value: unknown) {
+function buildChangedMember(phase: 'request' | 'response', value: Json) {
   return phase === 'request' ? { modified_input: value } : { modified_output: value };
 }

@@ -157,6 +157,12 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of unlike shapes; `operation` types each one.
 export type AnyOperation = Operation<any, any>;
 
+/** Runs an operation for one caller, over any transport. */
+export type RunOperation = <Input extends TSchema, Output extends TSchema>(
+  operation: Operation<Input, Output>,
+  input: Static<Input>,
+) => Promise<Static<Output>>;
+
 /** Types an operation from its schemas. */
 export function defineOperation<const Input extends TSchema, const Output extends TSchema>(
   record: Operation<Input, Output>,

@@ -13,13 +13,13 @@ export interface VerdictReply {
   readonly reason: string;
   readonly help?: string;
   readonly event_id: string;
-  readonly violations: ViolationReply[];
+  readonly violations: readonly ViolationReply[];
   readonly scan_duration_ms: number;
   readonly coverage: 'full' | 'partial';
   readonly coverage_reason?: string;
   readonly coverage_bytes?: number;
   readonly fallback_used?: true;
-  readonly marks?: ContentMark[];
+  readonly marks?: readonly ContentMark[];
   readonly approval?: ApprovalState;
   readonly fault?: true;
 }
@@ -42,7 +42,7 @@ export function buildVerdictReply(ruling: Ruling, matches = false): VerdictReply
     scan_duration_ms,
     ...getCoverage(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
-    ...(marks.length > 0 && { marks: [...marks] }),
+    ...(marks.length > 0 && { marks }),
     ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
   };

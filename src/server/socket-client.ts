@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import type { Static, TSchema } from 'typebox';
 import {
   parseJson,
   rememberNestedSources,
   SOURCE_LIMITS,
   writeExactJson,
 } from '../core/json/value-source.ts';
+import type { Operation, RunOperation } from '../operations/operation.ts';
 import { getOsUserName } from '../runtime/access/os-user.ts';
 import { getTokenPath, readToken } from '../runtime/access/tokens.ts';
 import type { FollowedPage } from '../runtime/audit/events/follow-index.ts';
@@ -39,6 +41,8 @@ export interface ServiceClient {
   readonly leave: () => Promise<boolean>;
   /** Calls an operation as the user of the operating system. */
   readonly call: (operation: string, input: unknown) => Promise<unknown>;
+  /** Calls an operation in the same way. The service answers by the record of the operation. */
+  readonly run: RunOperation;
   /** Yields new pages of the audit log until the service ends, the client is closed, or the answer times out. */
   readonly follow: (input: unknown) => AsyncGenerator<FollowedPage>;
   /** Cuts off everything that is open. */
@@ -79,7 +83,12 @@ export async function connectService(
   };
   const request = async (...parts: Parameters<typeof build>): Promise<unknown> =>
     readAnswer(await limitTime((signal) => exchange(socket, { ...build(...parts), signal }), closing.signal));
+  const run: RunOperation = <Input extends TSchema, Output extends TSchema>(
+    { name }: Operation<Input, Output>,
+    input: Static<Input>,
+  ) => request('POST', `/operations/${name}`, input) as Promise<Static<Output>>;
   return {
+    run,
     status: async () => (await request('GET', '/status')) as ServiceStatus,
     leave: async () => ((await request('POST', '/leave')) as { leaving: boolean }).leaving,
     syncIndex: async () => void (await request('POST', '/sync-index')),
@@ -109,6 +118,15 @@ export async function callWithContent(
   );
   if ('unavailable' in reply && reply.unavailable === 'not_running') return null;
   return { value: readAnswer(reply) };
+}
+
+/** Calls an operation as `callWithContent` does. The service answers by the record of the operation. */
+export function runWithContent<Input extends TSchema, Output extends TSchema>(
+  state_dir: string,
+  { name }: Operation<Input, Output>,
+  input: Static<Input>,
+): Promise<{ readonly value: Static<Output> } | null> {
+  return callWithContent(state_dir, name, input) as Promise<{ readonly value: Static<Output> } | null>;
 }
 
 /** Rejects if `use` does not resolve in time, and cuts it off. */

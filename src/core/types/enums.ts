@@ -1,7 +1,10 @@
 /** Basic types and enums of the product. `types/index.ts` exports them too. */
 
 /** Any JSON value, as `JSON.parse` returns it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
 
 /** A dotted, lower-case name of a kind of data: `secret.credential.openai`. A tag covers its descendants. */
 export type Tag = string;

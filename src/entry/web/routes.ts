@@ -16,7 +16,7 @@ import { type CheckBrowser, openBrowserContext } from './browser-context.ts';
 import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
 
 import { runWithoutSilenceLimit } from './connections.ts';
-import { answerError, type ErrorLog } from './errors.ts';
+import { answerError, type ErrorLog, type FaultVerdict, isFaultVerdict } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -92,8 +92,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
-      if ((output as { fault?: true }).fault === true)
-        return answerFaultVerdict(output as FaultVerdict, request, reply);
+      if (isFaultVerdict(output)) return answerFaultVerdict(output, request, reply);
       return writeExactJson(output);
     },
   });
@@ -195,10 +194,6 @@ export function readNameHeader(
     'invalid_request',
     `\`${header}\` must be at most ${chars_max} printable ASCII characters.`,
   );
-}
-
-interface FaultVerdict {
-  readonly reason: string;
 }
 
 /** Formats a verdict that blocks because of an internal error, with the status of an internal error. */

@@ -88,11 +88,9 @@ withStores('snapshots of MCP tool lists', (law) => {
         { runtime, caller, request_id: 'r' },
       ) as Promise<{ status: string; rejected_by: string | null }>;
     const listed = async () =>
-      (
-        (await callOperation(mcpPinsList, {}, { runtime, caller: operator, request_id: 'r' })) as {
-          pins: { status: string }[];
-        }
-      ).pins.map(({ status }) => status);
+      (await callOperation(mcpPinsList, {}, { runtime, caller: operator, request_id: 'r' })).pins.map(
+        ({ status }) => status,
+      );
     assert.deepEqual(await listed(), ['quarantined']);
     await assert.rejects(decide(mcpPinsReject, held.sha256, agentCaller), { code: 'forbidden' });
     await assert.rejects(decide(mcpPinsReject, `sha256:${'0'.repeat(64)}`), { code: 'conflict' });

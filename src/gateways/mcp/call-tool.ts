@@ -2,7 +2,7 @@ import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@m
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { findSourceText } from '../../core/json/value-source.ts';
 import { PACKAGE_NAME } from '../../core/names.ts';
-import type { Json } from '../../core/types/index.ts';
+import type { Json, JsonObject } from '../../core/types/index.ts';
 import { guardToolAnswer, replaceUris, type ToolAnswer } from './content.ts';
 import { guardRequestWithApproval } from './elicitation.ts';
 import { buildSourceMeta } from './exact-numbers.ts';
@@ -20,7 +20,7 @@ const CALL_MS_MAX = 3_600_000;
 export interface ToolCallRequest {
   readonly name: string;
   /** The arguments. Their source is stored if parsing would change their numbers. */
-  readonly input: Json;
+  readonly input: JsonObject;
 }
 
 /**

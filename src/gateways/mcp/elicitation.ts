@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Json } from '../../core/types/index.ts';
+import type { JsonObject } from '../../core/types/index.ts';
 import type { GuardBlock, GuardResult, PolicyGuard } from './policy-guard.ts';
 
 /** The outcome of a request: the judged value, a block, or a question for the client's user. */
@@ -20,7 +20,7 @@ export type ElicitationResult = GuardResult | { readonly question: object };
 export async function guardRequestWithApproval(
   guard: PolicyGuard,
   tool: string,
-  input: Json,
+  input: JsonObject,
   server: Server,
   context: ServerContext,
 ): Promise<ElicitationResult> {

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { rememberText } from '../../core/json/value-source.ts';
 import { PACKAGE_NAME } from '../../core/names.ts';
-import type { Json } from '../../core/types/index.ts';
+import type { JsonObject } from '../../core/types/index.ts';
 import { callUpstreamTool } from './call-tool.ts';
 import { getWriteSources, readSource } from './exact-numbers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -38,7 +38,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
   server.connect = (transport) => connect(getWriteSources(transport));
   server.setRequestHandler('tools/list', () => listShownTools(parts));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const input = (params.arguments ?? {}) as Json;
+    const input = (params.arguments ?? {}) as JsonObject;
     const source = readSource(context.mcpReq._meta);
     if (source !== null) rememberText(input, source);
     return (await callUpstreamTool({ name: params.name, input }, server, context, parts)) as never;

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { Json } from '../../core/types/index.ts';
+import type { Json, JsonObject } from '../../core/types/index.ts';
 import { guardContent, removeMeta } from './content.ts';
 import { findElicitationCapability, isApprovalKey } from './elicitation.ts';
 import type { GuardBlock } from './policy-guard.ts';
@@ -25,7 +25,7 @@ export async function guardServerInput(
 ): Promise<ServerInput | GuardBlock> {
   const { inputResponses, requestState } = context.mcpReq;
   const given = Object.entries(inputResponses ?? {}).filter(([key]) => !isApprovalKey(key));
-  let responses = Object.fromEntries(given) as Json;
+  let responses: Json = Object.fromEntries(given) as JsonObject;
   if (given.length > 0) {
     const judged = await guard.judgeRequest(naming.toPolicyName('elicitation/create'), responses, null);
     if ('blocked' in judged) return judged;

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { callOperation } from '../../operations/call.ts';
+import type { RunOperation } from '../../operations/operation.ts';
 import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
 import { openConnection } from './connection.ts';
@@ -47,10 +48,10 @@ const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools)
 
 function openRealGuard(): PolicyGuard {
   const { runtime } = createTestRuntime({ record: async () => {} });
-  const runner = (operation: never, input: unknown) =>
+  const runner: RunOperation = (operation, input) =>
     callOperation(operation, input, { runtime, caller, request_id: 'r' });
   return {
-    ...openPolicyGuard(runner as never, { agent_id: null, session_id: null, user_id: '' }),
+    ...openPolicyGuard(runner, { agent_id: null, session_id: null, user_id: '' }),
     checkDefinitions,
   };
 }

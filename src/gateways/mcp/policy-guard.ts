@@ -1,8 +1,8 @@
-import type { Json } from '../../core/types/index.ts';
+import type { Json, JsonObject } from '../../core/types/index.ts';
 import { mcpToolsCheck } from '../../features/tool-pins/check-operation.ts';
 import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
 import { interceptTool } from '../../operations/intercept.ts';
-import type { AnyOperation } from '../../operations/operation.ts';
+import type { RunOperation } from '../../operations/operation.ts';
 import type { VerdictReply } from '../../operations/reply.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 
@@ -12,9 +12,6 @@ export interface GuardSubject {
   readonly session_id: string | null;
   readonly user_id: string;
 }
-
-/** Runs an operation for the caller. */
-export type RunOperation = (operation: AnyOperation, input: unknown) => Promise<unknown>;
 
 /** The judged value with its source, or the reason why it is blocked. */
 export type GuardResult = JudgedValue | GuardBlock;
@@ -36,7 +33,7 @@ export interface GuardBlock {
 /** Evaluates the policy for requests to a server and for its responses. It never allows by itself. */
 export interface PolicyGuard {
   /** @param request_id - an approval request that may be decided by now; `null` searches for one */
-  readonly judgeRequest: (tool: string, input: Json, request_id: string | null) => Promise<GuardResult>;
+  readonly judgeRequest: (tool: string, input: JsonObject, request_id: string | null) => Promise<GuardResult>;
   readonly judgeResponse: (tool: string, output: Json) => Promise<GuardResult>;
   /**
    * Checks definitions. Returns for each tool name whether the tool may be listed.
@@ -60,10 +57,11 @@ export interface CheckedDefinition {
   readonly replacement: object | null;
 }
 
-interface Reply extends VerdictReply {
-  readonly modified_input?: Json;
-  readonly modified_output?: Json;
-}
+/** The members of an answer that the guard reads. */
+type JudgedReply = Pick<
+  VerdictReply,
+  'decision' | 'reason' | 'help' | 'rule' | 'event_id' | 'approval' | 'marks'
+>;
 
 const WAIT = '30s';
 
@@ -77,18 +75,16 @@ export function openPolicyGuard(
   return {
     judgeRequest: async (tool, input, request_id) => {
       const approval = { approval_request_id: request_id, reuse_approval: true };
-      const reply = (await ask(interceptTool, { tool, input, ...about, ...approval })) as Reply;
+      const reply = await ask(interceptTool, { tool, input, ...about, ...approval });
       return readReply(reply, input, reply.modified_input);
     },
     judgeResponse: async (tool, output) => {
-      const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
-      const reply = (await ask(interceptTool, question)) as Reply;
+      const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] } as const;
+      const reply = await ask(interceptTool, question);
       return readReply(reply, output, reply.modified_output);
     },
     checkDefinitions: async (server, tools) => {
-      const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {
-        tools: readonly { tool: string; status: string; reason: string | null; definition?: object }[];
-      };
+      const answer = await ask(mcpToolsCheck, { server, user_id, ...about, tools });
       return new Map(
         answer.tools.map(({ tool, status, reason, definition }) => [
           tool,
@@ -121,7 +117,7 @@ function throwUnavailable(error: unknown): never {
   throw new PolicyRefusal(`The policy cannot be evaluated, so the call is blocked. ${why}`, error);
 }
 
-function readReply(reply: Reply, before: Json, after: Json | undefined): GuardResult {
+function readReply(reply: JudgedReply, before: Json, after: Json | undefined): GuardResult {
   const is_data = reply.marks?.includes('data') ?? false;
   switch (reply.decision) {
     case 'allow':
@@ -135,7 +131,7 @@ function readReply(reply: Reply, before: Json, after: Json | undefined): GuardRe
   }
 }
 
-function buildBlock({ reason, help, rule, event_id, approval }: Reply): GuardBlock {
+function buildBlock({ reason, help, rule, event_id, approval }: JudgedReply): GuardBlock {
   const why = `Blocked by the policy (rule ${rule}, event ${event_id}): ${reason}`;
   const blocked = help === undefined ? why : `${why} ${help}`;
   if (approval === undefined) return { blocked };

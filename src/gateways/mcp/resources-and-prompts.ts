@@ -1,6 +1,6 @@
 import { type Client, ProtocolError as TheirError } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Json } from '../../core/types/index.ts';
+import type { JsonObject } from '../../core/types/index.ts';
 import { guardContent, removeMeta, replaceUris } from './content.ts';
 import { guardRequestWithApproval } from './elicitation.ts';
 import { guardInputRequired, guardServerInput, isInputRequired } from './input-required.ts';
@@ -125,7 +125,7 @@ async function findServerPrompt(target: UpstreamServer, name: string): Promise<s
 async function guardAndSend(
   target: UpstreamServer,
   method: 'resources/read' | 'prompts/get',
-  params: Json,
+  params: JsonObject,
   request: (params: object, client: Client) => Promise<object>,
   server: Server,
   context: ServerContext,

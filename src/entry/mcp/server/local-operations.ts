@@ -1,5 +1,11 @@
+import type { Static, TSchema } from 'typebox';
 import { callOperation } from '../../../operations/call.ts';
-import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
+import {
+  type AnyOperation,
+  type Operation,
+  Refusal,
+  type RunOperation,
+} from '../../../operations/operation.ts';
 import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import { isOperatorToken } from '../../../runtime/access/tokens.ts';
@@ -7,11 +13,11 @@ import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { OPERATOR_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
-import { callWithContent, connectService } from '../../../server/socket-client.ts';
+import { connectService, runWithContent } from '../../../server/socket-client.ts';
 
 /** Access to the operations from a program on this machine, for as long as the program runs. */
 export interface LocalOperations {
-  readonly run: (operation: AnyOperation, input: unknown) => Promise<unknown>;
+  readonly run: RunOperation;
   readonly close: () => Promise<void>;
 }
 
@@ -64,7 +70,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
   return {
     run: async (operation, input) => {
       const caller = getCaller(operation, options.state_dir, options.operator_token);
-      const answered = await callRunningService(operation.name, input, caller, options);
+      const answered = await callRunningService(operation, input, caller, options);
       if (answered !== null) return answered.value;
       if (operation.needs === 'live' || operation.needs === 'owner')
         throw new Refusal(
@@ -83,15 +89,15 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
  * Calls an operation of the running service; `null` if none runs. Only a caller who has proved to be an operator uses the
  * socket of operators.
  */
-async function callRunningService(
-  operation: string,
-  input: unknown,
+async function callRunningService<Input extends TSchema, Output extends TSchema>(
+  operation: Operation<Input, Output>,
+  input: Static<Input>,
   caller: Caller,
   { state_dir, operator_token }: LocalOperationsOptions,
-): Promise<{ readonly value: unknown } | null> {
-  if (caller.kind !== 'person') return callWithContent(state_dir, operation, input);
+): Promise<{ readonly value: Static<Output> } | null> {
+  if (caller.kind !== 'person') return runWithContent(state_dir, operation, input);
   const service = await connectService(state_dir, { token: operator_token!.trim(), user: null });
-  return service === null ? null : { value: await service.call(operation, input) };
+  return service === null ? null : { value: await service.run(operation, input) };
 }
 
 /** Returns the caller. Throws if the operation is only for people and the environment has no operator token. */

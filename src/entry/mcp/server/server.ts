@@ -44,7 +44,7 @@ export function createToolServer(asking: ToolServerPorts): Server {
     if (operation === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool: see `tools/list`.');
     try {
-      return buildToolResult((await asking.run(operation, params.arguments ?? {})) as object);
+      return buildToolResult(await asking.run(operation, params.arguments ?? {}));
     } catch (error) {
       const stated = asking.expected(error);
       if (stated !== null) return buildRefusalResult(stated);

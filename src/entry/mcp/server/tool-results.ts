@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type AnyOperation, isDecisionOperation } from '../../../operations/operation.ts';
-import { FAULT } from '../../web/errors.ts';
+import { FAULT, isFaultVerdict } from '../../web/errors.ts';
 
 /** An expected error, local or from the running service. */
 export interface ExpectedRefusal {
@@ -13,10 +13,11 @@ export interface ExpectedRefusal {
  * Converts the answer of an operation to a tool result. A decision that is due to an internal error is an error too,
  * and still answers `block`.
  */
-export function buildToolResult(output: object): CallToolResult {
+export function buildToolResult(output: unknown): CallToolResult {
   const result: CallToolResult = { content: [{ type: 'text', text: JSON.stringify(output) }] };
-  const is_fault = (output as { fault?: true }).fault === true;
-  return is_fault ? { ...result, isError: true } : { ...result, structuredContent: { ...output } };
+  return isFaultVerdict(output)
+    ? { ...result, isError: true }
+    : { ...result, structuredContent: Object.fromEntries(Object.entries(output ?? {})) };
 }
 
 /**
