@@ -1,26 +1,20 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { ApiKey } from '../../runtime/access/settings.ts';
 import type { Permission } from '../../runtime/config/permissions.ts';
+import type { apiKeys } from './tables.ts';
 
 type Db = Kysely<StoreTables>;
 
-/** An API key of the store, without the key itself. */
-export interface StoredApiKey {
-  readonly key_id: string;
-  readonly name: string;
-  readonly sha256: string;
-  /** `null` does not restrict. */
+type KeyRow = Row<typeof apiKeys>;
+
+/** An API key of the store, without the key itself. `null` does not restrict. */
+export interface StoredApiKey extends Omit<KeyRow, 'tenants' | 'agents' | 'permissions'> {
   readonly tenants: readonly string[] | null;
   readonly agents: readonly string[] | null;
   /** `null` for the default permissions of a key. */
   readonly permissions: readonly Permission[] | null;
-  readonly created_by: string;
-  readonly created_ms: number;
-  readonly expires_ms: number | null;
-  readonly replaced_by: string | null;
-  readonly revoked_by: string | null;
-  readonly revoked_ms: number | null;
 }
 
 /** Adds a key. Returns `false` if a usable key has its name, and `replaces` does not allow that. */
@@ -131,7 +125,7 @@ function writeList(list: readonly string[] | null): string | null {
   return list === null ? null : JSON.stringify(list);
 }
 
-function readRow(row: Selectable<StoreTables['api_keys']>): StoredApiKey {
+function readRow(row: KeyRow): StoredApiKey {
   const parseList = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
   return {
     ...row,

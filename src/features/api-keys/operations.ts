@@ -9,7 +9,6 @@ import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { createApiKey } from '../../runtime/access/tokens.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
-import { formatTime } from '../../runtime/audit/service-event.ts';
 import { OPERATOR_PERMISSIONS, PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
 import { countRevision } from '../../runtime/managed-policy/revisions.ts';
 import {
@@ -21,6 +20,7 @@ import {
   revokeApiKey,
   type StoredApiKey,
 } from './key-store.ts';
+import { apiKeys } from './tables.ts';
 
 const OVERLAP_DEFAULT = '24h';
 const OVERLAP_MS_MAX = 90 * 86_400_000;
@@ -40,8 +40,8 @@ const namesOrNull = (description: string) =>
   Type.Union([Type.Array(Type.String()), Type.Null()], { description });
 
 const keyFields = {
+  ...apiKeys.schema.properties,
   key_id: Type.Nullable(Type.String({ description: '`null` for a key of the configuration.' })),
-  name: Type.String({ description: 'Its calls have the caller `key:<name>` in the audit log.' }),
   source: Type.Enum(['api', 'configuration']),
   status: Type.Enum(['active', 'expired', 'revoked']),
   tenants: namesOrNull('`null` for any.'),
@@ -49,11 +49,7 @@ const keyFields = {
   permissions: namesOrNull('`null` for the default permissions of a key.'),
   created_by: Type.Nullable(Type.String()),
   created_at: Type.Nullable(Type.String()),
-  expires_at: Type.Nullable(Type.String()),
-  replaced_by: Type.Nullable(Type.String({ description: 'The `key_id` of its successor.' })),
-  revoked_by: Type.Nullable(Type.String()),
-  revoked_at: Type.Nullable(Type.String()),
-} as const;
+};
 
 const keyEntry = Type.Object(keyFields);
 
@@ -314,20 +310,10 @@ async function requireKey(key_id: string, { runtime }: Context): Promise<StoredA
 }
 
 function describeKey(key: StoredApiKey, { runtime }: Pick<Context, 'runtime'>) {
-  const status: 'active' | 'expired' | 'revoked' =
-    key.revoked_ms !== null ? 'revoked' : isUsable(key, runtime.now_ms()) ? 'active' : 'expired';
-  return {
-    ...{ key_id: key.key_id as string | null, name: key.name, source: 'api' as const, status },
-    tenants: key.tenants === null ? null : [...key.tenants],
-    agents: key.agents === null ? null : [...key.agents],
-    permissions: key.permissions === null ? null : [...key.permissions],
-    created_by: key.created_by as string | null,
-    created_at: formatOptional(key.created_ms),
-    expires_at: formatOptional(key.expires_ms),
-    replaced_by: key.replaced_by,
-    revoked_by: key.revoked_by,
-    revoked_at: formatOptional(key.revoked_ms),
-  };
+  const { tenants, agents, permissions, revoked_ms } = key;
+  const usable = isUsable(key, runtime.now_ms()) ? ('active' as const) : ('expired' as const);
+  const status = revoked_ms === null ? usable : ('revoked' as const);
+  return { ...apiKeys.show(key), source: 'api' as const, status, tenants, agents, permissions };
 }
 
 /** Lists the keys of the configuration. They are changed in its file. */
@@ -355,10 +341,6 @@ function readPermissions(requested: readonly string[] | undefined): readonly Per
   if (granted.length === new Set(requested).size) return granted;
   const list = KEY_PERMISSIONS.map((one) => `\`${one}\``).join(', ');
   throw new Refusal('invalid_request', `\`permissions\` of a key are some of ${list}.`);
-}
-
-function formatOptional(time_ms: number | null): string | null {
-  return time_ms === null ? null : formatTime(time_ms);
 }
 
 function readDuration(written: string, field: string, ms_max: number): number {

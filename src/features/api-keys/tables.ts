@@ -6,22 +6,21 @@ declare module '../../platform/store/tables.ts' {
 }
 
 /** API keys that operators created over the API. */
-const apiKeys = defineTable('api_keys', {
+export const apiKeys = defineTable('api_keys', {
   /** `key_` and 24 hex digits. */
   key_id: text({ key: true }),
-  /** The name in the audit log. A rotated key and its successor share it. */
-  name: text(),
+  /** A rotated key and its successor share it. */
+  name: text({ description: 'Its calls have the caller `key:<name>` in the audit log.' }),
   /** The SHA-256 of the whole key, 64 hex digits. The key itself is not stored. */
   sha256: text({ unique: true, shown: false }),
   /** JSON lists; `null` does not restrict. */
-  tenants: nullable(text()),
-  agents: nullable(text()),
-  permissions: nullable(text()),
+  tenants: nullable(text({ shown: false })),
+  agents: nullable(text({ shown: false })),
+  permissions: nullable(text({ shown: false })),
   created_by: text(),
   created_ms: time(),
   expires_ms: nullable(time()),
-  /** The key that replaces this one; `null` if it was not rotated. */
-  replaced_by: nullable(text()),
+  replaced_by: nullable(text({ description: 'The `key_id` of its successor.' })),
   revoked_by: nullable(text()),
   revoked_ms: nullable(time()),
 });
