@@ -1,4 +1,5 @@
 import { Type } from '../core/schema.ts';
+import { users } from '../runtime/accounts/tables.ts';
 import type { Account } from '../runtime/accounts/types.ts';
 import { ROLES, type Role } from '../runtime/config/permissions.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -24,29 +25,21 @@ const tenant = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
 });
 
 const user = Type.Object({
-  user_id: Type.String(),
-  name: Type.String(),
+  ...users.schema.properties,
   roles: Type.Array(Type.Enum(ROLES)),
   tenants: Type.Array(Type.String()),
-  source: Type.Enum(['local', 'oidc']),
   disabled: Type.Boolean(),
-  has_password: Type.Optional(Type.Boolean()),
+  has_password: Type.Boolean(),
   second_factors: Type.Array(Type.Enum(['totp', 'passkey'])),
-  created_at: Type.Optional(Type.String()),
-  last_sign_in_at: Type.Optional(Type.Nullable(Type.String())),
 });
 
 const example = {
-  user_id: 'ann',
-  name: 'ann',
+  ...users.example,
   roles: ['approver' as const],
   tenants: ['acme'],
-  source: 'local' as const,
   disabled: false,
   has_password: false,
   second_factors: [],
-  created_at: '2026-01-31T12:00:00.000Z',
-  last_sign_in_at: null,
 };
 
 const withLink = Type.Object({
@@ -308,20 +301,15 @@ function writeUser({ user_id, roles, tenants, disabled }: UserReply): string {
 }
 
 function toReply(account: Account) {
-  const { last_sign_in_ms } = account;
   return {
-    user_id: account.user_id,
-    name: account.name,
-    roles: [...account.roles],
-    tenants: account.tenants === '*' ? ['*'] : [...account.tenants],
-    source: account.source,
+    ...users.show(account),
+    roles: account.roles,
+    tenants: account.tenants === '*' ? ['*'] : account.tenants,
     disabled: account.is_disabled,
     has_password: account.has_password,
     second_factors: [
       ...(account.has_totp ? ['totp' as const] : []),
       ...(account.passkey_count > 0 ? ['passkey' as const] : []),
     ],
-    created_at: new Date(account.created_ms).toISOString(),
-    last_sign_in_at: last_sign_in_ms === null ? null : new Date(last_sign_in_ms).toISOString(),
   };
 }

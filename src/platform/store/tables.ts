@@ -1,6 +1,6 @@
 /**
- * All tables of the store. The owner of a table adds it to this interface next to its description (`tables.ts` of a
- * feature, `declare module`), and names the migrations that create it in `server/store.ts`.
+ * All tables of the store. The owner of a table adds it to this interface next to its description (`defineTable` in
+ * `tables.ts` of a feature, `declare module`), and lists its migration in `server/store-migrations.ts`.
  */
 export interface StoreTables {
   /** The applied migrations, and their times (ISO 8601). */

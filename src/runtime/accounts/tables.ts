@@ -6,30 +6,30 @@ declare module '../../platform/store/tables.ts' {
 }
 
 /** Users who sign in. Lists are JSON. */
-const users = defineTable(
+export const users = defineTable(
   'users',
   {
     /** The name to sign in with, in lower case. */
-    user_id: text({ key: true }),
+    user_id: text({ key: true, example: 'ann' }),
     /** The name for people. */
-    name: text(),
-    roles: text(),
-    tenants: text(),
+    name: text({ example: 'ann' }),
+    roles: text({ shown: false }),
+    tenants: text({ shown: false }),
     source: oneOf(['local', 'oidc']),
     /** The OpenID provider and its identifier of the user; `null` for local users. */
-    issuer: nullable(text()),
-    subject: nullable(text()),
+    issuer: nullable(text({ shown: false })),
+    subject: nullable(text({ shown: false })),
     /** Argon2id, as a PHC string. */
     password_hash: nullable(text({ shown: false })),
     /** Encrypted by `sealTotpSecret`; Base32 if it was stored by an earlier version. */
     totp_secret: nullable(text({ shown: false })),
     /** The first code was entered. */
-    totp_confirmed: flag(),
+    totp_confirmed: flag({ shown: false }),
     /** The time step of the last accepted code, so that a code counts once. */
-    totp_step: count(),
-    disabled_ms: nullable(time()),
+    totp_step: count({ shown: false }),
+    disabled_ms: nullable(time({ shown: false })),
     created_ms: time(),
-    created_by: text(),
+    created_by: text({ shown: false }),
     last_sign_in_ms: nullable(time()),
   },
   { unique: { users_subject: ['issuer', 'subject'] } },

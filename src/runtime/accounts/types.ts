@@ -3,7 +3,7 @@ import type { Store } from '../../platform/store/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { AuditPorts } from '../audit/service-event.ts';
 import type { Role } from '../config/permissions.ts';
-import type { userSessions } from './tables.ts';
+import type { userSessions, users } from './tables.ts';
 import type { TotpKeyPlace } from './totp-sealing.ts';
 
 /** The settings of sign-in, with all times in milliseconds. */
@@ -60,18 +60,14 @@ export interface AccountParts {
 }
 
 /** A user who can sign in. */
-export interface Account {
-  readonly user_id: string;
-  readonly name: string;
+export interface Account
+  extends Pick<Row<typeof users>, 'user_id' | 'name' | 'source' | 'created_ms' | 'last_sign_in_ms'> {
   readonly roles: readonly Role[];
   readonly tenants: Caller['tenants'];
-  readonly source: 'local' | 'oidc';
   readonly is_disabled: boolean;
   readonly has_password: boolean;
   readonly has_totp: boolean;
   readonly passkey_count: number;
-  readonly created_ms: number;
-  readonly last_sign_in_ms: number | null;
 }
 
 /** A session of a user in one browser. */

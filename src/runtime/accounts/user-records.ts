@@ -93,18 +93,14 @@ export async function countPasskeys(
 
 /** Converts a row without its secrets. */
 export function toAccount(row: UserRow, passkey_count: number): Account {
+  const { user_id, name, source, created_ms, last_sign_in_ms } = row;
   return {
-    user_id: row.user_id,
-    name: row.name,
+    ...{ user_id, name, source, created_ms, last_sign_in_ms, passkey_count },
     roles: readRoles(row.roles),
     tenants: readTenants(row.tenants),
-    source: row.source,
     is_disabled: row.disabled_ms !== null,
     has_password: row.password_hash !== null,
     has_totp: row.totp_confirmed === 1,
-    passkey_count,
-    created_ms: row.created_ms,
-    last_sign_in_ms: row.last_sign_in_ms,
   };
 }
 
