@@ -7,7 +7,7 @@ import { hashPassword, verifyPassword } from './password-hash.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { insertSession } from './sessions.ts';
 import { findTotpStep } from './totp.ts';
-import { isSealed, openTotpSecret, sealTotpSecret } from './totp-sealing.ts';
+import { openTotpSecret } from './totp-sealing.ts';
 import type {
   AccountParts,
   SecondFactor,
@@ -90,7 +90,7 @@ export async function verifyTotp(
   return { outcome: 'refused' };
 }
 
-/** Accepts a code of the user's app once, and encrypts a secret that an earlier version stored. */
+/** Accepts a code of the user's app once. */
 async function acceptTotp(
   { store, ports, settings: { totp_key } }: AccountParts,
   { user_id, totp_secret, totp_confirmed }: UserRow,
@@ -100,10 +100,9 @@ async function acceptTotp(
   const secret = openTotpSecret(totp_key, user_id, totp_secret);
   const step = findTotpStep(secret, code, ports().now_ms());
   if (step === null) return false;
-  const stored = isSealed(totp_secret) ? totp_secret : sealTotpSecret(totp_key, user_id, secret);
   const { numUpdatedRows } = await (await store()).db
     .updateTable('users')
-    .set({ totp_step: step, totp_secret: stored })
+    .set({ totp_step: step })
     .where('user_id', '=', user_id)
     .where('totp_secret', '=', totp_secret)
     .where('totp_step', '<', step)

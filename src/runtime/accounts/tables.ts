@@ -21,7 +21,7 @@ export const users = defineTable(
     subject: nullable(text({ shown: false })),
     /** Argon2id, as a PHC string. */
     password_hash: nullable(text({ shown: false })),
-    /** Encrypted by `sealTotpSecret`; Base32 if it was stored by an earlier version. */
+    /** Encrypted by `sealTotpSecret`. */
     totp_secret: nullable(text({ shown: false })),
     /** The first code was entered. */
     totp_confirmed: flag({ shown: false }),

@@ -20,7 +20,7 @@ export interface TotpKeyPlace {
 }
 
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
-/** Marks an encrypted secret. No Base32 text contains a dot. */
+/** The version of the encryption. */
 const PREFIX = 'v1.';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -35,13 +35,11 @@ export function sealTotpSecret(place: TotpKeyPlace, user_id: string, secret: str
 }
 
 /**
- * Decrypts the stored secret of a user's app. A secret that was stored before secrets were encrypted is returned as it
- * is.
+ * Decrypts the stored secret of a user's app.
  *
- * @throws Unavailable if the key is missing, or is not the one that encrypted the secret
+ * @throws Unavailable if the secret is not encrypted, or its key is missing or another one
  */
 export function openTotpSecret(place: TotpKeyPlace, user_id: string, stored: string): string {
-  if (!isSealed(stored)) return stored;
   try {
     const bytes = Buffer.from(stored.slice(PREFIX.length), 'base64url');
     const decipher = createDecipheriv(
@@ -59,11 +57,6 @@ export function openTotpSecret(place: TotpKeyPlace, user_id: string, stored: str
       fault,
     );
   }
-}
-
-/** Returns whether a stored secret is encrypted. */
-export function isSealed(stored: string): boolean {
-  return stored.startsWith(PREFIX);
 }
 
 function deriveKey(key: string): KeyObject {
