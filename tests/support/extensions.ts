@@ -155,11 +155,13 @@ export const fakeTalk: WireFormat = {
   operation: {
     files: {
       'src/operations/review-poem.ts': `
+import { Type } from '../core/schema.ts';
 import { runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { defineOperation } from './operation.ts';
+import { buildVerdictReply } from './reply.ts';
 import { aboutText, readTextCrossing } from './scan.ts';
-import { verdictProperties, verdictRequired } from './shapes.ts';
+import { verdictProperties } from './shapes.ts';
 
 export const reviewPoem = defineOperation({
   name: 'review_poem',
@@ -178,17 +180,13 @@ export const reviewPoem = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['text'],
-    properties: { text: { type: 'string' }, ...aboutText },
-  }),
-  output: { type: 'object', required: verdictRequired, properties: verdictProperties },
+  input: checkBody(Type.Object({ text: Type.String(), ...aboutText })),
+  output: Type.Object(verdictProperties),
   example: { text: 'roses' },
   answer: null,
   async run(input, context) {
     const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
-    return (await runCheck({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
+    return buildVerdictReply(await runCheck({ crossing, endpoint: 'review_poem' }, context));
   },
 });
 `,
