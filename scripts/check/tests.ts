@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
+import { endSlowChildren } from './deadline.ts';
 import {
   type Counts,
   type FileOutcome,
@@ -35,9 +36,10 @@ export async function checkByTests(
     if (found.length > 0) failures.set(file ?? '', [...(failures.get(file ?? '') ?? []), ...found]);
   };
   const times = openProcessorTimes();
+  const stopDeadlines = endSlowChildren();
   const events = run({
     files: [...files],
-    execArgv: ['--import', import.meta.resolve('./deadline.ts'), ...flags],
+    execArgv: ['--import', import.meta.resolve('./note-processor-time.ts'), ...flags],
     concurrency: Math.max(2, availableParallelism()),
   });
   for await (const { type, data } of events) {
@@ -58,6 +60,7 @@ export async function checkByTests(
   for (const file of files)
     if (!summaries.has(file))
       addFailures(file, [`FAILED ${formatPath(file)}\n  ended without a summary of its tests`]);
+  stopDeadlines();
   const processor_s = times.close();
   return {
     name,

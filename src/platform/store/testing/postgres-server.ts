@@ -3,12 +3,25 @@
  * not run as root, so root runs it as `postgres` or `nobody`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  chownSync,
+  constants,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 export interface PostgresServer {
   /** The URL of the server's database `postgres`, which serves to create others. */
@@ -56,22 +69,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     user === null
       ? words
       : ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...words];
-  const initdb = [
-    join(bin, 'initdb'),
-    '-D',
-    data,
-    '-U',
-    USER,
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '-N',
-  ];
-  const [program, ...words] = as(initdb);
-  const made = spawnSync(program!, words, { cwd: '/', encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  makeCluster(data, bin, as);
   const port = await findFreePort();
   const settings = [
     'fsync=off',
@@ -120,6 +118,40 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 }
 
+const CLUSTERS = fileURLToPath(new URL('../../../../node_modules/.cache/postgres-clusters', import.meta.url));
+
+/**
+ * Writes the files of an empty server. They are a copy of those that an earlier test made, if there are any, because
+ * `initdb` takes a second of processor time.
+ */
+function makeCluster(data: string, bin: string, as: (words: readonly string[]) => readonly string[]): void {
+  const words = ['-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'];
+  const initdb = as([join(bin, 'initdb'), '-D', data, ...words]);
+  const key = createHash('sha256')
+    .update(JSON.stringify([bin, words, process.getuid?.()]))
+    .digest('hex');
+  const kept = join(CLUSTERS, key);
+  if (existsSync(kept)) {
+    runTool(['cp', '-a', kept, data]);
+    return;
+  }
+  runTool(initdb);
+  mkdirSync(CLUSTERS, { recursive: true });
+  const copy = `${kept}.${process.pid}`;
+  runTool(['cp', '-a', data, copy]);
+  try {
+    renameSync(copy, kept);
+  } catch {
+    // Another test kept its files first.
+    rmSync(copy, { recursive: true });
+  }
+}
+
+function runTool([program, ...words]: readonly string[]): void {
+  const { status, stderr } = spawnSync(program!, words, { cwd: '/', encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+}
+
 /**
  * Runs the server under a shell that stops it when standard input closes. Standard input also closes if the owner is
  * killed; then the shell removes the folder. A line on standard input before that keeps the folder. SIGINT is
@@ -135,11 +167,7 @@ function spawnGuarded(command: readonly string[], dir: string): ChildProcess {
 function liftLimit(data: string, as: (words: readonly string[]) => readonly string[]): void {
   const [main = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
   const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean);
-  for (const pid of [main, ...children]) {
-    const [program, ...words] = as(['prlimit', '--pid', pid, '--fsize=unlimited:']);
-    const { status, stderr } = spawnSync(program!, words, { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`the limit of ${pid} stays: ${stderr}`);
-  }
+  for (const pid of [main, ...children]) runTool(as(['prlimit', '--pid', pid, '--fsize=unlimited:']));
 }
 
 async function waitUntilReady(url: string, running: ChildProcess): Promise<void> {
