@@ -5,13 +5,14 @@ import { test } from 'node:test';
 import { endSlowChildren } from './deadline.ts';
 
 test('generated input has one seed with the preload, and another without', () => {
-  const program = "import fc from 'fast-check'; console.log(fc.readConfigureGlobal().seed);";
+  const program =
+    "import fc, { readConfigureGlobal } from 'fast-check'; console.log(fc.readConfigureGlobal().seed, readConfigureGlobal().seed);";
   const print = (...flags: readonly string[]): string => {
     const words = [...flags, '--input-type=module', '-e', program];
     return spawnSync(process.execPath, words, { cwd: import.meta.dirname, encoding: 'utf8' }).stdout;
   };
-  assert.equal(print('--import', import.meta.resolve('./fixed-seed.ts')), '20261121\n');
-  assert.equal(print(), 'undefined\n');
+  assert.equal(print('--import', import.meta.resolve('./fixed-seed.ts')), '20261121 20261121\n');
+  assert.equal(print(), 'undefined undefined\n');
 });
 
 test('a child in an endless loop is ended, and a short one is not', async () => {

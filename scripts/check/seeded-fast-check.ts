@@ -2,4 +2,6 @@
 import fc from 'fast-check';
 
 fc.configureGlobal({ seed: 20_261_121 });
+
+export * from 'fast-check';
 export default fc;

@@ -5,7 +5,7 @@ import { allDetectors } from '../detect/detectors/all.ts';
 import { cutText, findRunDifference, judgeWhole, runStream, splitUnits } from './testing/pieces.ts';
 
 /** One in so many examples is cut, at one in so many places; `npm run test:cuts` cuts all at all. */
-const STEP = process.env.CUTS === 'all' ? 1 : 8;
+const STEP = process.env.CUTS === 'all' ? 1 : 16;
 
 test('the examples of all detectors have the same findings when cut in two anywhere or into single units', () => {
   let seen = 0;
