@@ -93,12 +93,18 @@ async function readShown(event_id: string): Promise<string | undefined> {
   return (await call('/v1/audit/query', { event_id })).body.events[0].action_shown;
 }
 
+/** Lists the files that contain a text. A file that is renamed meanwhile has another name, so the list is read again. */
 function findMarker(marker: string): readonly string[] {
   const files = readdirSync(service.state_dir, { recursive: true, withFileTypes: true });
-  return files
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(marker));
+  try {
+    return files
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => readFileSync(path).includes(marker));
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
+    return findMarker(marker);
+  }
 }
 
 test('erases shown actions from every file, unless a hold covers them', async () => {
