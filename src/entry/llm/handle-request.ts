@@ -6,7 +6,6 @@ import type { LlmCall, LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
-import { describeFault } from '../../platform/log.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { ErrorLog } from '../web/errors.ts';
@@ -63,18 +62,14 @@ export async function handleModelRequest(
 }
 
 /** Answers an error in the shape of the API that was called. */
-export function answerLlmError(
+export function writeLlmError(
   routes: readonly LlmRoute[],
   refusal: Refusal | null,
-  fault: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: ErrorLog,
 ): FastifyReply {
   const wire = routes[0]?.wire ?? null;
   const format = wire === null ? selectModelsFormat(request) : getFormat(wire);
-  if (refusal === null)
-    log.error('a call of a model met a fault', { request_id: request.id, ...describeFault(fault) });
   const error = refusal === null ? formatFault(request) : formatRefusal(refusal, request.id);
   return reply
     .code(error.status)

@@ -1,22 +1,16 @@
-import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { findUnavailableRefusal } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
-import type { Authenticator } from '../../runtime/access/index.ts';
 import { containsServiceCredential } from '../../runtime/access/tokens.ts';
-import { refuseEncoded } from '../web/body.ts';
-import type { BodyMemoryLimit } from '../web/body-memory.ts';
-import type { ConcurrencyLimit } from '../web/concurrency.ts';
-import { prepareRefusal, readRefusal } from '../web/errors.ts';
+import { readRefusal } from '../web/errors.ts';
+import { buildGuardedRoute, type RoutePorts } from '../web/guarded-route.ts';
 import { selectServiceCredential } from './credentials.ts';
 import type { ModelRequestPorts } from './handle-request.ts';
 import { type LlmRoute, llmRoutes } from './routes.ts';
 
-export interface LlmPorts extends ModelRequestPorts {
-  readonly authenticate: Authenticator;
-  readonly limitBody: BodyMemoryLimit;
-  readonly limit: ConcurrencyLimit;
+export interface LlmPorts extends ModelRequestPorts, RoutePorts {
+  readonly runtime: ModelRequestPorts['runtime'];
 }
 
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
@@ -44,51 +38,35 @@ export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
 const loaded = createLazyValue(() => import('./handle-request.ts')).open;
 
 function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
-  const { runtime, log } = ports;
-  return {
-    method: routes[0]!.http.method,
-    url,
-    onRequest: (request, _reply, done) => {
-      // A provider's time limit is a setting of the provider; the response writer detects a client that reads nothing.
-      request.raw.socket.setTimeout(0);
-      admitRequest(request, ports).then((refusal) => done(refusal ?? undefined), done);
+  return buildGuardedRoute(
+    {
+      method: routes[0]!.http.method,
+      url,
+      credential: 'required',
+      selectHeaders: selectServiceCredential,
+      refuse: ({ raw }) => {
+        // A provider's time limit is a setting of the provider; the response writer detects a client that reads nothing.
+        raw.socket.setTimeout(0);
+        return containsServiceCredential(decodeUrl(raw.url ?? ''))
+          ? new Refusal('invalid_request', CREDENTIAL_IN_URL)
+          : null;
+      },
+      refuseCaller: ({ permissions }) =>
+        permissions.includes('check')
+          ? null
+          : new Refusal('forbidden', 'The credential does not have the permission `check`.'),
+      readError: (error) => findUnavailableRefusal(error) ?? readRefusal(error),
+      subject: 'a call of a model',
+      writeError: async (refusal, request, reply) =>
+        (await loaded()).writeLlmError(routes, refusal, request, reply),
+      handle: async (request, reply, run) => {
+        const { handleModelRequest } = await loaded();
+        await run(() => handleModelRequest(routes, request, reply, ports));
+        return reply;
+      },
     },
-    preParsing: (request, reply, payload, done) => {
-      const admitted =
-        ports.limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
-      if (admitted instanceof Refusal) done(admitted);
-      else done(null, admitted);
-    },
-    errorHandler: async (error, request, reply) => {
-      const refusal = findUnavailableRefusal(error) ?? readRefusal(error);
-      if (refusal !== null) await prepareRefusal(refusal, request, reply);
-      return (await loaded()).answerLlmError(routes, refusal, error, request, reply, log);
-    },
-    handler: async (request, reply) => {
-      const { handleModelRequest } = await loaded();
-      const { telemetry } = runtime;
-      const taking = () => handleModelRequest(routes, request, reply, ports);
-      await ports.limit.run(() =>
-        telemetry === null ? taking() : telemetry.within(request.headers, taking),
-      );
-      return reply;
-    },
-  };
-}
-
-/** Authenticates the caller and refuses whatever can be refused without the body. */
-async function admitRequest(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
-  const refusal = refuseEncoded(request);
-  if (refusal !== null) return refusal;
-  if (containsServiceCredential(decodeUrl(request.raw.url ?? '')))
-    return new Refusal('invalid_request', CREDENTIAL_IN_URL);
-  const headers = selectServiceCredential(request.raw.headers);
-  const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
-  if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
-  if (!outcome.permissions.includes('check'))
-    return new Refusal('forbidden', 'The credential does not have the permission `check`.');
-  request.caller = outcome;
-  return null;
+    ports,
+  );
 }
 
 const CREDENTIAL_IN_URL =

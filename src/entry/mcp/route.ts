@@ -1,14 +1,13 @@
-import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { attachSource } from '../../gateways/mcp/exact-numbers.ts';
 import { Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
-import { describeFault } from '../../platform/log.ts';
 import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { refuseEncoded } from '../web/body.ts';
-import { prepareRefusal, readRefusal, STATUS } from '../web/errors.ts';
-import { createDisconnectSignal, type RoutePorts, readNameHeader } from '../web/routes.ts';
+import { STATUS } from '../web/errors.ts';
+import { buildGuardedRoute, type GuardedRoute, type RoutePorts } from '../web/guarded-route.ts';
+import { createDisconnectSignal, readNameHeader } from '../web/routes.ts';
 import type { McpRequestHandler } from './server/web.ts';
 
 const TOOLS = '/mcp';
@@ -18,6 +17,7 @@ const GATEWAY = '/mcp/gateway';
 export const MCP_ROUTES = [TOOLS, GATEWAY].map((path) => ({ http: { method: 'POST', path } }) as const);
 
 export interface McpPorts extends RoutePorts {
+  readonly runtime: Runtime;
   readonly cors_origins: readonly string[];
   /** The servers of the MCP proxy. */
   readonly mcp: Config['mcp'];
@@ -38,26 +38,20 @@ function addRoute(
   ports: McpPorts,
   open: () => Promise<McpRequestHandler>,
 ): void {
-  const { runtime, log } = ports;
   const web = createLazyValue(open);
   const isOurOrigin = buildOriginCheck(ports.cors_origins);
   app.addHook('preClose', () => web.ifOpened(({ close }) => close()));
-  app.route({
+  const route: GuardedRoute = {
     method: 'POST',
     url,
     // Calls are forwarded to servers, which must get numbers with the digits that were sent.
     config: url === GATEWAY ? { readBody: attachSource } : {},
-    onRequest: (request, _reply, done) => {
-      admitRequest(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
-    },
-    preParsing: (request, reply, payload, done) => {
-      const admitted =
-        ports.limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
-      if (admitted instanceof Refusal) done(admitted);
-      else done(null, admitted);
-    },
-    errorHandler: (error, request, reply) => answerError(error, request, reply, log),
-    handler: async (request, reply) => {
+    credential: 'required',
+    // The protocol requires that a browser page of another origin is refused, whatever credential it sends.
+    refuse: ({ headers }) => (isOurOrigin(headers.origin) ? null : new Refusal('forbidden', FOREIGN_ORIGIN)),
+    subject: 'an MCP request',
+    writeError: writeProtocolError,
+    handle: async (request, reply, run) => {
       const requested = {
         caller: request.caller!,
         request_id: request.id,
@@ -65,33 +59,13 @@ function addRoute(
         user_id: readNameHeader(request, 'x-service-user'),
       };
       const opened = await requireInstalled(web.open);
-      const { telemetry } = runtime;
-      const run = () => opened.fetch(request, createDisconnectSignal(reply), requested);
-      const answer = ports.limit.run(() =>
-        telemetry === null ? run() : telemetry.within(request.headers, run),
-      );
-      return reply.send(await answer);
+      return reply.send(await run(() => opened.fetch(request, createDisconnectSignal(reply), requested)));
     },
-  });
+  };
+  app.route(buildGuardedRoute(route, ports));
 }
 
-/** Authenticates the caller and refuses whatever can be refused without the body. */
-async function admitRequest(
-  request: FastifyRequest,
-  { authenticate }: McpPorts,
-  isOurOrigin: ReturnType<typeof buildOriginCheck>,
-): Promise<Refusal | null> {
-  const refusal = refuseEncoded(request);
-  if (refusal !== null) return refusal;
-  const { headers } = request.raw;
-  // The protocol requires that a browser page of another origin is refused, whatever credential it sends.
-  if (!isOurOrigin(headers.origin))
-    return new Refusal('forbidden', 'Requests from this `Origin` are not taken: see `server.cors_origins`.');
-  const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
-  if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
-  request.caller = outcome;
-  return null;
-}
+const FOREIGN_ORIGIN = 'Requests from this `Origin` are not taken: see `server.cors_origins`.';
 
 async function requireInstalled(loaded: () => Promise<McpRequestHandler>): Promise<McpRequestHandler> {
   try {
@@ -109,21 +83,16 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
-/** Answers errors of the transport as JSON-RPC errors. */
-async function answerError(
-  error: unknown,
+/** Writes an error of the transport as a JSON-RPC error. */
+function writeProtocolError(
+  refusal: Refusal | null,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: McpPorts['log'],
-): Promise<FastifyReply> {
-  const refusal = readRefusal(error);
-  if (refusal === null)
-    log.error('an MCP request met a fault', { request_id: request.id, ...describeFault(error) });
+): FastifyReply {
   const { code, message } = refusal ?? {
     code: 'internal_error' as const,
     message: 'The service has a fault.',
   };
-  if (refusal !== null) await prepareRefusal(refusal, request, reply);
   const word =
     code === 'internal_error' ? INTERNAL_ERROR : code === 'invalid_request' ? PARSE_ERROR : INVALID_REQUEST;
   reply.code(STATUS[code]).header('x-request-id', request.id);

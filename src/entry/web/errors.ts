@@ -61,16 +61,42 @@ export async function answerError(
   log: ErrorLog,
 ): Promise<FastifyReply> {
   const refusal = readRefusal(error);
-  if (refusal === null) return answerFault(error, request, reply, operation, log);
-  await prepareRefusal(refusal, request, reply);
-  return sendBody(request, reply, STATUS[refusal.code], buildErrorBody(refusal, request.id));
+  await prepareError(refusal ?? error, request, reply, log, 'a request', { operation: operation?.name });
+  return writeError(refusal, request, reply, operation);
+}
+
+/** Logs a fault, or sets the headers of a refusal, before the transport writes the error in its form. */
+export async function prepareError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: ErrorLog,
+  subject: string,
+  fields: object = {},
+): Promise<void> {
+  if (error instanceof Refusal) await prepareRefusal(error, request, reply);
+  else log.error(`${subject} met a fault`, { request_id: request.id, ...fields, ...describeFault(error) });
+}
+
+/** Writes a refusal or a fault (`null`) as JSON. On a check route a fault answers `block` as well. */
+export function writeError(
+  refusal: Refusal | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: AnyOperation | null,
+): FastifyReply {
+  if (refusal !== null)
+    return sendBody(request, reply, STATUS[refusal.code], buildErrorBody(refusal, request.id));
+  const blocked = operation !== null && isDecisionOperation(operation) ? { decision: 'block' } : {};
+  const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
+  return sendBody(request, reply, STATUS.internal_error, body);
 }
 
 /** The `Retry-After` of temporary refusals, in seconds. */
 const RETRY_AFTER_SECONDS = '1';
 
 /** Sets the headers of a refusal. Drains the body if the client could not read the refusal otherwise. */
-export async function prepareRefusal(
+async function prepareRefusal(
   { code, extra }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -116,20 +142,6 @@ export function buildUnknownRouteRefusal(url = ''): Refusal {
 const LACKING = [
   { at: /^\/v1\/dashboard(?:\/|$)/, sentence: 'This version lacks this route of the dashboard.' },
 ];
-
-function answerFault(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  operation: AnyOperation | null,
-  log: ErrorLog,
-): FastifyReply {
-  const fields = { request_id: request.id, operation: operation?.name, ...describeFault(error) };
-  log.error('a request met a fault', fields);
-  const blocked = operation !== null && isDecisionOperation(operation) ? { decision: 'block' } : {};
-  const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
-  return sendBody(request, reply, STATUS.internal_error, body);
-}
 
 /** Returns the refusal for an expected error; `null` for an internal error. */
 export function readRefusal(error: unknown): Refusal | null {

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
@@ -7,33 +6,14 @@ import { callOperation, refuseDuplicateMembers } from '../../operations/call.ts'
 import { type AnyOperation, isDecisionOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
-import type { AuthenticationFailure, Authenticator } from '../../runtime/access/index.ts';
-import type { Caller } from '../../runtime/access/types.ts';
-import { refuseEncoded } from './body.ts';
-import type { BodyMemoryLimit } from './body-memory.ts';
-
 import { type CheckBrowser, openBrowserContext } from './browser-context.ts';
-import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
-
+import { UNLIMITED_CONCURRENCY } from './concurrency.ts';
 import { runWithoutSilenceLimit } from './connections.ts';
-import { answerError, type ErrorLog, type FaultVerdict, isFaultVerdict } from './errors.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The caller, identified before the body is read. */
-    caller: Caller | null;
-  }
-}
-
-export interface RoutePorts {
-  readonly runtime: Runtime;
-  readonly authenticate: Authenticator;
-  readonly log: ErrorLog;
-  readonly limitBody: BodyMemoryLimit;
-  readonly limit: ConcurrencyLimit;
-}
+import { type FaultVerdict, isFaultVerdict, writeError } from './errors.ts';
+import { buildGuardedRoute, type GuardedRoute, type RoutePorts } from './guarded-route.ts';
 
 export interface OperationPorts extends RoutePorts {
+  readonly runtime: Runtime;
   readonly checkBrowser: CheckBrowser;
   readonly llm: () => Promise<LlmProxy>;
 }
@@ -56,22 +36,17 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
     openBrowserContext(request, reply, ports.checkBrowser, is_navigation);
   const named_user = operation.for_users !== undefined || operation.calls_models === true;
-  app.route({
+  const refuse = () => operation.unavailable?.(ports.runtime) ?? null;
+  const route: GuardedRoute = {
     method,
     url,
-    onRequest: (request, _reply, done) => {
-      const outcome = admitRequest(request, operation, ports);
-      if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
-      else done(outcome ?? undefined);
-    },
-    preParsing: (request, reply, payload, done) => {
-      const admitted =
-        limit.refusal() ?? ports.limitBody(payload as Readable, request.raw.headers, reply.raw);
-      if (admitted instanceof Refusal) done(admitted);
-      else done(null, admitted);
-    },
-    errorHandler: (error, request, reply) => answerError(error, request, reply, operation, ports.log),
-    handler: async (request, reply) => {
+    credential: getCredentialUse(operation),
+    takes_cookies: true,
+    refuse,
+    subject: 'a request',
+    fault_fields: { operation: operation.name },
+    writeError: (refusal, request, reply) => writeError(refusal, request, reply, operation),
+    handle: async (request, reply, run) => {
       const context = {
         runtime: ports.runtime,
         caller: request.caller ?? ANONYMOUS_CALLER,
@@ -82,20 +57,25 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         ...(operation.browser === true && { browser: browserOf(request, reply) }),
         signal: () => createDisconnectSignal(reply),
       };
-      const { telemetry } = ports.runtime;
-      const run = () => callOperation(operation, read(request), context);
-      const traced = telemetry === null ? run : () => telemetry.within(request.headers, run);
+      const call = () => run(() => callOperation(operation, read(request), context));
       const output =
         operation.calls_models === true
-          ? await runWithoutSilenceLimit(request.raw.socket, () => limit.run(traced))
-          : await limit.run(traced);
+          ? await runWithoutSilenceLimit(request.raw.socket, call)
+          : await call();
       if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
       if (isFaultVerdict(output)) return answerFaultVerdict(output, request, reply);
       return writeExactJson(output);
     },
-  });
+  };
+  app.route(buildGuardedRoute(route, { ...ports, limit }));
+}
+
+/** An open operation reads a credential only if it shows more to a known caller. */
+function getCredentialUse({ permission, identifies_caller }: AnyOperation): GuardedRoute['credential'] {
+  if (permission !== null) return 'required';
+  return identifies_caller === true ? 'optional' : 'none';
 }
 
 /**
@@ -154,30 +134,6 @@ export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
 
 /** Created once, because each signal without a reason creates an exception with its own stack. */
 const GONE = new Error('the client is gone');
-
-/** Authenticates the caller and refuses whatever can be refused without the body. */
-function admitRequest(
-  request: FastifyRequest,
-  operation: AnyOperation,
-  { runtime, authenticate }: RoutePorts,
-): Refusal | null | Promise<Refusal | null> {
-  const refusal = operation.unavailable?.(runtime) ?? refuseEncoded(request);
-  const is_open = operation.permission === null;
-  if (refusal !== null || (is_open && operation.identifies_caller !== true)) return refusal;
-  const settle = (outcome: Caller | AuthenticationFailure): Refusal | null => {
-    if ('denied' in outcome) return is_open ? null : new Refusal(outcome.denied, outcome.reason);
-    request.caller = outcome;
-    return null;
-  };
-  const { headers, method = '', socket } = request.raw;
-  const outcome = authenticate({ address: socket.remoteAddress, headers, method });
-  if (!(outcome instanceof Promise)) return settle(outcome);
-  // An open route answers while the store of the sessions does not.
-  return outcome.then(settle, (fault: unknown) => {
-    if (!is_open) throw fault;
-    return null;
-  });
-}
 
 const NAME_CHARS_MAX = 256;
 
