@@ -203,19 +203,21 @@ test('a tool under another name is noticed', () =>
 test('lists that differ from user to user are pinned for each', async () => {
   const server = 'shared';
   const describe = (description: string) => ({ tools: [tool('query', { description })] });
-  for (const [user, said] of [
-    ['ann', 'Queries sales.'],
-    ['ben', 'Queries staff.'],
-    ['ann', 'Queries sales.'],
+  for (const [user, said, next] of [
+    ['ann', 'Queries sales.', null],
+    ['ben', 'Queries staff.', null],
+    ['ann', 'Queries sales.', 'Queries staff.'],
   ] as const)
-    await wrapped(describe(said), async (client) => assert.deepEqual(await getNames(client), ['query']), {
-      server,
-      user,
-    });
-  await wrapped(describe('Queries staff.'), async (client) => assert.deepEqual(await getNames(client), []), {
-    server,
-    user: 'ann',
-  });
+    await wrapped(
+      describe(said),
+      async (client, turn) => {
+        assert.deepEqual(await getNames(client), ['query']);
+        if (next === null) return;
+        turn(describe(next));
+        assert.deepEqual(await getNames(client), []);
+      },
+      { server, user },
+    );
 });
 
 test('arguments and results are judged: blocked, cut, kept in step', () =>
