@@ -49,10 +49,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
         await response.body?.cancel();
         throw new ServerFailure('redirected');
       }
-      return attachResponseSources(
-        limitBody(response as unknown as Response, limits),
-        limits.response_bytes_max,
-      );
+      return attachResponseSources(limitBody(response, limits), limits.response_bytes_max);
     },
     close: async () => agent?.destroy(),
   };

@@ -48,7 +48,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const notify = (notice: ClientNotice) => {
     for (const client of clients)
       void client
-        .notification(notice as never)
+        .notification(notice)
         .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
   const notifier = openChangeNotifier(notify, failed);
