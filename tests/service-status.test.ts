@@ -59,9 +59,9 @@ test('the status names every process with its generation, and every driver witho
     drivers.map(({ kind, name, driver, status: state }) => [kind, name, driver, state]),
     [
       ['store', 'sqlite', 'sqlite', 'ok'],
-      ['secrets', 'env', 'env', 'ok'],
       ['alert_channel', 'pager', 'webhook', 'unchecked'],
       ['alert_channel', 'file', 'file', 'unchecked'],
+      ['secrets', 'env', 'env', 'ok'],
       ['identity', 'local users', 'password', 'ok'],
       ['identity', 'signed tokens', 'jwt', 'unchecked'],
       ['identity', 'API keys', 'sha256', 'ok'],

@@ -2,7 +2,8 @@ import { operationCatalogue } from '../../src/server/operations.ts';
 
 /** Returns the module with method, path and permission of every operation, for the client of the console. */
 export function renderConsoleRoutes(): string {
-  const rows = Object.entries(operationCatalogue).map(([name, { http, permission }]) => {
+  const sorted = Object.entries(operationCatalogue).sort(([one], [other]) => (one < other ? -1 : 1));
+  const rows = sorted.map(([name, { http, permission }]) => {
     const wanted = permission === null ? 'null' : `'${permission}'`;
     return `  ${name}: ['${http.method}', '${http.path}', ${wanted}],`;
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin, transform } from 'esbuild';
@@ -38,16 +38,28 @@ const STARTS: Starts = {
     'src/core/policy/compile/index.ts',
     'src/drivers/stores/sqlite-store.ts',
     'src/entry/cli/start-report.ts',
-    'src/features/alerts/jobs.ts',
-    'src/features/alerts/service.ts',
+    ...listFeatureModules('jobs.ts'),
+    ...listFeatureModules('queues.ts'),
+    ...listFeatureModules('service.ts'),
+    ...listFeatureModules('tables.ts'),
     'src/platform/outbox/sender.ts',
     'src/platform/store/open.ts',
     'src/server/bring-up.ts',
     'src/server/maintenance-jobs.ts',
     'src/server/store-migrations.ts',
   ],
-  worker: ['src/core/decision/judge.ts', 'src/entry/http/worker.ts', 'src/runtime/enforcement/enforce.ts'],
+  worker: [
+    'src/core/decision/judge.ts',
+    'src/entry/http/worker.ts',
+    'src/runtime/enforcement/enforce.ts',
+    ...listFeatureModules('operation-list.ts'),
+  ],
 };
+/** Returns the modules of this name in the folders of features. */
+function listFeatureModules(name: string): readonly string[] {
+  return globSync(`src/features/*/${name}`).toSorted();
+}
+
 const ENTRIES = {
   'entry/cli/main': 'src/entry/cli/main.ts',
   'entry/http/worker': 'src/entry/http/worker.ts',

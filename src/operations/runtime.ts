@@ -23,7 +23,10 @@ import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-rep
  * CLI that runs without a service. Its results are for the whole service and not for one worker. A feature adds its own
  * members to this interface, next to its own types (`declare module`).
  */
-export interface Runtime extends AuditQueries {
+export interface Runtime extends ServiceRuntime {}
+
+/** The services that are there without any feature. */
+export interface ServiceRuntime extends AuditQueries {
   readonly version: string;
   readonly mode: 'sidecar' | 'gateway';
   /** Start time of the service, in milliseconds since 1970. */

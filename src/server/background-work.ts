@@ -1,12 +1,17 @@
-import type { AlertMetrics } from '../features/alerts/alert-metrics.ts';
-import type { AlertJobParts } from '../features/alerts/jobs.ts';
-import type { Log } from '../platform/log.ts';
+import type { BackgroundParts } from '../operations/feature.ts';
 import { startMaintenance } from '../platform/store/maintenance.ts';
-import type { MaintenanceParts } from './maintenance-jobs.ts';
+import type { DeliveryMetrics } from '../runtime/observability/delivery-metrics.ts';
+import type { Metric } from '../runtime/observability/metric.ts';
 
 /** A part of the process that ends with it. */
 export interface Closeable {
   readonly close: () => Promise<void>;
+}
+
+/** The work that one process does for the whole service. */
+export interface BackgroundWork {
+  readonly opened: readonly Closeable[];
+  readonly listMetrics: () => readonly Metric[];
 }
 
 /**
@@ -14,19 +19,21 @@ export interface Closeable {
  * detectors, which would delay the workers.
  */
 export async function openBackgroundWork(
-  parts: MaintenanceParts & AlertJobParts & { readonly log: Log; readonly alert_metrics: AlertMetrics },
-): Promise<Closeable[]> {
-  const [{ buildMaintenanceJobs, buildOutboxQueues }, { buildAlertJobs }, { startOutbox }] =
-    await Promise.all([
-      import('./maintenance-jobs.ts'),
-      import('../features/alerts/jobs.ts'),
-      import('../platform/outbox/sender.ts'),
-    ]);
+  parts: BackgroundParts & { readonly deliveries: Pick<DeliveryMetrics, 'countAttempt'> },
+): Promise<BackgroundWork> {
+  const [{ buildMaintenanceLoops, buildOutboxQueues }, { startOutbox }, { features }] = await Promise.all([
+    import('./maintenance-jobs.ts'),
+    import('../platform/outbox/sender.ts'),
+    import('./features.ts'),
+  ]);
+  const loaded = await Promise.all(features.map((feature) => feature.loadBackground?.()));
+  const own = loaded.flatMap((open) => (open === undefined ? [] : [open(parts)]));
   const now_ms = () => parts.ports().now_ms();
-  return [
-    startMaintenance(buildMaintenanceJobs(parts), parts.log),
-    // Alerts do not wait for other jobs.
-    startMaintenance(buildAlertJobs(parts), parts.log),
-    startOutbox({ ...parts, now_ms, count: parts.alert_metrics.countAttempt }, buildOutboxQueues(parts)),
-  ];
+  return {
+    opened: [
+      ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log)),
+      startOutbox({ ...parts, now_ms, count: parts.deliveries.countAttempt }, buildOutboxQueues(parts, own)),
+    ],
+    listMetrics: () => own.flatMap(({ listMetrics }) => listMetrics?.() ?? []),
+  };
 }

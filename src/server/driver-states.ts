@@ -1,24 +1,25 @@
-import { ALERT_QUEUE_PREFIX } from '../features/alerts/alert-store.ts';
-import type { Runtime } from '../operations/runtime.ts';
-import { parseStoreSettings, type Store } from '../platform/store/index.ts';
+import { parseStoreSettings } from '../platform/store/index.ts';
 import type { LazyStore } from '../platform/store/lazy.ts';
 import type { ClassifierSettings } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { APPROVAL_QUEUE } from '../runtime/enforcement/approvals/outbox.ts';
+import {
+  buildOff,
+  checkReceivers,
+  limitTime,
+  type QueueReceiver,
+} from '../runtime/observability/driver-checks.ts';
 import type { DriverState } from '../runtime/observability/service-state.ts';
-import { SecretReadError } from '../runtime/secrets/secrets.ts';
 
 export interface DriverParts {
   readonly config: Config;
   readonly store: LazyStore;
-  readonly secrets: Runtime['secrets'];
-  readonly alerts: Runtime['alerts'];
+  /** Checks the drivers of features. */
+  readonly listFeatureDrivers: () => Promise<readonly DriverState[]>;
 }
 
 /** The age up to which an answer is used again, in milliseconds: pages read it every few seconds. */
 const FRESH_MS = 10_000;
-/** The time that one part has to answer, in milliseconds. */
-const CHECK_MS_MAX = 3_000;
 
 /** Returns a function that checks the connected parts. Callers at the same time share one check. */
 export function openDriverStates(parts: DriverParts): () => Promise<readonly DriverState[]> {
@@ -33,17 +34,17 @@ export function openDriverStates(parts: DriverParts): () => Promise<readonly Dri
 
 async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]> {
   const { config } = parts;
-  const [store, secrets, channels, provider, classifiers] = await Promise.all([
+  const [store, own, receivers, provider, classifiers] = await Promise.all([
     checkStore(parts),
-    checkSecrets(parts.secrets),
-    checkDeliveries(parts),
+    parts.listFeatureDrivers(),
+    checkReceivers(parts.store.open, listApprovalReceivers(config)),
     checkOpenIdProvider(config),
     Promise.all(config.classifiers.map(checkClassifier)),
   ]);
   return [
     store,
-    secrets,
-    ...channels,
+    ...own,
+    ...receivers,
     ...listIdentities(config, store.status),
     provider,
     ...classifiers,
@@ -60,75 +61,10 @@ async function checkStore({ config, store }: DriverParts): Promise<DriverState> 
   };
 }
 
-async function checkSecrets(secrets: Runtime['secrets']): Promise<DriverState> {
-  if (secrets === null) return buildOff('secrets', 'secret backend', 'No `secrets.backend` is configured.');
-  const about = { kind: 'secrets', name: secrets.backend, driver: secrets.backend } as const;
-  const failure = await limitTime(
-    secrets
-      .open()
-      .then(({ check }) => check())
-      .then(
-        () => null,
-        (fault: unknown) => (fault instanceof SecretReadError ? fault.message : 'It cannot be opened.'),
-      ),
-    'It did not answer in time.',
-  );
-  return { ...about, status: failure === null ? 'ok' : 'failing', detail: failure };
-}
-
-/** Reports the outcome of the newest message to each channel, because a check would send one. */
-async function checkDeliveries({ config, store, alerts }: DriverParts): Promise<readonly DriverState[]> {
-  const names = (await alerts()).channels.map(({ name, type }) => ({
-    queue: `${ALERT_QUEUE_PREFIX}${name}`,
-    about: { kind: 'alert_channel', name, driver: type } as const,
-  }));
-  const { webhook } = config.approvals;
-  const queues = [
-    ...names,
-    ...(webhook === undefined
-      ? []
-      : [
-          {
-            queue: APPROVAL_QUEUE,
-            about: { kind: 'approval_webhook', name: 'approvals.webhook', driver: 'webhook' } as const,
-          },
-        ]),
-  ];
-  const newest = await limitTime(
-    store.open().then((open) =>
-      readNewestAttempts(
-        open,
-        queues.map(({ queue }) => queue),
-      ),
-    ),
-    null,
-  ).catch(() => null);
-  return queues.map(({ queue, about }) => ({ ...about, ...describeAttempt(newest, queue) }));
-}
-
-type Attempts = ReadonlyMap<string, { readonly status: string; readonly reason: string | null }>;
-
-async function readNewestAttempts({ db }: Store, queues: readonly string[]): Promise<Attempts> {
-  const newest = db
-    .selectFrom('outbox_messages')
-    .select((eb) => eb.fn.max('delivery_id').as('delivery_id'))
-    .where('queue', 'in', [...queues])
-    .where('attempts', '>', 0)
-    .groupBy('queue');
-  const rows = await db
-    .selectFrom('outbox_messages')
-    .select(['queue', 'status', 'reason'])
-    .where('delivery_id', 'in', newest)
-    .execute();
-  return new Map(rows.map(({ queue, status, reason }) => [queue, { status, reason }]));
-}
-
-function describeAttempt(newest: Attempts | null, queue: string): Pick<DriverState, 'status' | 'detail'> {
-  if (newest === null) return { status: 'unchecked', detail: 'The store does not answer.' };
-  const attempt = newest.get(queue);
-  if (attempt === undefined) return { status: 'unchecked', detail: 'No message was sent to it yet.' };
-  if (attempt.status === 'sent') return { status: 'ok', detail: 'It accepted the newest message.' };
-  return { status: 'failing', detail: attempt.reason ?? 'It did not accept the newest message.' };
+function listApprovalReceivers({ approvals: { webhook } }: Config): readonly QueueReceiver[] {
+  if (webhook === undefined) return [];
+  const about = { kind: 'approval_webhook', name: 'approvals.webhook', driver: 'webhook' } as const;
+  return [{ queue: APPROVAL_QUEUE, about }];
 }
 
 function listIdentities({ auth }: Config, store: DriverState['status']): readonly DriverState[] {
@@ -191,17 +127,4 @@ function listUnchecked({ telemetry, intelligence }: Config): readonly DriverStat
         }
       : buildOff('advisor', 'advisor model', '`intelligence.enabled` is off.'),
   ];
-}
-
-function buildOff(kind: DriverState['kind'], name: string, detail: string): DriverState {
-  return { kind, name, driver: null, status: 'off', detail };
-}
-
-/** Returns `late` if the answer takes too long. */
-async function limitTime<Answer>(answer: Promise<Answer>, late: Answer): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<Answer>((resolve) => {
-    timer = setTimeout(() => resolve(late), CHECK_MS_MAX);
-  });
-  return Promise.race([answer, limit]).finally(() => clearTimeout(timer));
 }

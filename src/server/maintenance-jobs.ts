@@ -1,9 +1,4 @@
-import { buildAlertQueues } from '../features/alerts/queues.ts';
-import { buildAllowlistJobs } from '../features/allowlist/jobs.ts';
-import { buildCostJobs } from '../features/costs/jobs.ts';
-import { buildEvidenceJobs } from '../features/evidence/jobs.ts';
-import { buildMemoryJobs } from '../features/memory/jobs.ts';
-import { buildToolPinJobs } from '../features/tool-pins/jobs.ts';
+import type { FeatureBackground } from '../operations/feature.ts';
 import type { Log } from '../platform/log.ts';
 import type { OutboxQueue } from '../platform/outbox/deliver.ts';
 import { deleteOldMessages } from '../platform/outbox/messages.ts';
@@ -25,20 +20,6 @@ export interface MaintenanceParts {
   readonly ports: () => EnforcementPorts;
 }
 
-/** The maintenance jobs that the parent runs for the whole service, one entry per subject. */
-const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[])[] = [
-  buildAccountJobs,
-  buildAllowlistJobs,
-  buildApprovalJobs,
-  buildCapabilityJobs,
-  buildCostJobs,
-  buildEvidenceJobs,
-  buildSessionJobs,
-  buildMemoryJobs,
-  buildToolPinJobs,
-  buildOutboxJobs,
-];
-
 const FORGET_MESSAGES_MS = 600_000;
 
 /** Builds the job that deletes old messages of the outbox. */
@@ -47,13 +28,24 @@ function buildOutboxJobs({ store, ports }: MaintenanceParts): readonly Maintenan
   return [{ name: 'outbox: forget old messages', every_ms: FORGET_MESSAGES_MS, run }];
 }
 
-/** Returns all maintenance jobs of a service. */
-export function buildMaintenanceJobs(parts: MaintenanceParts): readonly MaintenanceJob[] {
-  return SUBJECTS.flatMap((buildJobs) => buildJobs(parts));
+/** Returns the maintenance jobs of a service as loops: jobs of one loop wait for each other. */
+export function buildMaintenanceLoops(
+  parts: MaintenanceParts,
+  features: readonly FeatureBackground[],
+): readonly (readonly MaintenanceJob[])[] {
+  const apart = features.filter(({ runs_apart }) => runs_apart === true);
+  const together = features.filter(({ runs_apart }) => runs_apart !== true);
+  const own = [buildAccountJobs, buildApprovalJobs, buildCapabilityJobs, buildSessionJobs, buildOutboxJobs];
+  return [
+    [...own.flatMap((buildJobs) => buildJobs(parts)), ...together.flatMap(({ jobs = [] }) => jobs)],
+    ...apart.map(({ jobs = [] }) => jobs),
+  ];
 }
 
 /** Returns the queues of the outbox, one for each receiver. */
-export function buildOutboxQueues(parts: MaintenanceParts): readonly OutboxQueue[] {
-  const now_ms = () => parts.ports().now_ms();
-  return [...buildApprovalQueues(parts), ...buildAlertQueues({ config: parts.config, now_ms })];
+export function buildOutboxQueues(
+  parts: MaintenanceParts,
+  features: readonly FeatureBackground[],
+): readonly OutboxQueue[] {
+  return [...buildApprovalQueues(parts), ...features.flatMap(({ queues = [] }) => queues)];
 }

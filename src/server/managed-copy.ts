@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readManagedAllowlist } from '../features/allowlist/allowlist-store.ts';
-import { readAllowedDetectors } from '../features/allowlist/detector-store.ts';
-import { readUsableKeys } from '../features/api-keys/key-store.ts';
-import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
-import { readTenantSets } from '../features/tenants/tenant-store.ts';
 import type { Log } from '../platform/log.ts';
 import type { Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
+import type { ApiKey } from '../runtime/access/settings.ts';
 import type { Config } from '../runtime/config/index.ts';
 import {
   type ManagedPolicy,
+  NO_MANAGED_POLICY,
   readManagedPolicy,
   writeManagedPolicy,
 } from '../runtime/managed-policy/managed-policy.ts';
 import { readRevisions } from '../runtime/managed-policy/revisions.ts';
 import type { ApiKeyExchange } from './api-key-exchange.ts';
+import { features } from './features.ts';
 
 /** Keeps the copy of the managed policy in the state folder equal to the store. */
 export interface ManagedCopy {
@@ -60,7 +58,7 @@ export function openManagedCopy(
 
   async function activateKeys(): Promise<void> {
     const { api_keys: revision } = await readRevisions(store.db);
-    await keys.useStored(await readUsableKeys(store.db));
+    await keys.useStored(await readApiKeys(store));
     seen.api_keys = revision;
   }
 
@@ -97,12 +95,12 @@ export function openManagedCopy(
 }
 
 async function readStoredPolicy({ db }: Pick<Store, 'db'>): Promise<ManagedPolicy> {
-  return {
-    tenants: await readTenantSets(db),
-    document: await readPolicyDocument(db),
-    allowlist: await readManagedAllowlist(db),
-    allowed_detectors: await readAllowedDetectors(db),
-  };
+  const parts = await Promise.all(features.map((feature) => feature.readManagedPolicy?.(db)));
+  return Object.assign({ ...NO_MANAGED_POLICY }, ...parts);
+}
+
+async function readApiKeys({ db }: Pick<Store, 'db'>): Promise<readonly ApiKey[]> {
+  return (await Promise.all(features.map((feature) => feature.readApiKeys?.(db) ?? []))).flat();
 }
 
 /** Copies the managed policy before the first policy is loaded, so that no process decides by an older copy. */

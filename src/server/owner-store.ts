@@ -1,15 +1,15 @@
 import type { Policy } from '../core/types/index.ts';
-import { openKeyActivation } from '../features/memory/key-activation.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/index.ts';
 import type { Config } from '../runtime/config/index.ts';
+import { features } from './features.ts';
 import type { PolicyLoad } from './reloading.ts';
 import { openServiceStore } from './store.ts';
 
 /** The store of the process that owns the state folder. */
 export interface OwnerStore {
   readonly store: Store;
-  /** Ensures that the master key of memory exists when a policy first needs it. @throws StartFailure */
+  /** Prepares what a policy needs before it is used, such as the master key of memory. @throws StartFailure */
   readonly admit: (policy: Policy) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface OwnerStore {
 export async function openOwnerStore(config: Config): Promise<OwnerStore> {
   try {
     const store = await openServiceStore(parseStoreSettings(config), { migrate: true });
-    return { store, admit: openKeyActivation(config, store, Date.now), close: store.close };
+    return { store, admit: openAdmissions(config, store), close: store.close };
   } catch (failure) {
     if (!(failure instanceof StoreFailure)) throw failure;
     const message =
@@ -31,6 +31,13 @@ export async function openOwnerStore(config: Config): Promise<OwnerStore> {
         : failure.message;
     throw new StartFailure('store_unusable', message);
   }
+}
+
+function openAdmissions(config: Config, store: Store): OwnerStore['admit'] {
+  const opened = features.flatMap(({ openAdmission }) => openAdmission?.(config, store) ?? []);
+  return async (policy) => {
+    for (const admit of opened) await admit(policy);
+  };
 }
 
 /** A reloaded policy is refused if memory cannot be opened for it. */

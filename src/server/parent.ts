@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
-import { type AlertMetrics, openAlertMetrics } from '../features/alerts/alert-metrics.ts';
-import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
@@ -18,14 +16,16 @@ import type { Config } from '../runtime/config/index.ts';
 import { resolveRealPath } from '../runtime/config/real-file.ts';
 import { followAgentBlocks, mirrorAgentBlocks } from '../runtime/enforcement/agent-blocks/agent-blocks.ts';
 import { countPendingApprovals } from '../runtime/enforcement/approvals/pending.ts';
+import { type DeliveryMetrics, openDeliveryMetrics } from '../runtime/observability/delivery-metrics.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved-policy.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
+import { recordSecretReads } from '../runtime/secrets/secret-read-events.ts';
 import { openApiKeyExchange } from './api-key-exchange.ts';
-import { type Closeable, openBackgroundWork } from './background-work.ts';
+import { type BackgroundWork, type Closeable, openBackgroundWork } from './background-work.ts';
 import { openContentSocket } from './content-socket.ts';
 import { eraseFromService } from './erase-actions.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
@@ -98,6 +98,7 @@ const AGENTS_LISTED_MAX = 1_000;
 /** Parts that open only after the workers that use them. */
 interface DeferredParts {
   readonly feed: EventFeed;
+  background: BackgroundWork | null;
   indexing: IndexFiller | null;
   journal: Journal | null;
   managed: ManagedCopy | null;
@@ -105,7 +106,14 @@ interface DeferredParts {
   store: Store | null;
 }
 
-const NOT_OPEN = { indexing: null, journal: null, managed: null, reloading: null, store: null };
+const NOT_OPEN = {
+  background: null,
+  indexing: null,
+  journal: null,
+  managed: null,
+  reloading: null,
+  store: null,
+};
 
 /** Opens the journal, workers, socket and index. The workers listen when all of it is open. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
@@ -115,8 +123,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const inTurn = openSerialQueue();
   const deferred: DeferredParts = { feed: openEventFeed(log, config.audit.export_actions), ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
-  const alert_metrics = openAlertMetrics();
-  const metrics = config.metrics.enabled ? openParentMetrics(version, config, deferred, alert_metrics) : null;
+  const deliveries = openDeliveryMetrics();
+  const metrics = config.metrics.enabled ? openParentMetrics(version, config, deferred, deliveries) : null;
   const changes = queueChanges(deferred, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(parts, deferred, metricsOfAll, () => workers, changes);
@@ -134,7 +142,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const opened: Closeable[] = journal === null ? [] : [journal];
   try {
     return await openServing(
-      { parts, deferred, keys, metrics, alert_metrics, changes, coordinator, workers, journal },
+      { parts, deferred, keys, metrics, deliveries, changes, coordinator, workers, journal },
       opened,
     );
   } catch (failure) {
@@ -149,7 +157,7 @@ interface ServingParts {
   readonly deferred: DeferredParts;
   readonly keys: ReturnType<typeof openApiKeyExchange>;
   readonly metrics: Metrics | null;
-  readonly alert_metrics: AlertMetrics;
+  readonly deliveries: DeliveryMetrics;
   readonly changes: QueuedChanges;
   readonly coordinator: ReturnType<typeof buildCoordinator>;
   readonly workers: Workers;
@@ -187,10 +195,12 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const blocks = await followBlocks(config, own.store, log);
   if (blocks !== null) opened.push(blocks);
-  const kept = await openBackgroundWork({
-    ...{ config, log, store: store.open, ports: open.ports, started_ms: parts.started_ms },
-    ...{ index: getIndex(deferred), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
+  const background = await openBackgroundWork({
+    ...{ config, log, store: store.open, ports: open.ports, runtime: () => open.runtime },
+    ...{ index: getIndex(deferred), started_ms: parts.started_ms, deliveries: serving.deliveries },
   });
+  deferred.background = background;
+  const kept = background.opened;
   opened.push(...kept);
   const status = getStatus(parts, workers, deferred.reloading);
   // In a service, the workers prepare.
@@ -286,13 +296,16 @@ function openParentMetrics(
   version: string,
   { server }: Config,
   deferred: DeferredParts,
-  alerts: AlertMetrics,
+  deliveries: DeliveryMetrics,
 ): Metrics {
   const pending = async (): Promise<number | null> => {
     if (deferred.store === null) return null;
     return countPendingApprovals(deferred.store, Date.now());
   };
-  const listMore = async () => (deferred.store === null ? [] : alerts.list(deferred.store));
+  const listMore = async () => [
+    ...(deferred.background?.listMetrics() ?? []),
+    ...(deferred.store === null ? [] : await deliveries.list(deferred.store)),
+  ];
   return openMetrics({ version, mode: server.mode, countPendingApprovals: pending, listMore });
 }
 

@@ -1,5 +1,4 @@
 import type { Policy } from '../core/types/index.ts';
-import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
@@ -13,6 +12,7 @@ import {
   WEAKER_PLACES_SHOWN_MAX,
 } from '../runtime/policies/reload-report.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
+import { recordSecretReads } from '../runtime/secrets/secret-read-events.ts';
 import { changeGeneration, type Generation } from './generations.ts';
 import type { Worker } from './workers.ts';
 

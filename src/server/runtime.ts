@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseDurationMs } from '../core/policy/compile/duration.ts';
 import type { Policy } from '../core/types/index.ts';
-import { openLazyCosts } from '../features/costs/lazy-costs.ts';
-import { openAgentSecrets } from '../features/secrets/agent-secrets.ts';
 import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
-import type { Runtime } from '../operations/runtime.ts';
+import type { OpenFeature } from '../operations/feature.ts';
+import { openNoteWriter } from '../operations/note.ts';
+import type { Runtime, ServiceRuntime } from '../operations/runtime.ts';
 import { createLazyValue } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { requireAnswer } from '../platform/require-answer.ts';
@@ -40,9 +41,8 @@ import {
 } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
-import { buildComplianceFindings } from './compliance-findings.ts';
 import { openDriverStates } from './driver-states.ts';
-import { buildReportFiles } from './report-files.ts';
+import { features } from './features.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openForeignEntries } from './state-entries.ts';
@@ -125,8 +125,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const outbound = openOutbound(config);
   const plugins = () =>
     requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
-  const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
-  const costs = openLazyCosts(parts, () => ports);
+  const open_features = openFeatures(
+    parts,
+    () => ports,
+    () => runtime,
+  );
   const hub = openLazyHub(parts, audit_log.index);
   const runtime: Runtime = {
     ...{ version: parts.version, mode: config.server.mode, started_ms: parts.started_ms },
@@ -135,22 +138,22 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
-    ...{ approvals: approvals.open, costs: costs.open },
+    approvals: approvals.open,
+    capabilities: createLazyCapabilities(parts, () => ports),
+    note: openNoteWriter((event) => ports.record(event)),
     store: parts.store.open,
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => listAllAgents(coordinator, agents, log),
     ...{ metricsText: () => readMetrics(parts), plugins, eraseActions: coordinator.eraseActions },
-    ...buildStatusOperations(parts, trusted.offers.secrets, () => runtime.alerts()),
+    ...buildStatusOperations(parts, open_features),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...createLazyOperatorParts(parts, () => ports),
     ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
-    ...trusted.offers,
-    ...buildReports(() => runtime),
-    memory: createLazyMemory(parts, () => ports),
     ...outbound.offers,
+    ...joinMembers(open_features),
   };
   const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
   return {
@@ -167,17 +170,28 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     release: () => runInOrder([hub.close, approvals.release]),
     close: () =>
       runInOrder([
-        ...[llm.close, audit_log.close, outbound.close, costs.close, trusted.close],
+        ...[llm.close, audit_log.close, outbound.close],
+        ...open_features.map(({ close = async () => {} }) => close),
         ...[async () => kept.classifiers?.close(), parts.store.close],
       ]),
   };
 }
 
-function buildReports(runtime: () => Runtime): Pick<Runtime, 'buildReportFiles' | 'findComplianceGaps'> {
-  return {
-    buildReportFiles: (request) => buildReportFiles(request, runtime()),
-    findComplianceGaps: (request) => buildComplianceFindings(request, runtime()),
-  };
+/** Opens the features of one process. None loads more than its own record before it is used. */
+function openFeatures(
+  { config, port, store, metrics, log }: RuntimeParts,
+  ports: () => EnforcementPorts,
+  runtime: () => Runtime,
+): readonly OpenFeature[] {
+  const parts = { config, port, store: store.open, metrics, log, ports, runtime };
+  return features.flatMap(({ open }) => open?.(parts) ?? []);
+}
+
+/** The members that features declare next to their types. */
+type FeatureMembers = Omit<Runtime, keyof ServiceRuntime>;
+
+function joinMembers(opened: readonly OpenFeature[]): FeatureMembers {
+  return Object.assign({}, ...opened.map(({ members }) => members));
 }
 
 /** Closes each part, even if one before it fails. */
@@ -399,41 +413,15 @@ function createLazyApprovals(
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
-/** Loaded on demand, with the first operator who asks. */
-function createLazyAlerts({ config, port, store }: RuntimeParts): Runtime['alerts'] {
-  return createLazyValue(async () => {
-    const { buildAlertService } = await import('../features/alerts/service.ts');
-    return buildAlertService({ config, port, store: store.open });
-  }).open;
-}
-
-/** Loaded on demand, because only some agents use it. */
-function createLazyMemory(
-  { config, log, store }: RuntimeParts,
-  ports: () => EnforcementPorts,
-): Runtime['memory'] {
-  return createLazyValue(async () => {
-    const { openMemory } = await import('../features/memory/memory.ts');
-    return openMemory({
-      mode: config.server.mode,
-      keys: config,
-      limits: config.memory,
-      store: store.open,
-      ports,
-      steady_ms: () => performance.now(),
-      log,
-    });
-  }).open;
-}
-
 /** The checks of drivers open with the first operator who asks. */
 function buildStatusOperations(
   parts: RuntimeParts,
-  secrets: Runtime['secrets'],
-  alerts: Runtime['alerts'],
+  opened: readonly OpenFeature[],
 ): Pick<Runtime, 'drivers' | 'foreignEntries' | 'processes'> {
   const { coordinator, log, config, now_ms } = parts;
-  const drivers = createLazyValue(async () => openDriverStates({ ...parts, secrets, alerts }));
+  const listFeatureDrivers = async () =>
+    (await Promise.all(opened.map(({ listDrivers }) => listDrivers?.() ?? []))).flat();
+  const drivers = createLazyValue(async () => openDriverStates({ ...parts, listFeatureDrivers }));
   return {
     drivers: async () => (await drivers.open())(),
     foreignEntries: openForeignEntries(config.state_dir, now_ms),
@@ -445,11 +433,10 @@ function buildStatusOperations(
 function createLazyOperatorParts(
   parts: RuntimeParts,
   ports: () => EnforcementPorts,
-): Pick<Runtime, 'accounts' | 'agentBlocks' | 'alerts'> {
+): Pick<Runtime, 'accounts' | 'agentBlocks'> {
   return {
     accounts: createLazyAccounts(parts, ports),
     agentBlocks: createLazyAgentBlocks(parts, ports),
-    alerts: createLazyAlerts(parts),
   };
 }
 
@@ -475,6 +462,25 @@ function createLazyAgentBlocks(
   return createLazyValue(async () => {
     const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
     return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
+  }).open;
+}
+
+/** Loaded on demand, with the first token. */
+function createLazyCapabilities(
+  { config, store }: RuntimeParts,
+  ports: () => EnforcementPorts,
+): Runtime['capabilities'] {
+  return createLazyValue(async () => {
+    const { openCapabilities } = await import('../runtime/enforcement/capabilities/capabilities.ts');
+    const { default_ttl, max_ttl, active_max } = config.capability_tokens;
+    return openCapabilities({
+      store: store.open,
+      ports,
+      ttl_default_ms: parseDurationMs(default_ttl),
+      ttl_max_ms: parseDurationMs(max_ttl),
+      active_max,
+      steady_ms: () => performance.now(),
+    });
   }).open;
 }
 

@@ -1,6 +1,5 @@
 import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
 import { STATUS } from '../../src/entry/web/errors.ts';
-import { type AlertJobParts, buildAlertJobs } from '../../src/features/alerts/jobs.ts';
 import { ALERT_STATUSES } from '../../src/features/alerts/types.ts';
 import { EVENT_KINDS } from '../../src/features/compliance/event-kinds.ts';
 import {
@@ -12,9 +11,13 @@ import {
 } from '../../src/runtime/config/permissions.ts';
 import { ALERT_SOURCES } from '../../src/runtime/config/schema-alert-rules.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
-import { buildMaintenanceJobs, buildOutboxQueues } from '../../src/server/maintenance-jobs.ts';
+import { features } from '../../src/server/features.ts';
+import { buildMaintenanceLoops, buildOutboxQueues } from '../../src/server/maintenance-jobs.ts';
 
-const unused = () => Promise.reject(new Error('no job runs here'));
+const refuse = () => {
+  throw new Error('no job runs here');
+};
+const unused = async () => refuse();
 
 /** Returns the names that users and their programs depend on and that no generated page has, one a line. */
 export async function collectLists(): Promise<string> {
@@ -24,15 +27,14 @@ export async function collectLists(): Promise<string> {
     config: loaded.config,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, flush: async () => {} },
     store: unused,
-    ports: () => {
-      throw new Error('no job runs here');
-    },
+    ports: refuse,
+    runtime: refuse,
     index: unused,
-    alerts: unused,
     started_ms: 0,
-    alert_metrics: { countFired: () => {} },
-  } satisfies AlertJobParts & Parameters<typeof buildMaintenanceJobs>[0];
-  const jobs = [...buildMaintenanceJobs(parts), ...buildAlertJobs(parts)];
+  };
+  const loaded_features = await Promise.all(features.map((feature) => feature.loadBackground?.()));
+  const own = loaded_features.flatMap((open) => open?.(parts) ?? []);
+  const jobs = buildMaintenanceLoops(parts, own).flat();
   const lines = [
     ...ALERT_SOURCES.map((name) => `alert source ${name}`),
     ...ALERT_STATUSES.map((name) => `alert status ${name}`),
@@ -40,7 +42,7 @@ export async function collectLists(): Promise<string> {
     ...Object.entries(STATUS).map(([code, status]) => `error code ${code} ${status}`),
     ...EVENT_KINDS.map((name) => `event kind ${name}`),
     ...jobs.map(({ name, every_ms }) => `job every ${every_ms} ms: ${name}`),
-    ...buildOutboxQueues(parts).map(({ name }) => `outbox queue ${name}`),
+    ...buildOutboxQueues(parts, own).map(({ name }) => `outbox queue ${name}`),
     ...PERMISSIONS.map((name) => `permission ${name}`),
     ...OPERATOR_PERMISSIONS.map((name) => `permission of people only ${name}`),
     ...SERVICE_PERMISSIONS.map((name) => `permission on all tenants only ${name}`),

@@ -4,13 +4,13 @@ import { corePurity } from './core-purity.ts';
 import { cycles } from './cycles.ts';
 import { docstrings } from './docstrings.ts';
 import { duplicateExports } from './duplicate-exports.ts';
+import { features } from './features.ts';
 import { layers } from './layers.ts';
 import { lazyBorders } from './lazy-borders.ts';
 import { leftovers } from './leftovers.ts';
 import { lightStart } from './light-start.ts';
 import { listsAndFiles } from './lists.ts';
 import { names } from './names.ts';
-import { sizes } from './sizes.ts';
 import { wholeSecrets } from './whole-secrets.ts';
 
 /** The rules of the tree. */
@@ -21,11 +21,11 @@ export const rules: readonly TidyRule[] = [
   corePurity,
   docstrings,
   duplicateExports,
+  features,
   lazyBorders,
   leftovers,
   lightStart,
   listsAndFiles,
   names,
-  sizes,
   wholeSecrets,
 ];

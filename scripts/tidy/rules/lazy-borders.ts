@@ -10,6 +10,7 @@ const BORDERS: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^src\/entry\/hook\/[a-z-]+\.ts$/, 'most hooks only ask the daemon'],
   [/^src\/coding-agents\/[a-z-]+\/index\.ts$/, 'a hook needs the dialect alone'],
   [/^src\/entry\/(?:llm\/index|mcp\/route|http\/events\/index)\.ts$/, 'routes load their transport'],
+  [/^src\/features\/[a-z-]+\/feature\.ts$/, 'opens a feature at its first use'],
   [/^src\/features\/(?:advisors|compliance|reported-decisions)\/operations\.ts$/, 'load all detectors'],
   [
     /^src\/server\/start\.ts$|^src\/entry\/cli\/serve-until-stopped\.ts$/,

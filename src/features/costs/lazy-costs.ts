@@ -1,6 +1,5 @@
+import type { FeatureParts } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
-import type { Config } from '../../runtime/config/index.ts';
-import type { Metrics } from '../../runtime/observability/metrics.ts';
 import type { BudgetParts } from './budgets.ts';
 import { openModelResolver } from './model-resolver.ts';
 import type { Costs } from './types.ts';
@@ -13,22 +12,11 @@ export interface LazyCosts {
   readonly close: () => Promise<void>;
 }
 
-/** The parts of the process that prices and budgets need. */
-interface Process {
-  readonly config: Config;
-  readonly store: { readonly open: BudgetParts['store'] };
-  readonly metrics: Metrics | null;
-  readonly log: BudgetParts['log'];
-}
-
 /** Prepares the costs of a configuration without loading the price table, so that it delays no start. */
-export function openLazyCosts(
-  { config, store, metrics, log }: Process,
-  ports: BudgetParts['ports'],
-): LazyCosts {
+export function openLazyCosts({ config, store, metrics, log, ports }: FeatureParts): LazyCosts {
   const parts: BudgetParts = {
     settings: config.cost,
-    store: store.open,
+    store,
     ports,
     log,
     resolveModels: openModelResolver(config.proxy),

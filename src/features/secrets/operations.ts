@@ -16,9 +16,9 @@ import {
 } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
+import { buildSecretReadEvents } from '../../runtime/secrets/secret-read-events.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { resolveSecret } from './resolve-secret.ts';
-import { buildSecretReadEvents } from './secret-read-events.ts';
 
 const secretKey = Type.String({
   minLength: 1,

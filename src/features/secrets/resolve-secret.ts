@@ -10,8 +10,8 @@ import {
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
+import { SECRET_TAG } from '../../runtime/secrets/secret-read-events.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
-import { SECRET_TAG } from './secret-read-events.ts';
 
 /** The request of an agent for the value of a secret for a tool, with a capability token. */
 export interface SecretRequest

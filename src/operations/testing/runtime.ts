@@ -2,7 +2,6 @@ import { compilePolicy, type PolicySettings } from '../../core/policy/compile/in
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { openMemory } from '../../features/memory/memory.ts';
-import { openNoteWriter } from '../../features/secrets/agent-secrets.ts';
 import { openForwarder } from '../../gateways/forward/forwarder.ts';
 import type { ProxySettings } from '../../gateways/upstream/settings.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
@@ -16,6 +15,7 @@ import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
+import { openNoteWriter } from '../note.ts';
 import type { Runtime } from '../runtime.ts';
 import { EXAMPLE_ADAPTER } from './adapter.ts';
 

@@ -1,8 +1,8 @@
-import type { ControlFinding } from '../core/advisors/control-findings.ts';
-import type { Policy } from '../core/types/index.ts';
-import type { ComplianceFindings, FindingsRequest } from '../features/advisors/types.ts';
-import type { ComplianceReport, ControlReport } from '../features/compliance/report-types.ts';
-import type { Runtime } from '../operations/runtime.ts';
+import type { ControlFinding } from '../../core/advisors/control-findings.ts';
+import type { Policy } from '../../core/types/index.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { ComplianceReport, ControlReport } from '../compliance/report-types.ts';
+import type { ComplianceFindings, FindingsRequest } from './types.ts';
 
 /**
  * Builds the compliance report as if one policy had been active during the whole window, and returns its controls for an
@@ -13,8 +13,8 @@ export async function buildComplianceFindings(
   { auditWindow }: Pick<Runtime, 'auditWindow'>,
 ): Promise<ComplianceFindings> {
   const [{ loadFramework }, { buildComplianceReport }] = await Promise.all([
-    import('../features/compliance/frameworks.ts'),
-    import('../features/compliance/report.ts'),
+    import('../compliance/frameworks.ts'),
+    import('../compliance/report.ts'),
   ]);
   const { since_ms, until_ms } = window;
   const interval = { policy_hash: policy.hash, from_ms: since_ms, to_ms: until_ms };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildTestPolicy } from '../core/testing/policies.ts';
-import type { Policy } from '../core/types/index.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { buildComplianceFindings } from './compliance-findings.ts';
 
 const TENANTS = ['zebra-clinic', 'quagga-clinic', 'okapi-clinic'];

@@ -1,9 +1,9 @@
 import { describeFault, type Log } from '../../platform/log.ts';
-import { createEventId } from '../../runtime/audit/event-id.ts';
-import type { Journal } from '../../runtime/audit/journal.ts';
-import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { SecretReading } from '../../runtime/secrets/references.ts';
+import { createEventId } from '../audit/event-id.ts';
+import type { Journal } from '../audit/journal.ts';
+import { buildServiceEvent } from '../audit/service-event.ts';
+import type { AuditEvent } from '../audit/types.ts';
+import type { SecretReading } from './references.ts';
 
 /** The tag of every event about a requested secret. */
 export const SECRET_TAG = 'secret.credential';

@@ -1,6 +1,6 @@
-import type { ReportFile } from '../features/evidence/build-pack.ts';
-import type { ReportRequest } from '../features/evidence/task-operations.ts';
-import type { Runtime } from '../operations/runtime.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { ReportFile } from './build-pack.ts';
+import type { ReportRequest } from './task-operations.ts';
 
 /**
  * Builds the compliance report of a window as the files of an evidence pack. Loaded on demand.
@@ -13,10 +13,10 @@ export async function buildReportFiles(
 ): Promise<readonly ReportFile[]> {
   const [{ requireFramework }, { loadFramework }, { buildComplianceReport }, { renderComplianceReport }] =
     await Promise.all([
-      import('../features/compliance/operations.ts'),
-      import('../features/compliance/frameworks.ts'),
-      import('../features/compliance/report.ts'),
-      import('../features/compliance/render.ts'),
+      import('../compliance/operations.ts'),
+      import('../compliance/frameworks.ts'),
+      import('../compliance/report.ts'),
+      import('../compliance/render.ts'),
     ]);
   const mapping = loadFramework(requireFramework(framework));
   const window = { since_ms, until_ms, tenants, agents: '*', last: null } as const;

@@ -1,0 +1,55 @@
+import { getProgram, readFeatureNeeds } from '../layers.ts';
+import type { TidyRule } from '../rule.ts';
+
+const LIST = 'src/server/features.ts';
+
+/** Files outside a feature that import it, until its record gives them what they need. */
+const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
+  [/^src\/entry\/cli\/(?:commands\/intelligence|intelligence\/[a-z-]+)\.ts$/, 'advisors'],
+  [/^src\/gateways\/advisor-model\/[a-z-]+\.ts$/, 'advisors'],
+  [/^src\/entry\/cli\/compliance-verify\.ts$/, 'compliance'],
+  [/^src\/entry\/cli\/cost-report\.ts$/, 'costs'],
+  [/^src\/gateways\/llm\/[a-z-]+\.ts$/, 'costs'],
+  [/^src\/entry\/cli\/evidence-pack\.ts$/, 'evidence'],
+  [/^src\/entry\/cli\/(?:commands\/bench|quality-report)\.ts$/, 'quality'],
+  [/^src\/gateways\/mcp\/policy-guard\.ts$/, 'tool-pins'],
+];
+
+export const features: TidyRule = {
+  name: 'features',
+  reason: 'A feature is removed with its folder and its lines in `server/features.ts` (ARCHITECTURE.md).',
+  examine: ({ sources }) => {
+    const needs = readFeatureNeeds(sources);
+    return getProgram(sources)
+      .filter(({ path }) => path !== LIST && !path.includes('/testing/'))
+      .flatMap(({ path, imports }) =>
+        imports.flatMap(({ line, path: to }) => {
+          const feature = getFeature(to ?? '');
+          const own = getFeature(path);
+          if (feature === null || feature === own) return [];
+          if (own !== null && needs.get(own)?.includes(feature) === true) return [];
+          if (KNOWN.some(([known, name]) => name === feature && known.test(path))) return [];
+          return [{ path, line, message: `imports the feature ${feature}, which must be removable` }];
+        }),
+      );
+  },
+  refuses: [
+    { files: { 'src/server/runtime.ts': "import { open } from '../features/costs/costs.ts';" }, remarks: 1 },
+    { files: { 'src/server/jobs.ts': "const open = () => import('../features/costs/a.ts');" }, remarks: 1 },
+    { files: { 'src/gateways/llm/a.ts': "import { b } from '../../features/memory/b.ts';" }, remarks: 1 },
+    { files: { 'src/features/alerts/a.ts': "import { b } from '../memory/b.ts';" }, remarks: 1 },
+  ],
+  accepts: [
+    { 'src/server/features.ts': "import { costsFeature } from '../features/costs/feature.ts';" },
+    { 'src/features/costs/a.ts': "import { b } from './b.ts';" },
+    { 'src/gateways/llm/a.ts': "import { b } from '../../features/costs/b.ts';" },
+    {
+      'src/features/evidence/a.ts': "import { b } from '../compliance/b.ts';",
+      'src/features/evidence/feature.ts': "export const evidence = { needs: ['compliance'] };",
+    },
+  ],
+};
+
+function getFeature(path: string): string | null {
+  return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
+}

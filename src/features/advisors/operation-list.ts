@@ -1,0 +1,10 @@
+/** The operations of the feature. */
+export {
+  dashboardIntelligenceExplain,
+  intelligenceAutoConfig,
+  intelligenceCompliance,
+  intelligenceExplain,
+  intelligenceIntegrate,
+  intelligenceRecommend,
+  intelligenceStatus,
+} from './operations.ts';

@@ -1,0 +1,33 @@
+import { defineFeature } from '../../operations/feature.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
+
+export const alertsFeature = defineFeature({
+  name: 'alerts',
+  loadOperations: () => import('./operation-list.ts'),
+  loadMigrations: async () => (await import('./tables.ts')).alertMigrations,
+  open: ({ config, port, store }) => {
+    const service = createLazyValue(async () =>
+      (await import('./service.ts')).buildAlertService({ config, port, store }),
+    );
+    return {
+      members: { alerts: service.open },
+      listDrivers: async () => (await import('./alert-drivers.ts')).listAlertDrivers(service.open, store),
+    };
+  },
+  loadBackground: async () => {
+    const [{ buildAlertJobs }, { buildAlertQueues }, { openAlertMetrics }] = await Promise.all([
+      import('./jobs.ts'),
+      import('./queues.ts'),
+      import('./alert-metrics.ts'),
+    ]);
+    return (parts) => {
+      const metrics = openAlertMetrics();
+      return {
+        jobs: buildAlertJobs({ ...parts, alerts: () => parts.runtime().alerts(), alert_metrics: metrics }),
+        runs_apart: true,
+        queues: buildAlertQueues({ config: parts.config, now_ms: () => parts.ports().now_ms() }),
+        listMetrics: metrics.list,
+      };
+    };
+  },
+});

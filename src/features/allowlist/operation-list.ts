@@ -1,0 +1,7 @@
+/** The operations of the feature. */
+export {
+  allowlistDetectorAdd,
+  allowlistDetectorList,
+  allowlistDetectorRevoke,
+} from './detector-operations.ts';
+export { allowlistAdd, allowlistList, allowlistRemove } from './operations.ts';

@@ -1,0 +1,2 @@
+/** The operations of the feature. */
+export { complianceReport, complianceVerify } from './operations.ts';

@@ -1,0 +1,16 @@
+import { defineFeature } from '../../operations/feature.ts';
+import { openLazyCosts } from './lazy-costs.ts';
+
+export const costsFeature = defineFeature({
+  name: 'costs',
+  loadOperations: () => import('./operation-list.ts'),
+  loadMigrations: async () => (await import('./tables.ts')).costMigrations,
+  open: (parts) => {
+    const costs = openLazyCosts(parts);
+    return { members: { costs: costs.open }, close: costs.close };
+  },
+  loadBackground: async () => {
+    const { buildCostJobs } = await import('./jobs.ts');
+    return (parts) => ({ jobs: buildCostJobs(parts) });
+  },
+});

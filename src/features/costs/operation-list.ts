@@ -1,0 +1,3 @@
+/** The operations of the feature. */
+export { checkBudget, dashboardCostBudgets } from './budget-operations.ts';
+export { dashboardCostReport, dashboardCostSummary } from './spending-operations.ts';

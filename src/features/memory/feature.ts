@@ -1,0 +1,28 @@
+import { defineFeature } from '../../operations/feature.ts';
+import { createLazyValue } from '../../platform/lazy.ts';
+import { openKeyActivation } from './key-activation.ts';
+
+export const memoryFeature = defineFeature({
+  name: 'memory',
+  loadOperations: () => import('./operation-list.ts'),
+  loadMigrations: async () => (await import('./tables.ts')).memoryMigrations,
+  open: ({ config, log, store, ports }) => {
+    const memory = createLazyValue(async () =>
+      (await import('./memory.ts')).openMemory({
+        mode: config.server.mode,
+        keys: config,
+        limits: config.memory,
+        store,
+        ports,
+        steady_ms: () => performance.now(),
+        log,
+      }),
+    );
+    return { members: { memory: memory.open } };
+  },
+  loadBackground: async () => {
+    const { buildMemoryJobs } = await import('./jobs.ts');
+    return (parts) => ({ jobs: buildMemoryJobs(parts) });
+  },
+  openAdmission: (config, store) => openKeyActivation(config, store, Date.now),
+});

@@ -1,0 +1,2 @@
+/** The operations of the feature. */
+export { memoryPurgeExpired, memoryRead, memoryResolveHandle, memoryWrite } from './operations.ts';

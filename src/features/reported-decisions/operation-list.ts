@@ -1,0 +1,2 @@
+/** The operations of the feature. */
+export { auditImport } from './operations.ts';

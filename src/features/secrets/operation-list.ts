@@ -1,0 +1,2 @@
+/** The operations of the feature. */
+export { secretsCheck, secretsResolve } from './operations.ts';

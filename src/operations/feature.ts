@@ -1,0 +1,86 @@
+import type { Kysely } from 'kysely';
+import type { Policy } from '../core/types/index.ts';
+import type { Log } from '../platform/log.ts';
+import type { OutboxQueue } from '../platform/outbox/deliver.ts';
+import type { Migrations, Store, StoreTables } from '../platform/store/index.ts';
+import type { MaintenanceJob } from '../platform/store/maintenance.ts';
+import type { ApiKey } from '../runtime/access/settings.ts';
+import type { AuditIndex } from '../runtime/audit/audit-index.ts';
+import type { Config } from '../runtime/config/index.ts';
+import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
+import type { ManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
+import type { Metric } from '../runtime/observability/metric.ts';
+import type { Metrics } from '../runtime/observability/metrics.ts';
+import type { DriverState } from '../runtime/observability/service-state.ts';
+import type { AnyOperation } from './operation.ts';
+import type { Runtime } from './runtime.ts';
+
+/** The process that opens a feature. */
+export interface FeatureParts {
+  readonly config: Config;
+  /** The port that the service listens on. */
+  readonly port: number | undefined;
+  readonly store: () => Promise<Store>;
+  /** Returns the active ports; a reload replaces them. */
+  readonly ports: () => EnforcementPorts;
+  readonly metrics: Metrics | null;
+  readonly log: Log;
+  /** Returns the runtime with the members of all features. */
+  readonly runtime: () => Runtime;
+}
+
+/** A feature in one process that answers operations. */
+export interface OpenFeature {
+  /** The members that it adds to `Runtime`, which its own types declare (`declare module`). */
+  readonly members: Partial<Runtime>;
+  /** Checks what it connects to. Never rejects. */
+  readonly listDrivers?: () => Promise<readonly DriverState[]>;
+  readonly close?: () => Promise<void>;
+}
+
+/** The process that owns the state folder. */
+export interface BackgroundParts
+  extends Pick<FeatureParts, 'config' | 'store' | 'ports' | 'log' | 'runtime'> {
+  /** Opens the audit index; `null` without an audit log. */
+  readonly index: (() => Promise<AuditIndex>) | null;
+  readonly started_ms: number;
+}
+
+/** The work of a feature for the whole service. One process does it. */
+export interface FeatureBackground {
+  readonly jobs?: readonly MaintenanceJob[];
+  /** Its jobs do not wait for those of other features. */
+  readonly runs_apart?: true;
+  readonly queues?: readonly OutboxQueue[];
+  readonly listMetrics?: () => readonly Metric[];
+}
+
+/**
+ * A part of the service that can be removed: delete its folder, and its line in `server/features.ts`. Functions whose
+ * names begin with `load` import modules that a start does not need.
+ */
+export interface Feature<Operations extends object = Readonly<Record<string, AnyOperation>>> {
+  /** The name of its folder. */
+  readonly name: string;
+  /** The features whose modules it imports. */
+  readonly needs?: readonly string[];
+  /** Loads its operations, by the names of their constants. */
+  readonly loadOperations: () => Promise<Operations>;
+  readonly loadMigrations?: () => Promise<Migrations>;
+  readonly open?: (parts: FeatureParts) => OpenFeature;
+  readonly loadBackground?: () => Promise<(parts: BackgroundParts) => FeatureBackground>;
+  /** Reads its part of the managed policy. */
+  readonly readManagedPolicy?: (db: Kysely<StoreTables>) => Promise<Partial<ManagedPolicy>>;
+  /** Reads the API keys that it keeps and that callers may use. */
+  readonly readApiKeys?: (db: Kysely<StoreTables>) => Promise<readonly ApiKey[]>;
+  /**
+   * Returns a function that prepares a policy before the service uses it. It rejects with a `StartFailure`, whose
+   * message says what to do, if the policy cannot be used.
+   */
+  readonly openAdmission?: (config: Config, store: Store) => (policy: Policy) => Promise<void>;
+}
+
+/** Types a feature from its operations. */
+export function defineFeature<Operations extends object>(feature: Feature<Operations>): Feature<Operations> {
+  return feature;
+}

@@ -1,0 +1,84 @@
+/** A feature is removed with its folder and its lines in `server/features.ts`. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { listFeatureUses } from '../scripts/figures/figures.ts';
+import { getProgram } from '../scripts/tidy/layers.ts';
+import { readTree } from '../scripts/tidy/tree.ts';
+import { root } from './support/checkout.ts';
+import { copySource } from './support/extensions.ts';
+import { testNightly } from './support/nightly.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const LIST = 'src/server/features.ts';
+
+/** The features that nothing but the list names. */
+function listRemovable(): readonly string[] {
+  const uses = listFeatureUses(getProgram(readTree(root).sources));
+  return [...uses].filter(([, paths]) => paths.every((path) => path === LIST)).map(([name]) => name);
+}
+
+/** Copies the sources without some features. */
+function copyWithout(names: readonly string[]): string {
+  const copy = copySource();
+  const list = readFileSync(join(copy, LIST), 'utf8');
+  const constants = names.map((name) => {
+    const found = new RegExp(`import \\{ (\\w+) \\} from '\\.\\./features/${name}/feature\\.ts';`).exec(list);
+    assert.ok(found, name);
+    return found[1]!;
+  });
+  const is_named = (line: string) => constants.some((each) => new RegExp(`\\b${each}\\b`).test(line));
+  const kept = list.split('\n').filter((line) => !is_named(line));
+  writeFileSync(join(copy, LIST), kept.join('\n'));
+  for (const name of names) rmSync(join(copy, 'src', 'features', name), { recursive: true });
+  return copy;
+}
+
+async function callGuard({ url }: TestService): Promise<unknown> {
+  const answer = await fetch(`${url}/v1/guard/output`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY' }),
+  });
+  return ((await answer.json()) as { decision: unknown }).decision;
+}
+
+test('A service without any feature that can go answers', async () => {
+  const names = listRemovable();
+  assert.ok(names.includes('memory') && names.includes('tenants'), `${names}`);
+  const copy = copyWithout(names);
+  const service = await startTestService({ main: join(copy, 'src/entry/cli/main.ts') });
+  try {
+    assert.equal((await fetch(`${service.url}/v1/health`)).status, 200);
+    assert.notEqual(await callGuard(service), 'allow');
+    const removed = await fetch(`${service.url}/v1/memory/read`, { method: 'POST' });
+    assert.equal(removed.status, 404);
+  } finally {
+    await service.stop();
+    rmSync(copy, { recursive: true, force: true });
+  }
+});
+
+/** The others have commands in `entry/cli/commands`, which name their operations. */
+const WITHOUT_COMMANDS = ['api-keys', 'memory', 'reported-decisions'];
+
+for (const name of WITHOUT_COMMANDS)
+  testNightly(`The program compiles without ${name}`, {}, () => {
+    const copy = copyWithout([name]);
+    try {
+      const config = join(copy, 'tsconfig.program.json');
+      const extended = join(root, 'tsconfig.json');
+      const include = [join(copy, 'src/**/*.ts')];
+      const exclude = ['src/**/*.test.ts', 'src/**/testing/**'].map((each) => join(copy, each));
+      writeFileSync(config, JSON.stringify({ extends: extended, include, exclude }));
+      const compiler = join(root, 'node_modules/typescript/bin/tsc');
+      const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', config, '--noEmit'], {
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0, stdout);
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  });
