@@ -1,4 +1,4 @@
-/** A feature is removed with its folder and its lines in `server/features.ts`. */
+/** A feature is removed with its folder and its lines in two lists. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,26 +12,32 @@ import { copySource } from './support/extensions.ts';
 import { testNightly } from './support/nightly.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const LIST = 'src/server/features.ts';
+const LISTS = ['src/server/features.ts', 'src/server/feature-operations.ts'];
 
 /** The features that nothing but the list names. */
 function listRemovable(): readonly string[] {
   const uses = listFeatureUses(getProgram(readTree(root).sources));
-  return [...uses].filter(([, paths]) => paths.every((path) => path === LIST)).map(([name]) => name);
+  return [...uses].filter(([, paths]) => paths.every((path) => LISTS.includes(path))).map(([name]) => name);
 }
 
 /** Copies the sources without some features. */
 function copyWithout(names: readonly string[]): string {
   const copy = copySource();
-  const list = readFileSync(join(copy, LIST), 'utf8');
+  const records = readFileSync(join(copy, LISTS[0]!), 'utf8');
   const constants = names.map((name) => {
-    const found = new RegExp(`import \\{ (\\w+) \\} from '\\.\\./features/${name}/feature\\.ts';`).exec(list);
+    const found = new RegExp(`import \\{ (\\w+) \\} from '\\.\\./features/${name}/feature\\.ts';`).exec(
+      records,
+    );
     assert.ok(found, name);
     return found[1]!;
   });
-  const is_named = (line: string) => constants.some((each) => new RegExp(`\\b${each}\\b`).test(line));
-  const kept = list.split('\n').filter((line) => !is_named(line));
-  writeFileSync(join(copy, LIST), kept.join('\n'));
+  const is_named = (line: string) =>
+    constants.some((each) => new RegExp(`\\b${each}\\b`).test(line)) ||
+    names.some((name) => line.includes(`/features/${name}/`));
+  for (const list of LISTS) {
+    const lines = readFileSync(join(copy, list), 'utf8').split('\n');
+    writeFileSync(join(copy, list), lines.filter((line) => !is_named(line)).join('\n'));
+  }
   for (const name of names) rmSync(join(copy, 'src', 'features', name), { recursive: true });
   return copy;
 }

@@ -48,12 +48,7 @@ const STARTS: Starts = {
     'src/server/maintenance-jobs.ts',
     'src/server/store-migrations.ts',
   ],
-  worker: [
-    'src/core/decision/judge.ts',
-    'src/entry/http/worker.ts',
-    'src/runtime/enforcement/enforce.ts',
-    ...listFeatureModules('operation-list.ts'),
-  ],
+  worker: ['src/core/decision/judge.ts', 'src/entry/http/worker.ts', 'src/runtime/enforcement/enforce.ts'],
 };
 /** Returns the modules of this name in the folders of features. */
 function listFeatureModules(name: string): readonly string[] {

@@ -12,7 +12,6 @@ import type { ManagedPolicy } from '../runtime/managed-policy/managed-policy.ts'
 import type { Metric } from '../runtime/observability/metric.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { DriverState } from '../runtime/observability/service-state.ts';
-import type { AnyOperation } from './operation.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The process that opens a feature. */
@@ -56,16 +55,15 @@ export interface FeatureBackground {
 }
 
 /**
- * A part of the service that can be removed: delete its folder, and its line in `server/features.ts`. Functions whose
+ * A part of the service that can be removed: delete its folder, and its lines in `server/features.ts` and
+ * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`. Functions whose
  * names begin with `load` import modules that a start does not need.
  */
-export interface Feature<Operations extends object = Readonly<Record<string, AnyOperation>>> {
+export interface Feature {
   /** The name of its folder. */
   readonly name: string;
   /** The features whose modules it imports. */
   readonly needs?: readonly string[];
-  /** Loads its operations, by the names of their constants. */
-  readonly loadOperations: () => Promise<Operations>;
   readonly loadMigrations?: () => Promise<Migrations>;
   readonly open?: (parts: FeatureParts) => OpenFeature;
   readonly loadBackground?: () => Promise<(parts: BackgroundParts) => FeatureBackground>;
@@ -78,9 +76,4 @@ export interface Feature<Operations extends object = Readonly<Record<string, Any
    * message says what to do, if the policy cannot be used.
    */
   readonly openAdmission?: (config: Config, store: Store) => (policy: Policy) => Promise<void>;
-}
-
-/** Types a feature from its operations. */
-export function defineFeature<Operations extends object>(feature: Feature<Operations>): Feature<Operations> {
-  return feature;
 }

@@ -14,8 +14,8 @@ import { tenantsFeature } from '../features/tenants/feature.ts';
 import { toolPinsFeature } from '../features/tool-pins/feature.ts';
 import type { Feature } from '../operations/feature.ts';
 
-/** All features. Nothing else in the service names one: a feature is removed with its folder and its lines here. */
-const list = [
+/** All features. Nothing else in the service names one, except `feature-operations.ts`. */
+export const features: readonly Feature[] = [
   advisorsFeature,
   alertsFeature,
   allowlistFeature,
@@ -30,18 +30,4 @@ const list = [
   secretsFeature,
   tenantsFeature,
   toolPinsFeature,
-] as const;
-
-export const features: readonly Feature[] = list;
-
-type OperationsOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never;
-type FeatureOperations = OperationsOf<Awaited<ReturnType<(typeof list)[number]['loadOperations']>>>;
-
-/** Loads the operations of all features, by the names of their constants. */
-export async function loadFeatureOperations(): Promise<FeatureOperations> {
-  return Object.assign({}, ...(await Promise.all(list.map((feature) => feature.loadOperations()))));
-}
+];

@@ -70,11 +70,11 @@ import {
   usersUnlock,
 } from '../operations/users.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
-import { loadFeatureOperations } from './features.ts';
+import * as featureOperations from './feature-operations.ts';
 
 /** All operations. They are referenced by value, so a missing name does not compile. */
 export const operationCatalogue = {
-  ...(await loadFeatureOperations()),
+  ...featureOperations,
   adapterCheck,
   agentSessionReset,
   agentsBlock,

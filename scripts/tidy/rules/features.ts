@@ -1,7 +1,7 @@
 import { getProgram, readFeatureNeeds } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
-const LIST = 'src/server/features.ts';
+const LISTS = ['src/server/features.ts', 'src/server/feature-operations.ts'];
 
 /** Files outside a feature that import it, until its record gives them what they need. */
 const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
@@ -17,11 +17,11 @@ const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
 
 export const features: TidyRule = {
   name: 'features',
-  reason: 'A feature is removed with its folder and its lines in `server/features.ts` (ARCHITECTURE.md).',
+  reason: 'A feature is removed with its folder and its lines in two lists (ARCHITECTURE.md).',
   examine: ({ sources }) => {
     const needs = readFeatureNeeds(sources);
     return getProgram(sources)
-      .filter(({ path }) => path !== LIST && !path.includes('/testing/'))
+      .filter(({ path }) => !LISTS.includes(path) && !path.includes('/testing/'))
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ line, path: to }) => {
           const feature = getFeature(to ?? '');

@@ -1,13 +1,12 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const advisorsFeature = defineFeature({
+export const advisorsFeature: Feature = {
   name: 'advisors',
   needs: ['compliance'],
-  loadOperations: () => import('./operation-list.ts'),
   open: ({ runtime }) => ({
     members: {
       findComplianceGaps: async (request) =>
         (await import('./compliance-findings.ts')).buildComplianceFindings(request, runtime()),
     },
   }),
-});
+};

@@ -1,9 +1,8 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 
-export const alertsFeature = defineFeature({
+export const alertsFeature: Feature = {
   name: 'alerts',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).alertMigrations,
   open: ({ config, port, store }) => {
     const service = createLazyValue(async () =>
@@ -30,4 +29,4 @@ export const alertsFeature = defineFeature({
       };
     };
   },
-});
+};

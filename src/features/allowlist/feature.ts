@@ -1,8 +1,7 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const allowlistFeature = defineFeature({
+export const allowlistFeature: Feature = {
   name: 'allowlist',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).allowlistMigrations,
   loadBackground: async () => {
     const { buildAllowlistJobs } = await import('./jobs.ts');
@@ -15,4 +14,4 @@ export const allowlistFeature = defineFeature({
     ]);
     return { allowlist: await readManagedAllowlist(db), allowed_detectors: await readAllowedDetectors(db) };
   },
-});
+};

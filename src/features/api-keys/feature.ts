@@ -1,8 +1,7 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const apiKeysFeature = defineFeature({
+export const apiKeysFeature: Feature = {
   name: 'api-keys',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).apiKeyMigrations,
   readApiKeys: async (db) => (await import('./key-store.ts')).readUsableKeys(db),
-});
+};

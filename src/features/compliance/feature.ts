@@ -1,6 +1,5 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const complianceFeature = defineFeature({
+export const complianceFeature: Feature = {
   name: 'compliance',
-  loadOperations: () => import('./operation-list.ts'),
-});
+};

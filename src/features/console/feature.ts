@@ -1,6 +1,5 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const consoleFeature = defineFeature({
+export const consoleFeature: Feature = {
   name: 'console',
-  loadOperations: () => import('./operation-list.ts'),
-});
+};

@@ -1,9 +1,8 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 import { openLazyCosts } from './lazy-costs.ts';
 
-export const costsFeature = defineFeature({
+export const costsFeature: Feature = {
   name: 'costs',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).costMigrations,
   open: (parts) => {
     const costs = openLazyCosts(parts);
@@ -13,4 +12,4 @@ export const costsFeature = defineFeature({
     const { buildCostJobs } = await import('./jobs.ts');
     return (parts) => ({ jobs: buildCostJobs(parts) });
   },
-});
+};

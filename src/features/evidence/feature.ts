@@ -1,9 +1,8 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const evidenceFeature = defineFeature({
+export const evidenceFeature: Feature = {
   name: 'evidence',
   needs: ['compliance'],
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).evidenceMigrations,
   open: ({ runtime }) => ({
     members: {
@@ -15,4 +14,4 @@ export const evidenceFeature = defineFeature({
     const { buildEvidenceJobs } = await import('./jobs.ts');
     return (parts) => ({ jobs: buildEvidenceJobs(parts) });
   },
-});
+};

@@ -1,10 +1,9 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 import { openKeyActivation } from './key-activation.ts';
 
-export const memoryFeature = defineFeature({
+export const memoryFeature: Feature = {
   name: 'memory',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).memoryMigrations,
   open: ({ config, log, store, ports }) => {
     const memory = createLazyValue(async () =>
@@ -25,4 +24,4 @@ export const memoryFeature = defineFeature({
     return (parts) => ({ jobs: buildMemoryJobs(parts) });
   },
   openAdmission: (config, store) => openKeyActivation(config, store, Date.now),
-});
+};

@@ -1,6 +1,5 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const reportedDecisionsFeature = defineFeature({
+export const reportedDecisionsFeature: Feature = {
   name: 'reported-decisions',
-  loadOperations: () => import('./operation-list.ts'),
-});
+};

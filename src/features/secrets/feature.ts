@@ -1,9 +1,8 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 import { openSecretBackend } from './agent-secrets.ts';
 
-export const secretsFeature = defineFeature({
+export const secretsFeature: Feature = {
   name: 'secrets',
-  loadOperations: () => import('./operation-list.ts'),
   open: ({ config, runtime }) => {
     const secrets = openSecretBackend(config, () => runtime().plugins());
     return {
@@ -12,4 +11,4 @@ export const secretsFeature = defineFeature({
       close: async () => secrets?.close(),
     };
   },
-});
+};

@@ -1,10 +1,9 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const tenantsFeature = defineFeature({
+export const tenantsFeature: Feature = {
   name: 'tenants',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).tenantMigrations,
   readManagedPolicy: async (db) => ({
     tenants: await (await import('./tenant-store.ts')).readTenantSets(db),
   }),
-});
+};

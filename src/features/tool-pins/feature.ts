@@ -1,11 +1,10 @@
-import { defineFeature } from '../../operations/feature.ts';
+import type { Feature } from '../../operations/feature.ts';
 
-export const toolPinsFeature = defineFeature({
+export const toolPinsFeature: Feature = {
   name: 'tool-pins',
-  loadOperations: () => import('./operation-list.ts'),
   loadMigrations: async () => (await import('./tables.ts')).toolPinMigrations,
   loadBackground: async () => {
     const { buildToolPinJobs } = await import('./jobs.ts');
     return (parts) => ({ jobs: buildToolPinJobs(parts) });
   },
-});
+};
