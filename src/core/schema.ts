@@ -45,7 +45,7 @@ export const Type = {
   Boolean: (keywords?: Keywords) => build<boolean>({ type: 'boolean', ...keywords }),
   Null: () => build<null>({ type: 'null' }),
   /** A schema whose type the caller names. */
-  Unsafe: <Value>(schema: Keywords) => build<Value>(schema),
+  Unsafe: <Value>(schema: object) => build<Value>(schema),
   Unknown: (keywords?: Keywords) => build<unknown>({ ...keywords }),
   Literal: <const Value extends Constant>(value: Value, keywords?: Keywords) =>
     build<Value>({ const: value, ...keywords }),

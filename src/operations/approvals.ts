@@ -1,5 +1,6 @@
 import { Type } from '../core/schema.ts';
 import type { Caller } from '../runtime/access/types.ts';
+import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 import { approvalRequests, approvalVotes } from '../runtime/enforcement/approvals/tables.ts';
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
@@ -33,7 +34,8 @@ const decisionInput = Type.Object({
 });
 
 /** Ranges of `action_shown`. */
-export const actionMarksSchema = Type.Array(Type.Array(Type.Integer()), {
+export const actionMarksSchema = Type.Unsafe<ActionMarks>({
+  ...Type.Array(Type.Array(Type.Integer())),
   description: 'The dangerous parts of `action_shown`: start and end in UTF-16 units.',
 });
 

@@ -63,7 +63,7 @@ export const auditQuery = defineOperation({
     ),
   }),
   output: Type.Object({
-    events: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+    events: Type.Array(Type.Unsafe<AuditEvent>({ type: 'object' }), {
       description:
         'A blocked or held tool call has `action_shown` too: the call with secrets, personal data and injections masked, and `action_marks`, the dangerous parts of it (`audit.log_actions`).',
     }),
@@ -128,7 +128,7 @@ export const auditQuery = defineOperation({
     };
     const { events, count, next_cursor = null, events_searched } = await findEvents(filter, context);
     const page = {
-      events: events as object[],
+      events,
       count,
       ...(events_searched !== undefined && { events_searched }),
     };

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
+import type { CounterfactualChange } from '../core/review/counterfactual.ts';
 import type { Explanation } from '../core/review/explain.ts';
 import { Type } from '../core/schema.ts';
-import { ACTIONS, DECISIONS } from '../core/types/index.ts';
+import { ACTIONS, DECISIONS, SEVERITIES } from '../core/types/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
@@ -32,7 +33,7 @@ const evaluation = Type.Object({
   subject: Type.Enum(['crossing', 'tag', 'contract', 'identity', 'coverage']),
   tag: Type.Nullable(Type.String()),
   origin: Type.Enum(['found', 'classified', 'declared', 'fact', null]),
-  severity: Type.Nullable(Type.String()),
+  severity: Type.Enum([...SEVERITIES, null]),
   action,
   rule: Type.String(),
   reason: Type.String(),
@@ -68,9 +69,14 @@ export const explanationSchema = Type.Object({
   not_evaluated_truncated: Type.Integer(),
   counterfactual: allowNull(
     Type.Object({
-      changes: Type.Array(Type.Object({ kind: Type.String(), rule: Type.String(), change: Type.String() }), {
-        description: 'Each change.',
-      }),
+      changes: Type.Array(
+        Type.Unsafe<CounterfactualChange>(
+          Type.Object({ kind: Type.String(), rule: Type.String(), change: Type.String() }),
+        ),
+        {
+          description: 'Each change.',
+        },
+      ),
       result,
     }),
     'The smallest change that leads to a less strict decision, and that decision; `null` if it was allowed.',

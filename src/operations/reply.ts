@@ -18,10 +18,10 @@ export interface VerdictReply {
   readonly coverage: 'full' | 'partial';
   readonly coverage_reason?: string;
   readonly coverage_bytes?: number;
-  readonly fallback_used?: true;
+  readonly fallback_used?: boolean;
   readonly marks?: readonly ContentMark[];
   readonly approval?: ApprovalState;
-  readonly fault?: true;
+  readonly fault?: boolean;
 }
 
 /**

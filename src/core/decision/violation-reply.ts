@@ -10,7 +10,7 @@ export interface ViolationReply {
   readonly match?: string;
   readonly rule_id?: string;
   readonly tag?: string;
-  readonly tags?: string[];
+  readonly tags?: readonly string[];
   /** `true` if the match is a documented example of a secret. */
   readonly example?: true;
   /** Set for a finding of a classifier. */

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Static, TSchema } from 'typebox';
+import type { Operation } from '../../operations/operation.ts';
 import { StartFailure } from '../../platform/failure.ts';
 import { getPackageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { RunningDaemon } from '../../server/service.ts';
+import type { ServiceClient } from '../../server/socket-client.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { loadCliConfig } from './load-cli-config.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,12 +21,12 @@ const IDLE_MS = 60_000;
  *
  * @throws CommandFailure `not_running` without a configuration and a state folder, so that a wrong folder stays empty
  */
-export async function callOwner(
+export async function callOwner<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
   config_path: string | undefined,
-  name: string,
-  input: unknown,
-): Promise<unknown> {
+  operation: Operation<Input, Output>,
+  input: Static<Input>,
+): Promise<Static<Output>> {
   const [{ connectService }, { readStateOwner }] = await Promise.all([
     import('../../server/socket-client.ts'),
     import('../../server/state-dir.ts'),
@@ -35,25 +38,24 @@ export async function callOwner(
     // Another command may end before this call reaches it.
     const owner = client === null ? null : readStateOwner(config.state_dir);
     if (client !== null && owner !== null && owner.is_own_call !== true)
-      return client.call(name, input).finally(client.close);
+      return client.run(operation, input).finally(client.close);
     client?.close();
     if (!is_set_up) throw buildNotRunningFailure(config);
     const daemon = await tryStart(terminal, config_path, waited_ms >= PATIENCE_MS);
     if (daemon === null) await sleep(RETRY_MS);
-    else return callStarted(daemon, config, name, input);
+    else return callStarted(daemon, config, (client) => client.run(operation, input));
   }
 }
 
-async function callStarted(
+async function callStarted<Answer>(
   daemon: RunningDaemon,
   { state_dir }: Config,
-  name: string,
-  input: unknown,
-): Promise<unknown> {
+  call: (client: ServiceClient) => Promise<Answer>,
+): Promise<Answer> {
   const { connectService } = await import('../../server/socket-client.ts');
   try {
     const client = await connectService(state_dir);
-    return await client!.call(name, input).finally(client!.close);
+    return await call(client!).finally(client!.close);
   } finally {
     await daemon.stop();
   }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { findChromium, printPdf } from './print-pdf.ts';
-import { runSelectedOperation } from './run-operation.ts';
+import { type Answer, runSelectedOperation } from './run-operation.ts';
 import { printNotice, type Terminal } from './terminal.ts';
 
 /** The options of `compliance report`. */
@@ -33,7 +33,7 @@ export async function writeComplianceReport(
     ...(tenant !== undefined && { tenant_id: tenant }),
     format: format === 'pdf' ? 'html' : format,
   });
-  const text = formatAnswer(answer as Answer);
+  const text = formatAnswer(answer);
   if (output === undefined) {
     terminal.stdout.write(text);
     return;
@@ -60,12 +60,7 @@ async function writePdf(html: string, output: string, terminal: Terminal): Promi
   printNotice(terminal, `${why}, so the report is in ${page}: open it in a browser and print it to a PDF.`);
 }
 
-interface Answer {
-  readonly format: 'json' | 'html' | 'markdown';
-  readonly content?: string;
-}
-
 /** Returns the text of an answer: the rendered report, or its JSON without the member `format`. */
-function formatAnswer({ format, content, ...report }: Answer): string {
+function formatAnswer({ format, content, ...report }: Answer<'complianceReport'>): string {
   return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : (content ?? '');
 }

@@ -2,6 +2,7 @@ import type { Price, Rates } from '../../features/costs/types.ts';
 import { formatCsvField } from './format-csv.ts';
 import { formatTable } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
+import type { Answer } from './run-operation.ts';
 import { escapeControls, type Terminal } from './terminal.ts';
 
 /** A line of a report, in the format of the operation. */
@@ -25,21 +26,7 @@ export interface CostLine {
 }
 
 /** The status of a budget, in the format of the operations. */
-export interface BudgetLine {
-  readonly budget: string;
-  readonly scope: Readonly<Record<string, string>>;
-  readonly state: string;
-  readonly enforcement: string;
-  readonly period: string;
-  readonly resets_at: string | null;
-  readonly limit_usd: number | null;
-  readonly spent_usd: number;
-  readonly reserved_usd: number;
-  readonly remaining_usd: number | null;
-  readonly limit_tokens: number | null;
-  readonly spent_tokens: number;
-  readonly remaining_tokens: number | null;
-}
+export type BudgetLine = Answer<'dashboardCostBudgets'>['budgets'][number];
 
 /** Formats an amount, such as `$12.35`, with more decimals below one dollar. */
 export function formatMoney(usd: number): string {

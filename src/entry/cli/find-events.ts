@@ -17,8 +17,8 @@ export async function findEventPage(
   config_path: string | undefined,
   filter: AuditFilter,
 ): Promise<AuditPage> {
-  return (await runSelectedOperation(terminal, config_path, (of) => of.auditQuery, {
+  return await runSelectedOperation(terminal, config_path, (of) => of.auditQuery, {
     ...filter,
     newest_first: true,
-  })) as AuditPage;
+  });
 }

@@ -2,7 +2,8 @@ import { constants, existsSync } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyOperation } from '../../operations/operation.ts';
+import type { Static, TSchema } from 'typebox';
+import type { AnyOperation, Operation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { getPackageVersion } from '../../platform/version.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
@@ -15,7 +16,19 @@ import { loadCliConfig } from './load-cli-config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Selects an operation by value, so that a missing one does not compile. */
-export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
+export type OperationSelector<Input extends TSchema, Output extends TSchema> = (
+  of: typeof operationCatalogue,
+) => Operation<Input, Output>;
+
+/** The input of the operation with this constant. */
+export type Input<Name extends keyof typeof operationCatalogue> = Static<
+  (typeof operationCatalogue)[Name]['input']
+>;
+
+/** The answer of the operation with this constant. */
+export type Answer<Name extends keyof typeof operationCatalogue> = Static<
+  (typeof operationCatalogue)[Name]['output']
+>;
 
 /**
  * Calls an operation as the user of the command line, through the same `callOperation` as every transport. An operation
@@ -23,27 +36,26 @@ export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
  * that needs the store, plug-ins or the owner of the state folder runs in the service, or in this process if none is running.
  * @returns the operation's output; expected errors are thrown
  */
-export async function runSelectedOperation(
+export async function runSelectedOperation<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
   config_path: string | undefined,
-  select: OperationSelector,
-  input: Readonly<Record<string, unknown>>,
-): Promise<unknown> {
+  select: OperationSelector<Input, Output>,
+  input: Static<Input>,
+): Promise<Static<Output>> {
   const { operationCatalogue } = await import('../../server/operations.ts');
   return runOperation(terminal, config_path, select(operationCatalogue), input);
 }
 
 /** Calls an operation that the caller already has. */
-export async function runOperation(
+export async function runOperation<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
   config_path: string | undefined,
-  operation: AnyOperation,
-  input: Readonly<Record<string, unknown>>,
-): Promise<unknown> {
-  const { name } = operation;
+  operation: Operation<Input, Output>,
+  input: Static<Input>,
+): Promise<Static<Output>> {
   if (operation.needs === 'live')
-    return callService(await loadCliConfig(terminal, config_path, 'leave'), name, input);
-  if (operation.needs === 'owner') return callOwner(terminal, config_path, name, input);
+    return callService(await loadCliConfig(terminal, config_path, 'leave'), operation, input);
+  if (operation.needs === 'owner') return callOwner(terminal, config_path, operation, input);
   const { callOperation } = await import('../../operations/call.ts');
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   if (operation.needs === 'nothing')
@@ -52,7 +64,7 @@ export async function runOperation(
     const { connectService } = await import('../../server/socket-client.ts');
     const config = await loadCliConfig(terminal, config_path, 'leave');
     const client = await connectService(config.state_dir);
-    if (client !== null) return client.call(name, input).finally(client.close);
+    if (client !== null) return client.run(operation, input).finally(client.close);
     if (operation.needs === 'plugins')
       return callOperation(operation, input, {
         runtime: buildPluginRuntime(config),
@@ -166,12 +178,16 @@ function buildPluginRuntime(config: Config): Runtime {
   return Object.create(NO_RUNTIME, { plugins: { value: plugins } }) as Runtime;
 }
 
-async function callService(config: Config, name: string, input: unknown): Promise<unknown> {
+async function callService<Input extends TSchema, Output extends TSchema>(
+  config: Config,
+  operation: Operation<Input, Output>,
+  input: Static<Input>,
+): Promise<Static<Output>> {
   const { connectService } = await import('../../server/socket-client.ts');
   const client = await connectService(config.state_dir);
   if (client === null) throw buildNotRunningFailure(config);
   try {
-    return await client.call(name, input);
+    return await client.run(operation, input);
   } finally {
     client.close();
   }

@@ -1,23 +1,11 @@
 import { CommandFailure, EXIT } from './command-failure.ts';
-import { runSelectedOperation } from './run-operation.ts';
+import { type Answer, runSelectedOperation } from './run-operation.ts';
 import { escapeControls, printJson, printLine, type Terminal } from './terminal.ts';
 
 interface Options {
   readonly user?: string;
   readonly config?: string;
   readonly json?: true;
-}
-
-interface Pin {
-  readonly server: string;
-  readonly user_id: string;
-  readonly tool: string;
-  readonly status: string;
-  readonly pinned_sha256: string | null;
-  readonly pinned_definition: object | null;
-  readonly quarantined_sha256: string | null;
-  readonly quarantined_definition: object | null;
-  readonly quarantined_reason: string | null;
 }
 
 /** Shows one tool: the pinned definition, the pending one, and the differences. */
@@ -55,13 +43,11 @@ async function findPinOrFail(
   tool: string,
   options: Options,
   terminal: Terminal,
-): Promise<Pin> {
-  const { pins } = (await runSelectedOperation(terminal, options.config, (of) => of.mcpPinsList, {
+): Promise<Answer<'mcpPinsList'>['pins'][number]> {
+  const { pins } = await runSelectedOperation(terminal, options.config, (of) => of.mcpPinsList, {
     server,
     tool,
-  })) as {
-    pins: readonly Pin[];
-  };
+  });
   const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
   if (pin !== undefined) return pin;
   throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {

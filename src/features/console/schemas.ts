@@ -2,6 +2,7 @@ import { Type } from '../../core/schema.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 
 import { name } from '../../operations/shapes.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 
 /** A period before now. */
 export const lastSchema = Type.String({
@@ -48,7 +49,7 @@ export const eventSchema = Type.Object({
   context_hash: Type.String(),
   policy_hash: Type.String(),
   coverage: Type.Enum(['full', 'partial']),
-  metadata: Type.Unsafe<object>({
+  metadata: Type.Unsafe<AuditEvent['metadata']>({
     type: 'object',
     description: '`phase` and the other details of the event.',
   }),

@@ -16,18 +16,16 @@ const statusSchema = Type.Object({
   state: Type.Enum(['ok', 'warning', 'exhausted'], {
     description: '`warning`: past `warn_at`; `exhausted`: the limit is spent.',
   }),
-  enforcement: Type.Optional(Type.Enum(['enforce', 'monitor'])),
-  period: Type.Optional(Type.String()),
-  resets_at: Type.Optional(
-    Type.Nullable(Type.String({ description: 'Start of the next period; `null`: never.' })),
-  ),
-  limit_usd: Type.Optional(limitSchema),
-  spent_usd: Type.Optional(usdSchema),
-  reserved_usd: Type.Optional({ ...usdSchema, description: 'Reserved for calls in progress.' }),
+  enforcement: Type.Enum(['enforce', 'monitor']),
+  period: Type.String(),
+  resets_at: Type.Nullable(Type.String({ description: 'Start of the next period; `null`: never.' })),
+  limit_usd: limitSchema,
+  spent_usd: usdSchema,
+  reserved_usd: { ...usdSchema, description: 'Reserved for calls in progress.' },
   remaining_usd: { ...limitSchema, description: '`null` where dollars are not limited.' },
-  limit_tokens: Type.Optional(limitSchema),
-  spent_tokens: Type.Optional(Type.Integer()),
-  reserved_tokens: Type.Optional(Type.Integer()),
+  limit_tokens: limitSchema,
+  spent_tokens: Type.Integer(),
+  reserved_tokens: Type.Integer(),
   remaining_tokens: { ...limitSchema, description: '`null` where tokens are not limited.' },
 });
 

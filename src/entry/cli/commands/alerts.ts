@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { SEVERITIES } from '../../../core/types/index.ts';
-import { ALERT_GROUP_FIELDS, ALERT_SOURCES } from '../../../runtime/config/schema-alert-rules.ts';
+import {
+  ALERT_GROUP_FIELDS,
+  ALERT_SOURCES,
+  type AlertGroupField,
+} from '../../../runtime/config/schema-alert-rules.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
 import {
@@ -11,7 +15,7 @@ import {
   collectValues,
   parseWholeNumber,
 } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, type Input, runSelectedOperation } from '../run-operation.ts';
 import { printJson, printLine, type Terminal } from '../terminal.ts';
 
 /** Defines the commands of alerts that do more than call one operation. The others are derived. */
@@ -37,12 +41,12 @@ interface CommonOptions {
 interface AddOptions extends CommonOptions {
   readonly ruleId?: string;
   readonly name: string;
-  readonly source: string;
+  readonly source: NonNullable<Input<'alertRulesSave'>['source']>;
   readonly threshold: number;
   readonly window: string;
   readonly after?: string;
-  readonly groupBy?: readonly string[];
-  readonly severity: string;
+  readonly groupBy?: readonly AlertGroupField[];
+  readonly severity: NonNullable<Input<'alertRulesSave'>['severity']>;
   readonly cooldown: string;
   readonly channel?: readonly string[];
   readonly tenant?: string;
@@ -105,7 +109,7 @@ function defineAdd(command: Command, terminal: Terminal): void {
       const input = readRule(rule_id ?? options.ruleId, options, add.opts());
       const saved = await runSelectedOperation(terminal, options.config, (of) => of.alertRulesSave, input);
       if (options.json) printJson(terminal, saved);
-      else printLine(terminal, `saved ${(saved as { readonly rule_id: string }).rule_id}`);
+      else printLine(terminal, `saved ${saved.rule_id}`);
     });
   addExamples(add, [
     ['customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret --action block', ''],
@@ -124,7 +128,7 @@ function readRule(
   rule_id: string | undefined,
   options: AddOptions,
   flags: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+): Input<'alertRulesSave'> {
   if (rule_id === undefined)
     throw new CommandFailure(
       EXIT.usage,
@@ -145,17 +149,17 @@ function readRule(
     cooldown: options.cooldown,
     enabled: options.disabled !== true,
     ...(options.after !== undefined && { after: options.after }),
-    ...(options.groupBy !== undefined && { group_by: options.groupBy }),
-    ...(options.channel !== undefined && { channels: options.channel }),
+    ...(options.groupBy !== undefined && { group_by: [...options.groupBy] }),
+    ...(options.channel !== undefined && { channels: [...options.channel] }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     ...(options.quiet !== undefined && { schedule: readSchedule(options.quiet, options.timeZone ?? 'UTC') }),
     ...(filters.length > 0 && { filters: Object.fromEntries(filters) }),
   };
 }
 
-function readSchedule(quiet: string, time_zone: string): object {
+function readSchedule(quiet: string, time_zone: string): NonNullable<Input<'alertRulesSave'>['schedule']> {
   const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(quiet) ?? [];
-  if (from === undefined)
+  if (from === undefined || to === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--quiet` is a period such as `22:00-07:00`.');
   return { time_zone, quiet_hours: [{ from, to }] };
 }
@@ -165,12 +169,7 @@ interface TestOptions extends CommonOptions {
   readonly wait: number;
 }
 
-interface Delivery {
-  readonly delivery_id: string;
-  readonly channel: string;
-  readonly status: string;
-  readonly reason: string | null;
-}
+type Delivery = Answer<'alertsDeliveries'>['deliveries'][number];
 
 const LOOK_MS = 250;
 
@@ -219,15 +218,13 @@ async function sendTest(
   terminal: Terminal,
 ): Promise<readonly Delivery[]> {
   const input = { rule_id, ...(channel !== undefined && { channels: channel }) };
-  const { deliveries } = (await runSelectedOperation(terminal, config, (of) => of.alertsTest, input)) as {
-    readonly deliveries: readonly Pick<Delivery, 'delivery_id'>[];
-  };
+  const { deliveries } = await runSelectedOperation(terminal, config, (of) => of.alertsTest, input);
   const look = () =>
     Promise.all(
       deliveries.map(async ({ delivery_id }) => {
         const query = { delivery_id, limit: 1 };
         const found = await runSelectedOperation(terminal, config, (of) => of.alertsDeliveries, query);
-        return (found as { readonly deliveries: readonly Delivery[] }).deliveries[0]!;
+        return found.deliveries[0]!;
       }),
     );
   const until = performance.now() + wait * 1_000;

@@ -74,7 +74,7 @@ async function allowDetector(
     runSelectedOperation(terminal, options.config, (of) => of.allowlistDetectorAdd, {
       ...input,
       confirm_weaker,
-    }) as Promise<{ readonly entries: readonly AllowedEntry[] }>;
+    });
   if (options.yes !== true) {
     for (const effect of await readEffects(call)) printNotice(terminal, `${escapeControls(effect)}.`);
     if (!(await askConsent('Allow this?', options, terminal))) {

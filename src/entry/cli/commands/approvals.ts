@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
-import { APPROVAL_STATUSES } from '../../../runtime/enforcement/approvals/lifecycle.ts';
-import type { ApprovalRecord } from '../../../runtime/enforcement/approvals/types.ts';
+import { APPROVAL_STATUSES, type ApprovalStatus } from '../../../runtime/enforcement/approvals/lifecycle.ts';
 import { formatAction } from '../format-action.ts';
 import { formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineApprovals(command: Command, terminal: Terminal): void {
@@ -20,13 +19,15 @@ export function defineApprovals(command: Command, terminal: Terminal): void {
   ]);
 }
 
+type ApprovalRecord = Answer<'approvalsShow'>;
+
 interface CommonOptions {
   readonly config?: string;
   readonly json?: true;
 }
 
 interface ListOptions extends CommonOptions {
-  readonly status: string;
+  readonly status: ApprovalStatus | 'all';
   readonly agent?: string;
   readonly tool?: string;
   readonly tenant?: string;
@@ -58,13 +59,13 @@ function defineList(command: Command, terminal: Terminal): void {
 }
 
 async function listRequests(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.approvalsList, {
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.approvalsList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tool !== undefined && { tool: options.tool }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     limit: options.limit,
-  })) as { readonly approvals: readonly ApprovalRecord[] };
+  });
   if (options.json) printJson(terminal, reply);
   else if (reply.approvals.length === 0) printLine(terminal, 'There are no such requests.');
   else printRequests(reply.approvals, terminal);
@@ -100,9 +101,9 @@ function defineShow(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (request_id: string, options: CommonOptions) => {
-      const one = (await runSelectedOperation(terminal, options.config, (of) => of.approvalsShow, {
+      const one = await runSelectedOperation(terminal, options.config, (of) => of.approvalsShow, {
         request_id,
-      })) as ApprovalRecord;
+      });
       if (options.json) printJson(terminal, one);
       else printRequest(one, terminal);
     });

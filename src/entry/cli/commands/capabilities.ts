@@ -72,10 +72,8 @@ function parseLifetime(text: string): string {
   throw new InvalidArgumentError('Give a duration: a whole number and one of s, m, h, d, w.');
 }
 
-type IssuedToken = CapabilityRecord & { readonly token: string };
-
 async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
-  const made = (await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesIssue, {
+  const made = await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesIssue, {
     agent_id: options.agent,
     scope: {
       tool_name: options.tool,
@@ -85,7 +83,7 @@ async function issueToken(options: IssueOptions, terminal: Terminal): Promise<vo
     ...(options.session !== undefined && { session_id: options.session }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     ...(options.ttl !== undefined && { ttl: options.ttl }),
-  })) as IssuedToken;
+  });
   if (options.json) {
     printJson(terminal, made);
     return;
@@ -94,8 +92,10 @@ async function issueToken(options: IssueOptions, terminal: Terminal): Promise<vo
   printLine(terminal, made.token);
 }
 
+const STATUSES = ['active', 'expired', 'revoked', 'all'] as const;
+
 interface ListOptions extends CommonOptions {
-  readonly status: string;
+  readonly status: (typeof STATUSES)[number];
   readonly agent?: string;
   readonly tenant?: string;
   readonly limit: number;
@@ -106,11 +106,7 @@ function defineList(command: Command, terminal: Terminal): void {
     .command('list')
     .summary('list tokens, newest first')
     .description('List tokens, newest first. Ends with 0 if there are none.')
-    .addOption(
-      new Option('--status <status>', 'in which state')
-        .choices(['active', 'expired', 'revoked', 'all'])
-        .default('active'),
-    )
+    .addOption(new Option('--status <status>', 'in which state').choices(STATUSES).default('active'))
     .option('--agent <id>', 'the agent')
     .option('--tenant <id>', 'the tenant')
     .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 50)
@@ -124,12 +120,12 @@ function defineList(command: Command, terminal: Terminal): void {
 }
 
 async function listTokens(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesList, {
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     limit: options.limit,
-  })) as { readonly capabilities: readonly CapabilityRecord[] };
+  });
   if (options.json) printJson(terminal, reply);
   else if (reply.capabilities.length === 0) printLine(terminal, 'There are no such tokens.');
   else for (const line of formatTokens(reply.capabilities)) printLine(terminal, line);

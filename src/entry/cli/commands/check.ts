@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { VerdictReply } from '../../../operations/reply.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printVerdict } from '../print-verdict.ts';
@@ -35,10 +34,6 @@ export function defineCheck(command: Command, terminal: Terminal): void {
   ]);
 }
 
-interface CheckReply extends VerdictReply {
-  readonly effects: readonly string[];
-}
-
 async function checkCall(options: CheckOptions, terminal: Terminal): Promise<void> {
   const { tool, agent, tenant } = options;
   const input = {
@@ -47,12 +42,7 @@ async function checkCall(options: CheckOptions, terminal: Terminal): Promise<voi
     agent_id: agent ?? 'cli',
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const reply = (await runSelectedOperation(
-    terminal,
-    options.config,
-    (of) => of.actionTry,
-    input,
-  )) as CheckReply;
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.actionTry, input);
   if (options.json) printJson(terminal, reply);
   else {
     printVerdict(reply, terminal);

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import {
-  type BudgetLine,
   type CostLine,
   formatBudgets,
   formatCostCsv,
@@ -10,7 +9,7 @@ import {
 } from '../cost-report.ts';
 import { formatCount, formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineCost(command: Command, terminal: Terminal): void {
@@ -59,26 +58,16 @@ function getWhich({ last, tenant, agent, model }: WhichOptions): Record<string, 
   };
 }
 
-interface Summary extends Omit<CostLine, 'cost'> {
-  readonly period: string;
-  readonly since: string;
-  readonly until: string;
-  readonly total_cost: number;
-  readonly by_model: Readonly<Record<string, number>>;
-  readonly by_tenant: Readonly<Record<string, number>>;
-  readonly by_agent: Readonly<Record<string, number>>;
-}
-
 function defineSummary(command: Command, terminal: Terminal): void {
   const summary = withWhich(command.command('summary').summary('show total spending'))
     .description('Show what was spent, and on what. Days are UTC.')
     .action(async (options: WhichOptions) => {
-      const answer = (await runSelectedOperation(
+      const answer = await runSelectedOperation(
         terminal,
         options.config,
         (of) => of.dashboardCostSummary,
         getWhich(options),
-      )) as Summary;
+      );
       if (options.json) printJson(terminal, answer);
       else printSummary(answer, terminal);
     });
@@ -92,7 +81,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
 /** Maximum number of lines of each list in the output for people. */
 const TOP = 10;
 
-function printSummary(answer: Summary, terminal: Terminal): void {
+function printSummary(answer: Answer<'dashboardCostSummary'>, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
   const head = `${formatMoney(answer.total_cost)} from ${answer.since} to ${answer.until}`;
   printLine(terminal, paintText(terminal, 'bold', head));
@@ -112,7 +101,7 @@ function printSummary(answer: Summary, terminal: Terminal): void {
     ['AGENT', answer.by_agent],
     ['TENANT', answer.by_tenant],
   ] as const;
-  for (const [name, costs] of lists) {
+  for (const [name, costs = {}] of lists) {
     const rows = Object.entries(costs)
       .toSorted(([, a], [, b]) => b - a)
       .slice(0, TOP);
@@ -158,7 +147,7 @@ function defineBudget(command: Command, terminal: Terminal): void {
 async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<void> {
   const { tenant, agent, session, user, model } = options;
   const isForOne = [agent, session, user, model].some((each) => each !== undefined);
-  const answer = (await runSelectedOperation(
+  const answer = await runSelectedOperation(
     terminal,
     options.config,
     (of) => (isForOne ? of.checkBudget : of.dashboardCostBudgets),
@@ -169,7 +158,7 @@ async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<
       ...(user !== undefined && { user_id: user }),
       ...(model !== undefined && { model }),
     },
-  )) as { readonly budgets: readonly BudgetLine[] };
+  );
   if (answer.budgets.some(({ state, enforcement }) => state === 'exhausted' && enforcement === 'enforce'))
     terminal.exit_code = EXIT.no;
   if (options.json) printJson(terminal, answer);
@@ -203,11 +192,11 @@ function defineReport(command: Command, terminal: Terminal): void {
 }
 
 async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
-  const answer = (await runSelectedOperation(terminal, options.config, (of) => of.dashboardCostReport, {
+  const answer = await runSelectedOperation(terminal, options.config, (of) => of.dashboardCostReport, {
     ...getWhich(options),
     group_by: options.groupBy,
     limit: options.limit,
-  })) as { readonly lines: readonly CostLine[]; readonly truncated: boolean };
+  });
   if (options.json) return printJson(terminal, answer);
   const words = options.groupBy.split(',');
   const write = { csv: formatCostCsv, markdown: formatCostMarkdown, table: getLines }[options.format];

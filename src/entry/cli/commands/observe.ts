@@ -82,32 +82,24 @@ interface AgentActivity {
 }
 
 async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await runSelectedOperation(
+  const answer = await runSelectedOperation(
     terminal,
     options.config,
     (of) => of.observeAgents,
     getWhich(options),
-  )) as {
-    readonly agents: readonly (AgentActivity & { readonly agent_id: string })[];
-  };
+  );
   const rows = answer.agents.map((one) => [one.agent_id, ...formatActivity(one)]);
   if (options.json) printJson(terminal, answer);
   else await printRows(['AGENT', ...SEEN], rows, options, terminal);
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await runSelectedOperation(
+  const answer = await runSelectedOperation(
     terminal,
     options.config,
     (of) => of.observeSessions,
     getWhich(options),
-  )) as {
-    readonly sessions: readonly (AgentActivity & {
-      readonly session_id: string;
-      readonly tenant_id: string;
-      readonly agent_ids: readonly string[];
-    })[];
-  };
+  );
   const rows = answer.sessions.map((one) => [
     one.session_id,
     one.tenant_id,
@@ -163,12 +155,12 @@ async function showSession(session_id: string, options: ObserveOptions, terminal
 }
 
 async function printAnswer(
-  answer: unknown,
+  answer: { readonly events: readonly AuditEvent[] },
   about: Parameters<typeof explainEmpty>[0],
   options: ObserveOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { events } = answer as { readonly events: readonly AuditEvent[] };
+  const { events } = answer;
   if (options.json) printJson(terminal, answer);
   else if (events.length === 0) printLine(terminal, await explainEmpty(about, options, terminal));
   else for (const event of events) printLine(terminal, formatEventLine(event, terminal));

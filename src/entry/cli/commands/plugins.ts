@@ -4,24 +4,9 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount, formatTable } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { askConsent, type Consent } from '../skills/consent.ts';
 import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
-
-interface PluginList {
-  readonly plugins: readonly {
-    readonly name: string;
-    readonly version: string | null;
-    readonly path: string;
-    readonly status: PluginReport['status'];
-    readonly detector_count: number;
-    readonly template_count: number;
-    readonly drivers: readonly string[];
-    readonly dialects: readonly string[];
-    readonly adapters: readonly string[];
-    readonly problems: readonly string[];
-  }[];
-}
 
 interface TrustOptions extends Consent {
   readonly config?: string;
@@ -42,12 +27,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (options: Options) => {
-      const reply = (await runSelectedOperation(
-        terminal,
-        options.config,
-        (of) => of.pluginsList,
-        {},
-      )) as PluginList;
+      const reply = await runSelectedOperation(terminal, options.config, (of) => of.pluginsList, {});
       if (options.json) printJson(terminal, reply);
       else printPlugins(reply, terminal);
     });
@@ -88,7 +68,7 @@ export function definePlugins(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function printPlugins({ plugins }: PluginList, terminal: Terminal): void {
+function printPlugins({ plugins }: Answer<'pluginsList'>, terminal: Terminal): void {
   if (plugins.length === 0) {
     printLine(terminal, 'There are no plug-ins.');
     return;

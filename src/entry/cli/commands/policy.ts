@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { BOUNDARIES } from '../../../core/types/index.ts';
-import type { ReloadReport } from '../../../runtime/policies/reload-report.ts';
 import { EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
 import { definePolicyExplain } from '../policy/explain.ts';
@@ -55,7 +54,7 @@ export function definePolicy(command: Command, terminal: Terminal): void {
 }
 
 interface EvaluateOptions {
-  readonly boundary: string;
+  readonly boundary: (typeof BOUNDARIES)[number];
   readonly dataTag?: readonly string[];
   readonly tenant?: string;
   readonly config?: string;
@@ -63,25 +62,18 @@ interface EvaluateOptions {
 }
 
 async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Promise<void> {
-  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.policyEvaluate, {
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.policyEvaluate, {
     boundary: options.boundary,
     data_tags: options.dataTag ?? [],
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
-  })) as { readonly action: string };
+  });
   if (options.json) printJson(terminal, reply);
   else printLine(terminal, reply.action);
   if (reply.action === 'block' || reply.action === 'require_approval') terminal.exit_code = EXIT.no;
 }
 
-type SuccessfulReload = Extract<ReloadReport, { reloaded: true }>;
-
 async function reloadPolicy(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
-  const report = (await runSelectedOperation(
-    terminal,
-    options.config,
-    (of) => of.policiesReload,
-    {},
-  )) as SuccessfulReload;
+  const report = await runSelectedOperation(terminal, options.config, (of) => of.policiesReload, {});
   if (options.json) {
     printJson(terminal, report);
     return;

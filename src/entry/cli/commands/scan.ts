@@ -6,7 +6,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printVerdict } from '../print-verdict.ts';
 import { readBounded } from '../read-bounded.ts';
-import { type OperationSelector, runSelectedOperation } from '../run-operation.ts';
+import { runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, escapeControlsInLines, printLine, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
@@ -48,8 +48,7 @@ export function defineScan(command: Command, terminal: Terminal): void {
 }
 
 async function runScan(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
-  const { which, input } = await buildScanRequest(text, options, terminal);
-  const reply = (await runSelectedOperation(terminal, options.config, which, input)) as ScanReply;
+  const reply = await callScan(text, options, terminal);
   const { writeExactJson } = await import('../../../core/json/value-source.ts');
   if (options.json) printLine(terminal, escapeControls(joinJsonLines(writeExactJson(reply))));
   else printReply(reply, terminal, writeExactJson);
@@ -61,12 +60,11 @@ interface ScanReply extends VerdictReply {
   readonly modified_payload?: unknown;
 }
 
-/** Returns the operation that answers, and its input. */
-async function buildScanRequest(
+async function callScan(
   text: string | undefined,
   options: ScanOptions,
   terminal: Terminal,
-): Promise<{ which: OperationSelector; input: Record<string, unknown> }> {
+): Promise<ScanReply> {
   if (text !== undefined && options.file !== undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Give a text or --file, not both.');
   }
@@ -84,19 +82,25 @@ async function buildScanRequest(
   };
   const bytes = text === undefined || text === '-' ? await readInput(options.file, terminal) : null;
   if (options.file !== undefined && !options.structured && options.boundary === 'input') {
-    return {
-      which: (of) => of.scanFile,
-      input: { name: options.file, content_base64: bytes!.toString('base64'), ...about },
-    };
+    return runSelectedOperation(terminal, options.config, (of) => of.scanFile, {
+      name: options.file,
+      content_base64: bytes!.toString('base64'),
+      ...about,
+    });
   }
   const { decodeUtf8Text } = await import('../../../operations/file.ts');
   const content = bytes === null ? text! : decodeUtf8Text(bytes);
   if (options.structured)
-    return { which: (of) => of.scanStructured, input: await parsePayloadBody(content, about) };
-  return {
-    which: (of) => (options.boundary === 'output' ? of.guardOutput : of.scanInput),
-    input: { text: content, ...about },
-  };
+    return runSelectedOperation(
+      terminal,
+      options.config,
+      (of) => of.scanStructured,
+      await parsePayloadBody(content, about),
+    );
+  const input = { text: content, ...about };
+  return options.boundary === 'output'
+    ? runSelectedOperation(terminal, options.config, (of) => of.guardOutput, input)
+    : runSelectedOperation(terminal, options.config, (of) => of.scanInput, input);
 }
 
 async function readInput(file: string | undefined, terminal: Terminal): Promise<Buffer> {
@@ -130,7 +134,7 @@ function joinJsonLines(json: string): string {
 }
 
 /** Returns a body that keeps the text of its payload, so that numbers are judged and shown with all their digits. */
-async function parsePayloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
+async function parsePayloadBody(payload: string, about: object): Promise<{ readonly payload: unknown }> {
   const { parseJson } = await import('../../../core/json/value-source.ts');
   try {
     // Parsed alone first, so that a payload cannot close the body and add members to it.
@@ -138,7 +142,7 @@ async function parsePayloadBody(payload: string, about: object): Promise<Record<
     const others = Object.entries(about).map(
       ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
     );
-    return parseJson(`{"payload":${payload}${others.join('')}}`) as Record<string, unknown>;
+    return parseJson(`{"payload":${payload}${others.join('')}}`) as { readonly payload: unknown };
   } catch {
     // The parser's own message contains a part of the text.
     throw new CommandFailure(

@@ -28,17 +28,6 @@ interface CheckOptions {
   readonly json?: true;
 }
 
-interface SecretBackendCheck {
-  readonly backend: string;
-  readonly reachable: boolean;
-  readonly reason?: string;
-  readonly secrets: readonly {
-    readonly secret_key: string;
-    readonly result: string;
-    readonly reason?: string;
-  }[];
-}
-
 const WORDS: Readonly<Record<string, string>> = {
   allow: 'can be read',
   missing: 'is not there',
@@ -50,9 +39,9 @@ async function checkSecrets(
   options: CheckOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.secretsCheck, {
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.secretsCheck, {
     secret_keys: names,
-  })) as SecretBackendCheck;
+  });
   const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
   if (!is_well) terminal.exit_code = EXIT.no;
   if (options.json) {

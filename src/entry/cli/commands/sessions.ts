@@ -41,17 +41,18 @@ async function resetSession(
 ): Promise<void> {
   if (session_id === undefined && agent === undefined)
     throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a session, or an agent with --agent.');
-  const input = {
-    ...(session_id !== undefined && { session_id }),
-    ...(agent !== undefined && { agent_id: agent }),
-    ...(tenant !== undefined && { tenant_id: tenant }),
-  };
-  const answer = (await runSelectedOperation(
-    terminal,
-    config,
-    (of) => (session_id === undefined ? of.agentSessionReset : of.sessionReset),
-    input,
-  )) as { readonly sessions: number };
+  const about = tenant === undefined ? {} : { tenant_id: tenant };
+  const answer =
+    session_id === undefined
+      ? await runSelectedOperation(terminal, config, (of) => of.agentSessionReset, {
+          agent_id: agent!,
+          ...about,
+        })
+      : await runSelectedOperation(terminal, config, (of) => of.sessionReset, {
+          session_id,
+          ...(agent !== undefined && { agent_id: agent }),
+          ...about,
+        });
   if (json) printJson(terminal, answer);
   else if (answer.sessions === 0) printLine(terminal, 'No taint tags to clear.');
   else printLine(terminal, `Cleared for ${formatCount(answer.sessions, 'agent')}.`);

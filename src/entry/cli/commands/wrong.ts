@@ -39,14 +39,6 @@ export function defineWrong(command: Command, terminal: Terminal): void {
   ]);
 }
 
-interface DraftedCase {
-  readonly event_id: string;
-  readonly expect: string;
-  readonly file: string;
-  readonly text: string;
-  readonly passes: boolean;
-}
-
 async function collectCase(
   named: string | undefined,
   options: WrongOptions,
@@ -57,11 +49,11 @@ async function collectCase(
       hint: '`customshouse logs --decision block` lists the events.',
     });
   const { expect, note } = options;
-  const drafted = (await runSelectedOperation(terminal, options.config, (of) => of.policyCase, {
+  const drafted = await runSelectedOperation(terminal, options.config, (of) => of.policyCase, {
     event_id: named ?? (await findLastCall(options, terminal)),
     ...(expect !== undefined && { expect }),
     ...(note !== undefined && { note }),
-  })) as DraftedCase;
+  });
   const { origin } = await loadCliConfig(terminal, options.config, 'leave');
   const { writePrivateFile } = await import('../../../platform/files/private-file.ts');
   const file = join(origin.base_dir, drafted.file);

@@ -5,7 +5,7 @@ import type { RuleTraceEntry } from '../../../core/review/rule-trace.ts';
 import { EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
@@ -33,24 +33,10 @@ export function definePolicyExplain(parent: Command, terminal: Terminal): void {
   ]);
 }
 
-interface Reply {
-  readonly event_id: string;
-  readonly timestamp: string;
-  readonly policy_hash: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly recorded: { readonly decision: 'allow' | 'modify' | 'block'; readonly action: string } & Record<
-    'rule' | 'reason',
-    string
-  >;
-  readonly allowlist_entries: readonly string[];
-  readonly explanation: Explanation | null;
-}
-
 async function runExplain(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
-  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.policyExplain, {
+  const reply = await runSelectedOperation(terminal, options.config, (of) => of.policyExplain, {
     event_id,
-  })) as Reply;
+  });
   if (options.json) printJson(terminal, reply);
   else {
     printExplanation(reply, options.all === true, terminal);
@@ -61,7 +47,7 @@ async function runExplain(event_id: string, options: ExplainOptions, terminal: T
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void {
+function printExplanation(reply: Answer<'policyExplain'>, all: boolean, terminal: Terminal): void {
   const { recorded, explanation } = reply;
   const decision = paintText(terminal, ['bold', COLOURS[recorded.decision]], recorded.decision);
   printLine(terminal, `${decision}  ${escapeControls(recorded.reason)}`);
@@ -93,7 +79,7 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
 
 /** Prints the command that lets the call through, if only findings decided for which `customshouse allow` has an effect. */
 async function printAllowCommand(
-  { event_id, recorded, explanation }: Reply,
+  { event_id, recorded, explanation }: Answer<'policyExplain'>,
   terminal: Terminal,
 ): Promise<void> {
   const decisive = explanation?.evaluations.filter((each) => each.decisive) ?? [];
