@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { StartFailure } from '../platform/failure.ts';
 import type { Log } from '../platform/log.ts';
 import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
@@ -222,7 +222,7 @@ function endRestarts(pool: WorkerPool): void {
 function connectWorker(name: string, own: WorkerProcess, answers: ParentMethods): Worker {
   const { child, ended } = own;
   const pipe = {
-    send: (message: unknown) => child.connected && child.send(message as never, () => {}),
+    send: (message: unknown) => child.connected && child.send(message as Serializable, () => {}),
     onMessage: (listener: (message: unknown) => void) => void child.on('message', listener),
   };
   const channel = openRpcChannel<WorkerMethods>(pipe, answers);

@@ -15,8 +15,8 @@ export function compileFilters({
   return (signal) =>
     signal.sources.includes(source) &&
     (tenant_id === undefined || signal.tenant_id === tenant_id) &&
-    (boundaries.length === 0 || boundaries.includes(signal.boundary as never)) &&
-    (actions.length === 0 || actions.includes(signal.action as never)) &&
+    (boundaries.length === 0 || boundaries.some((each) => each === signal.boundary)) &&
+    (actions.length === 0 || actions.some((each) => each === signal.action)) &&
     (severities.length === 0 || severities.includes(signal.severity)) &&
     policies(signal.policy) &&
     agents(signal.agent_id) &&

@@ -1,7 +1,11 @@
 import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { outboxMessages } from '../../platform/outbox/tables.ts';
-import { ALERT_SOURCES, alertRuleSchema } from '../../runtime/config/schema-alert-rules.ts';
+import {
+  ALERT_SOURCES,
+  type AlertRuleSettings,
+  alertRuleSchema,
+} from '../../runtime/config/schema-alert-rules.ts';
 import { alertSilences, alerts, groupSchema } from './tables.ts';
 
 export const ruleIdSchema = Type.String({
@@ -42,14 +46,16 @@ export const ruleShape = Type.Object({
   rule_id: Type.String(),
   name: Type.String(),
   source: Type.Enum(ALERT_SOURCES),
-  filters: Type.Object(filters.properties),
+  filters: Type.Unsafe<AlertRuleSettings['filters']>(Type.Object(filters.properties)),
   threshold: Type.Integer(),
   window: Type.String(),
   after: Type.Nullable(Type.String()),
   group_by: Type.Array(Type.String()),
   severity: Type.Enum(SEVERITIES),
   cooldown: Type.String(),
-  schedule: Type.Union([schedule, Type.Null()]),
+  schedule: Type.Unsafe<NonNullable<AlertRuleSettings['schedule']> | null>(
+    Type.Union([schedule, Type.Null()]),
+  ),
   channels: Type.Array(Type.String()),
   tenant_id: Type.Nullable(Type.String({ description: '`null` for a rule of all tenants.' })),
   enabled: Type.Boolean(),

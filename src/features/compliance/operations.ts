@@ -56,7 +56,7 @@ export const complianceReport = defineOperation({
       context.runtime,
     );
     const { format = 'json' } = input;
-    if (format === 'json') return { format, ...report } as never;
+    if (format === 'json') return { format, ...report };
     const { generated_at, window: times } = report;
     return {
       format,
@@ -122,7 +122,7 @@ export const complianceVerify = defineOperation({
   async run(input, context) {
     const frameworks = input.framework === undefined ? FRAMEWORK_IDS : [requireFramework(input.framework)];
     const tenant_id = dropBlankName(input.tenant_id) ?? 'default';
-    return (await runSelfTest(frameworks.map(loadFramework), tenant_id, context)) as never;
+    return runSelfTest(frameworks.map(loadFramework), tenant_id, context);
   },
 });
 
