@@ -6,24 +6,25 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listFeatureUses } from '../scripts/figures/figures.ts';
 import { getProgram } from '../scripts/tidy/layers.ts';
+import { FEATURE_LISTS } from '../scripts/tidy/rules/features.ts';
 import { readTree } from '../scripts/tidy/tree.ts';
 import { root } from './support/checkout.ts';
 import { copySource } from './support/extensions.ts';
 import { testNightly } from './support/nightly.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const LISTS = ['src/server/features.ts', 'src/server/feature-operations.ts'];
-
 /** The features that nothing but the list names. */
 function listRemovable(): readonly string[] {
   const uses = listFeatureUses(getProgram(readTree(root).sources));
-  return [...uses].filter(([, paths]) => paths.every((path) => LISTS.includes(path))).map(([name]) => name);
+  return [...uses]
+    .filter(([, paths]) => paths.every((path) => FEATURE_LISTS.includes(path)))
+    .map(([name]) => name);
 }
 
 /** Copies the sources without some features. */
 function copyWithout(names: readonly string[]): string {
   const copy = copySource();
-  const records = readFileSync(join(copy, LISTS[0]!), 'utf8');
+  const records = readFileSync(join(copy, FEATURE_LISTS[0]!), 'utf8');
   const constants = names.map((name) => {
     const found = new RegExp(`import \\{ (\\w+) \\} from '\\.\\./features/${name}/feature\\.ts';`).exec(
       records,
@@ -34,7 +35,7 @@ function copyWithout(names: readonly string[]): string {
   const is_named = (line: string) =>
     constants.some((each) => new RegExp(`\\b${each}\\b`).test(line)) ||
     names.some((name) => line.includes(`/features/${name}/`));
-  for (const list of LISTS) {
+  for (const list of FEATURE_LISTS) {
     const lines = readFileSync(join(copy, list), 'utf8').split('\n');
     writeFileSync(join(copy, list), lines.filter((line) => !is_named(line)).join('\n'));
   }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import scanPath from '../../tests/support/scan-path/scan-path.json' with { type: 'json' };
 import { getProgram } from '../tidy/layers.ts';
+import { FEATURE_LISTS } from '../tidy/rules/features.ts';
 import { listLazyImports } from '../tidy/rules/lazy-borders.ts';
 import { readTree } from '../tidy/tree.ts';
 import budget from './budget.json' with { type: 'json' };
@@ -27,9 +28,12 @@ print('functions from socket to judge', scanPath.length);
 for (const each of scanPath) console.log(`  ${each}`);
 
 const uses = listFeatureUses(program);
-const removable = [...uses.values()].filter((files) => files.length <= 1).length;
-print('features that one file names', `${removable} of ${uses.size}`);
-for (const [feature, files] of uses) print(`  files that name ${feature}`, files.length);
+const others = [...uses].map(
+  ([feature, files]) => [feature, files.filter((file) => !FEATURE_LISTS.includes(file)).length] as const,
+);
+const removable = others.filter(([, files]) => files === 0).length;
+print('features that only the lists name', `${removable} of ${uses.size}`);
+for (const [feature, files] of others) if (files > 0) print(`  other files that name ${feature}`, files);
 
 const folders = Map.groupBy(program, ({ path }) => groupFolder(path));
 for (const [name, { lines }] of Object.entries(budget)) {

@@ -1,7 +1,11 @@
 import { getProgram, readFeatureNeeds } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
-const LISTS = ['src/server/features.ts', 'src/server/feature-operations.ts'];
+/** The files that name all features. */
+export const FEATURE_LISTS: readonly string[] = [
+  'src/server/features.ts',
+  'src/server/feature-operations.ts',
+];
 
 /** Files outside a feature that import it, until its record gives them what they need. */
 const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
@@ -21,7 +25,7 @@ export const features: TidyRule = {
   examine: ({ sources }) => {
     const needs = readFeatureNeeds(sources);
     return getProgram(sources)
-      .filter(({ path }) => !LISTS.includes(path) && !path.includes('/testing/'))
+      .filter(({ path }) => !FEATURE_LISTS.includes(path) && !path.includes('/testing/'))
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ line, path: to }) => {
           const feature = getFeature(to ?? '');
