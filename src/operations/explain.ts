@@ -8,7 +8,6 @@ import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-
 import { buildNoSuchEventRefusal } from './subject.ts';
 
 const decision = Type.Enum(DECISIONS);

@@ -4,7 +4,6 @@ import { findOwnEvent } from '../../operations/audit.ts';
 import { applyManagedChange, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
-
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';

@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { FRAMEWORK_IDS, type FrameworkId, findFrameworkId } from '../../operations/compliance-frameworks.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
-
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { loadFramework } from './frameworks.ts';

@@ -1,7 +1,6 @@
 import { type Schema, Type } from '../../core/schema.ts';
 import { ACTIONS } from '../../core/types/index.ts';
 import { FRAMEWORK_IDS } from '../../operations/compliance-frameworks.ts';
-
 import { CONTROL_STATUSES } from './report-types.ts';
 
 const counts = Type.Record(Type.String(), Type.Integer());

@@ -7,7 +7,6 @@ import {
   pageInput,
   parsePageCursor,
 } from '../../operations/paging.ts';
-
 import { givenName } from '../../operations/shapes.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';

@@ -8,7 +8,6 @@ import {
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';

@@ -4,7 +4,6 @@ import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
 import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
-
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';

@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-
 import { formatUsage, readCounts, sumByValue, type ValueCount } from './count-tables.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';

@@ -2,7 +2,6 @@ import { Type } from '../../core/schema.ts';
 import { auditFilterSchemas, checkAuditFilter } from '../../operations/audit.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';

@@ -2,7 +2,6 @@ import { Type } from '../../core/schema.ts';
 import type { Context } from '../../operations/operation.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';

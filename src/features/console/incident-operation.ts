@@ -3,7 +3,6 @@ import { Type } from '../../core/schema.ts';
 import { actionMarksSchema } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
-
 import { buildNoSuchEventRefusal } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';

@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { defineOperation } from '../../operations/operation.ts';
-
 import { readOverview } from './overview.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { countsSchema, eventSchema, lastSchema, tenantSchema } from './schemas.ts';

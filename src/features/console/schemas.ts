@@ -1,6 +1,5 @@
 import { Type } from '../../core/schema.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
-
 import { name } from '../../operations/shapes.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 

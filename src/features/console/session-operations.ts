@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
-
 import { givenName } from '../../operations/shapes.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';

@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
-
 import { givenName } from '../../operations/shapes.ts';
 import { draftContract } from './contract-draft.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';

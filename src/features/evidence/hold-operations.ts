@@ -3,7 +3,6 @@ import { Type } from '../../core/schema.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
-
 import { name, PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenantOrAll } from '../../operations/subject.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';

@@ -5,7 +5,6 @@ import { type MemoryContext, type MemoryParts, openMemoryResources } from './mem
 import { buildPurgeEvent, purgeExpiredEntries } from './purge.ts';
 import { listMemory, readMemoryKey, resolveHandle } from './read.ts';
 import type { Memory, MemorySubject } from './types.ts';
-
 import { writeMemory } from './write.ts';
 
 /** Opens memory for one worker process. The first call that needs the store and the keys opens them. */

@@ -4,7 +4,6 @@ import { escapeUnprintable } from '../../core/text/unprintable.ts';
 import { PHASES } from '../../core/types/index.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
-
 import { isEventId } from '../../runtime/audit/event-id.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { readConfig } from './draft.ts';

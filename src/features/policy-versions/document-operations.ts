@@ -7,7 +7,6 @@ import {
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
-
 import { dropBlankName } from '../../operations/subject.ts';
 import { buildLineSchema, buildOptionalNumberSchema, documentText } from './fields.ts';
 import { policyVersions } from './tables.ts';

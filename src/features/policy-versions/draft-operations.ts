@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { buildPolicyRefusal } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
 import type { ReplayFilter } from '../../runtime/policies/replay.ts';

@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { buildPolicyRefusal, confirmInput } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-
 import type { Skill } from '../../runtime/packages/package.ts';
 import type { ListedSkill } from '../../runtime/skills/index.ts';
 import { savedDocument } from './document-operations.ts';

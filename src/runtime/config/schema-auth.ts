@@ -1,6 +1,5 @@
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
-
 import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
 
 /** Asymmetric algorithms only: with HMAC, a verifier could also issue tokens. */
