@@ -19,6 +19,9 @@ const config = {
   approvals: { pending_per_agent_max: 100_000, pending_max: 100_000 },
 };
 
+/** The states in which a client leaves a request. A kill before all were seen would prove too little. */
+const ENDS = ['approved', 'consumed', 'denied'] as const;
+
 /** The last answered state of each request. */
 type Known = Map<string, 'pending' | 'approved' | 'denied' | 'consumed'>;
 
@@ -84,7 +87,7 @@ test('no answered transition is lost to SIGKILL, and none exists without its eve
     const before = known.size;
     const aim = randomInt(10, 80);
     const clients = Array.from({ length: CLIENTS }, (_, at) => client(service, `${round}-${at}`, known));
-    await until(() => known.size - before >= aim);
+    await until(() => known.size - before >= aim && ENDS.every((end) => [...known.values()].includes(end)));
     killAll(service);
     await Promise.all(clients);
   }
@@ -109,7 +112,6 @@ test('no answered transition is lost to SIGKILL, and none exists without its eve
       );
     for (const [id, status] of stored) assert.ok(seen.has(`${id} ${status}`), `${id} ${status} has no event`);
     assert.ok(stored.size >= known.size);
-    assert.deepEqual([...new Set(known.values())].sort().slice(0, 3), ['approved', 'consumed', 'denied']);
   } finally {
     await service.stop();
   }
