@@ -64,7 +64,7 @@ export interface Feature {
   readonly name: string;
   /** The features whose modules it imports. */
   readonly needs?: readonly string[];
-  readonly loadMigrations?: () => Promise<Migrations>;
+  readonly migrations?: Migrations;
   readonly open?: (parts: FeatureParts) => OpenFeature;
   readonly loadBackground?: () => Promise<(parts: BackgroundParts) => FeatureBackground>;
   /** Reads its part of the managed policy. */

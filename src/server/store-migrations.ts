@@ -12,8 +12,7 @@ import { features } from './features.ts';
  * Returns all migrations of all versions, ordered by name. A published migration is never edited; a later one corrects
  * it.
  */
-export async function loadMigrations(): Promise<Migrations> {
-  const own = await Promise.all(features.map((feature) => feature.loadMigrations?.()));
+export function listMigrations(): Migrations {
   return Object.assign(
     {
       ...agentBlockMigrations,
@@ -24,6 +23,6 @@ export async function loadMigrations(): Promise<Migrations> {
       ...sessionMigrations,
       ...accountMigrations,
     },
-    ...own,
+    ...features.map(({ migrations }) => migrations),
   );
 }

@@ -9,11 +9,11 @@ export async function openServiceStore(
   settings: StoreSettings,
   options: Partial<StoreOptions> = {},
 ): Promise<Store> {
-  const [{ openStore }, { loadMigrations }] = await Promise.all([
+  const [{ openStore }, { listMigrations }] = await Promise.all([
     import('../platform/store/open.ts'),
     import('./store-migrations.ts'),
   ]);
-  return openStore(settings, { migrations: await loadMigrations(), connect, ...options });
+  return openStore(settings, { migrations: listMigrations(), connect, ...options });
 }
 
 const connect: ConnectStore = async (settings, more = {}) => {

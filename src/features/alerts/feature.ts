@@ -1,9 +1,10 @@
 import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
+import { alertMigrations } from './tables.ts';
 
 export const alertsFeature: Feature = {
   name: 'alerts',
-  loadMigrations: async () => (await import('./tables.ts')).alertMigrations,
+  migrations: alertMigrations,
   open: ({ config, port, store }) => {
     const service = createLazyValue(async () =>
       (await import('./service.ts')).buildAlertService({ config, port, store }),

@@ -1,7 +1,9 @@
 import type { Feature } from '../../operations/feature.ts';
+import { readUsableKeys } from './key-store.ts';
+import { apiKeyMigrations } from './tables.ts';
 
 export const apiKeysFeature: Feature = {
   name: 'api-keys',
-  loadMigrations: async () => (await import('./tables.ts')).apiKeyMigrations,
-  readApiKeys: async (db) => (await import('./key-store.ts')).readUsableKeys(db),
+  migrations: apiKeyMigrations,
+  readApiKeys: readUsableKeys,
 };

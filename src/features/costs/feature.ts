@@ -1,15 +1,14 @@
 import type { Feature } from '../../operations/feature.ts';
+import { buildCostJobs } from './jobs.ts';
 import { openLazyCosts } from './lazy-costs.ts';
+import { costMigrations } from './tables.ts';
 
 export const costsFeature: Feature = {
   name: 'costs',
-  loadMigrations: async () => (await import('./tables.ts')).costMigrations,
+  migrations: costMigrations,
   open: (parts) => {
     const costs = openLazyCosts(parts);
     return { members: { costs: costs.open }, close: costs.close };
   },
-  loadBackground: async () => {
-    const { buildCostJobs } = await import('./jobs.ts');
-    return (parts) => ({ jobs: buildCostJobs(parts) });
-  },
+  loadBackground: async () => (parts) => ({ jobs: buildCostJobs(parts) }),
 };

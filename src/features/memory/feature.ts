@@ -1,10 +1,12 @@
 import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
+import { buildMemoryJobs } from './jobs.ts';
 import { openKeyActivation } from './key-activation.ts';
+import { memoryMigrations } from './tables.ts';
 
 export const memoryFeature: Feature = {
   name: 'memory',
-  loadMigrations: async () => (await import('./tables.ts')).memoryMigrations,
+  migrations: memoryMigrations,
   open: ({ config, log, store, ports }) => {
     const memory = createLazyValue(async () =>
       (await import('./memory.ts')).openMemory({
@@ -19,9 +21,6 @@ export const memoryFeature: Feature = {
     );
     return { members: { memory: memory.open } };
   },
-  loadBackground: async () => {
-    const { buildMemoryJobs } = await import('./jobs.ts');
-    return (parts) => ({ jobs: buildMemoryJobs(parts) });
-  },
+  loadBackground: async () => (parts) => ({ jobs: buildMemoryJobs(parts) }),
   openAdmission: (config, store) => openKeyActivation(config, store, Date.now),
 };

@@ -1,9 +1,11 @@
 import type { Feature } from '../../operations/feature.ts';
+import { policyVersionMigrations } from './tables.ts';
+import { readPolicyDocument } from './version-store.ts';
 
 export const policyVersionsFeature: Feature = {
   name: 'policy-versions',
-  loadMigrations: async () => (await import('./tables.ts')).policyVersionMigrations,
+  migrations: policyVersionMigrations,
   readManagedPolicy: async (db) => ({
-    document: await (await import('./version-store.ts')).readPolicyDocument(db),
+    document: await readPolicyDocument(db),
   }),
 };

@@ -1,9 +1,11 @@
 import type { Feature } from '../../operations/feature.ts';
+import { tenantMigrations } from './tables.ts';
+import { readTenantSets } from './tenant-store.ts';
 
 export const tenantsFeature: Feature = {
   name: 'tenants',
-  loadMigrations: async () => (await import('./tables.ts')).tenantMigrations,
+  migrations: tenantMigrations,
   readManagedPolicy: async (db) => ({
-    tenants: await (await import('./tenant-store.ts')).readTenantSets(db),
+    tenants: await readTenantSets(db),
   }),
 };

@@ -1,10 +1,9 @@
 import type { Feature } from '../../operations/feature.ts';
+import { buildToolPinJobs } from './jobs.ts';
+import { toolPinMigrations } from './tables.ts';
 
 export const toolPinsFeature: Feature = {
   name: 'tool-pins',
-  loadMigrations: async () => (await import('./tables.ts')).toolPinMigrations,
-  loadBackground: async () => {
-    const { buildToolPinJobs } = await import('./jobs.ts');
-    return (parts) => ({ jobs: buildToolPinJobs(parts) });
-  },
+  migrations: toolPinMigrations,
+  loadBackground: async () => (parts) => ({ jobs: buildToolPinJobs(parts) }),
 };
