@@ -77,6 +77,8 @@ test('a newer source is in the next bundle, and where none is newer nothing is b
   const broken = await refuse();
   assert.notEqual(broken.code, 0);
   assert.match(broken.stderr, /options\.ts/);
+  writeFileSync(source(), text);
+  assert.match((await refuse()).stderr, new RegExp(SENTENCE));
   rmSync(source());
   const missing = await refuse();
   assert.notEqual(missing.code, 0);
@@ -95,6 +97,7 @@ test('the bundle searches with an edited detector', async () => {
   writeFileSync(path, text.replaceAll('do[opr]_v1_', 'do[opqr]_v1_'));
   assert.deepEqual([(await scan()).code, (await scan()).code], [1, 1]);
   writeFileSync(path, text);
+  assert.equal((await scan()).code, 0);
 });
 
 test('a checkout that was moved builds its own bundle', async () => {

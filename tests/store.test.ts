@@ -125,7 +125,7 @@ test('a start without its store is refused, says what to do, and repeats no cred
   assert.equal(rows.length, 5);
 });
 
-test('a store of another version is refused and left as it is', async (t) => {
+test('a store that another version made is refused unchanged', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'store-other-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'service.yaml'), '{}');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { endSlowChildren } from './deadline.ts';
 
-test('generated input has one seed with the preload, and another without', () => {
+test('the preload fixes the seed', () => {
   const program =
     "import fc, { readConfigureGlobal } from 'fast-check'; console.log(fc.readConfigureGlobal().seed, readConfigureGlobal().seed);";
   const print = (...flags: readonly string[]): string => {
@@ -15,7 +15,7 @@ test('generated input has one seed with the preload, and another without', () =>
   assert.equal(print(), 'undefined undefined\n');
 });
 
-test('a child in an endless loop is ended, and a short one is not', async () => {
+test('only a slow child is ended', async () => {
   const stop = endSlowChildren(100, 20);
   const loop = spawn(process.execPath, ['-e', 'for (;;);']);
   assert.deepEqual(await once(loop, 'close'), [null, 'SIGKILL']);

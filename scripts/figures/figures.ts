@@ -1,3 +1,4 @@
+import { findFeature } from '../tidy/layers.ts';
 import type { SourceFile } from '../tidy/tree.ts';
 
 /** Counts a pattern in the texts of files. */
@@ -29,8 +30,4 @@ export function listFeatureUses(
       if (feature !== null && feature !== findFeature(path)) uses.get(feature)?.push(path);
   }
   return new Map([...uses].sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-function findFeature(path: string): string | null {
-  return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
 }

@@ -38,10 +38,7 @@ const STARTS: Starts = {
     'src/core/policy/compile/index.ts',
     'src/drivers/stores/sqlite-store.ts',
     'src/entry/cli/start-report.ts',
-    ...listFeatureModules('jobs.ts'),
-    ...listFeatureModules('queues.ts'),
-    ...listFeatureModules('service.ts'),
-    ...listFeatureModules('tables.ts'),
+    ...globSync('src/features/*/{jobs,queues,service}.ts').toSorted(),
     'src/platform/outbox/sender.ts',
     'src/platform/store/open.ts',
     'src/server/bring-up.ts',
@@ -50,11 +47,6 @@ const STARTS: Starts = {
   ],
   worker: ['src/core/decision/judge.ts', 'src/entry/http/worker.ts', 'src/runtime/enforcement/enforce.ts'],
 };
-/** Returns the modules of this name in the folders of features. */
-function listFeatureModules(name: string): readonly string[] {
-  return globSync(`src/features/*/${name}`).toSorted();
-}
-
 const ENTRIES = {
   'entry/cli/main': 'src/entry/cli/main.ts',
   'entry/http/worker': 'src/entry/http/worker.ts',

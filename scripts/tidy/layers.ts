@@ -38,22 +38,8 @@ export function getLayer(path: string): string | null {
   return [...LAYERS, SDK].find((layer) => inside.startsWith(`${layer}/`)) ?? '';
 }
 
-/** The features that each feature needs, by name, as its `feature.ts` lists them. */
-export type FeatureNeeds = ReadonlyMap<string, readonly string[]>;
-
-/** Reads the needs of all features. */
-export function readFeatureNeeds(sources: readonly SourceFile[]): FeatureNeeds {
-  const records = sources.filter(({ path }) => /^src\/features\/[^/]+\/feature\.ts$/.test(path));
-  return new Map(
-    records.map(({ path, text }) => {
-      const list = /\bneeds: \[([^\]]*)\]/.exec(text)?.[1] ?? '';
-      return [getFeature(path), [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)];
-    }),
-  );
-}
-
 /** Returns why a file of `from` may not import `to`; `null` if it may. Both are paths of files. */
-export function importProblem(from: string, to: string, needs: FeatureNeeds): string | null {
+export function importProblem(from: string, to: string): string | null {
   const [layer, other] = [getLayer(from), getLayer(to)];
   if (layer === null || layer === '') return null;
   if (other === null || other === '') return `${layer} must not import what is outside of the layers`;
@@ -61,14 +47,12 @@ export function importProblem(from: string, to: string, needs: FeatureNeeds): st
     return layer === SDK && (other === SDK || other === 'core') ? null : `${layer} must not import ${other}`;
   const order = LAYERS as readonly string[];
   if (order.indexOf(other) > order.indexOf(layer)) return `${layer} must not import the later layer ${other}`;
-  const is_other_feature =
-    layer === 'features' && other === 'features' && getFeature(from) !== getFeature(to);
-  if (!is_other_feature || needs.get(getFeature(from))?.includes(getFeature(to)) === true) return null;
-  return 'a feature must not import one that is not in its `needs`';
+  return null;
 }
 
-function getFeature(path: string): string {
-  return path.split('/')[2] ?? '';
+/** Returns the feature that a file belongs to; `null` outside features. */
+export function findFeature(path: string): string | null {
+  return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
 /** Returns the source files that are not tests. */

@@ -25,7 +25,7 @@ const valid: Static<typeof rule> = {
   either: true,
 };
 
-test('Type builds the schemas of the builder it is named after', () => {
+test('schemas are those that TypeBox builds', () => {
   const build = (
     T: Pick<typeof TypeBox, 'Object' | 'String' | 'Integer' | 'Optional' | 'Array' | 'Boolean'>,
   ) =>
@@ -37,7 +37,7 @@ test('Type builds the schemas of the builder it is named after', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(ours)), JSON.parse(JSON.stringify(build(TypeBox))));
 });
 
-test('A built schema refuses each wrong member', () => {
+test('a schema refuses each wrong member', () => {
   const validator = Compile(rule);
   assert.ok(validator.Check(valid));
   const { name: _absent, ...nameless } = valid;
@@ -58,7 +58,7 @@ test('A built schema refuses each wrong member', () => {
   );
 });
 
-test('An optional member stays optional under another description', () => {
+test('an optional member with another description stays optional', () => {
   const member = { ...Type.Optional(Type.String()), description: 'Why.' };
   assert.deepEqual(JSON.parse(JSON.stringify(Type.Object({ member }))), {
     type: 'object',

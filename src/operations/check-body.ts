@@ -1,18 +1,24 @@
 import type { TSchema } from 'typebox';
 import { rememberNestedSources, SOURCE_LIMITS } from '../core/json/value-source.ts';
 import { suggestName } from '../core/policy/compile/problems.ts';
+import { type Schema, Type } from '../core/schema.ts';
 import type { Json } from '../core/types/index.ts';
 import { type FieldAliases, Refusal } from './operation.ts';
 
 /** The parts of a schema that list the members of a body. */
 interface BodySchema {
-  readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly properties?: Readonly<Record<string, MemberSchema>>;
   readonly required?: readonly string[];
+}
+
+interface MemberSchema extends Schema<unknown> {
+  readonly properties?: object;
+  readonly type?: unknown;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 
-const ANYTHING = { description: 'Free for the caller: not scanned and not forwarded.' };
+const ANYTHING = Type.Unknown({ description: 'Free for the caller: not scanned and not forwarded.' });
 
 /**
  * Makes the schema of the body of a check strict. Unknown members are refused, because no rule would judge them.
@@ -31,7 +37,7 @@ function buildStrictSchema({ properties = {}, required = [], ...rest }: BodySche
       property.properties === undefined
         ? property
         : (buildStrictSchema(property as BodySchema) as typeof property);
-    return [name, required.includes(name) ? inner : buildNullableSchema(inner)] as const;
+    return [name, required.includes(name) ? inner : Type.Nullable(inner)] as const;
   });
   return {
     ...rest,
@@ -40,14 +46,6 @@ function buildStrictSchema({ properties = {}, required = [], ...rest }: BodySche
     patternProperties: { '^x-': {} },
     additionalProperties: false,
   } as BodySchema;
-}
-
-function buildNullableSchema(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (Array.isArray(schema.enum))
-    return schema.enum.includes(null) ? schema : { ...schema, enum: [...schema.enum, null] };
-  if (schema.type === undefined) return schema;
-  const types = [schema.type].flat();
-  return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] };
 }
 
 /**
@@ -150,7 +148,7 @@ export function addAliases(schema: TSchema, aliases: FieldAliases | undefined): 
   if (aliases === undefined) return schema;
   const { properties = {}, required = [], ...rest } = schema as TSchema & BodySchema;
   const named = Object.entries(aliases).flatMap(([name, each]) => {
-    const property = buildNullableSchema(properties[name]!);
+    const property = Type.Nullable(properties[name]!);
     const others = each.map(
       (other) => [other, { ...property, description: `Another name of \`${name}\`.` }] as const,
     );

@@ -22,7 +22,7 @@ export interface CheckRequest {
   readonly reuse_approval?: boolean;
 }
 
-/** Enforces the policy on a crossing for the caller of an operation. */
+/** Enforces the policy on a crossing for an operation's caller. */
 export function runCheck(
   { crossing, endpoint, approval_request_id, reuse_approval = false }: CheckRequest,
   { runtime, caller }: Context,

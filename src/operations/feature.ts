@@ -24,7 +24,7 @@ export interface FeatureParts {
   readonly ports: () => EnforcementPorts;
   readonly metrics: Metrics | null;
   readonly log: Log;
-  /** Returns the runtime with the members of all features. */
+  /** Returns the runtime with all features' members. */
   readonly runtime: () => Runtime;
 }
 
@@ -48,7 +48,7 @@ export interface BackgroundParts
 /** The work of a feature for the whole service. One process does it. */
 export interface FeatureBackground {
   readonly jobs?: readonly MaintenanceJob[];
-  /** Its jobs do not wait for those of other features. */
+  /** Its jobs do not wait for other features' jobs. */
   readonly runs_apart?: true;
   readonly queues?: readonly OutboxQueue[];
   readonly listMetrics?: () => readonly Metric[];
@@ -56,18 +56,15 @@ export interface FeatureBackground {
 
 /**
  * A part of the service that can be removed: delete its folder, and its lines in `server/features.ts` and
- * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`. Functions whose
- * names begin with `load` import modules that a start does not need.
+ * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`.
  */
 export interface Feature {
-  /** The name of its folder. */
-  readonly name: string;
   /** The features whose modules it imports. */
   readonly needs?: readonly string[];
   readonly migrations?: Migrations;
   readonly open?: (parts: FeatureParts) => OpenFeature;
-  readonly loadBackground?: () => Promise<(parts: BackgroundParts) => FeatureBackground>;
-  /** Reads its part of the managed policy. */
+  readonly openBackground?: (parts: BackgroundParts) => FeatureBackground | Promise<FeatureBackground>;
+  /** Reads the managed policy that it keeps. */
   readonly readManagedPolicy?: (db: Kysely<StoreTables>) => Promise<Partial<ManagedPolicy>>;
   /** Reads the API keys that it keeps and that callers may use. */
   readonly readApiKeys?: (db: Kysely<StoreTables>) => Promise<readonly ApiKey[]>;

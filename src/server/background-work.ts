@@ -2,6 +2,7 @@ import type { BackgroundParts } from '../operations/feature.ts';
 import { startMaintenance } from '../platform/store/maintenance.ts';
 import type { DeliveryMetrics } from '../runtime/observability/delivery-metrics.ts';
 import type { Metric } from '../runtime/observability/metric.ts';
+import { features } from './features.ts';
 
 /** A part of the process that ends with it. */
 export interface Closeable {
@@ -21,13 +22,11 @@ export interface BackgroundWork {
 export async function openBackgroundWork(
   parts: BackgroundParts & { readonly deliveries: Pick<DeliveryMetrics, 'countAttempt'> },
 ): Promise<BackgroundWork> {
-  const [{ buildMaintenanceLoops, buildOutboxQueues }, { startOutbox }, { features }] = await Promise.all([
+  const [{ buildMaintenanceLoops, buildOutboxQueues }, { startOutbox }, ...own] = await Promise.all([
     import('./maintenance-jobs.ts'),
     import('../platform/outbox/sender.ts'),
-    import('./features.ts'),
+    ...features.flatMap(({ openBackground }) => openBackground?.(parts) ?? []),
   ]);
-  const loaded = await Promise.all(features.map((feature) => feature.loadBackground?.()));
-  const own = loaded.flatMap((open) => (open === undefined ? [] : [open(parts)]));
   const now_ms = () => parts.ports().now_ms();
   return {
     opened: [

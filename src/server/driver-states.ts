@@ -14,7 +14,7 @@ import type { DriverState } from '../runtime/observability/service-state.ts';
 export interface DriverParts {
   readonly config: Config;
   readonly store: LazyStore;
-  /** Checks the drivers of features. */
+  /** Checks what features connect to. */
   readonly listFeatureDrivers: () => Promise<readonly DriverState[]>;
 }
 

@@ -1,4 +1,4 @@
-/** The operations of all features. A process that answers loads them, and the others load `features.ts` alone. */
+/** All features' operations. A process that answers loads them, and the others load `features.ts` alone. */
 export * from '../features/advisors/operation-list.ts';
 export * from '../features/alerts/operation-list.ts';
 export * from '../features/allowlist/operation-list.ts';

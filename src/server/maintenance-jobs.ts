@@ -28,7 +28,7 @@ function buildOutboxJobs({ store, ports }: MaintenanceParts): readonly Maintenan
   return [{ name: 'outbox: forget old messages', every_ms: FORGET_MESSAGES_MS, run }];
 }
 
-/** Returns the maintenance jobs of a service as loops: jobs of one loop wait for each other. */
+/** Returns a service's maintenance jobs as loops: jobs in one loop wait for each other. */
 export function buildMaintenanceLoops(
   parts: MaintenanceParts,
   features: readonly FeatureBackground[],

@@ -144,7 +144,7 @@ export const operationCatalogue = {
   usersUnlock,
 };
 
-/** The operations as a list, sorted by the names of their constants. */
+/** All operations, sorted by their constants' names. */
 export const operations: readonly AnyOperation[] = Object.entries<AnyOperation>(operationCatalogue)
   .sort(([one], [other]) => (one < other ? -1 : 1))
   .map(([, operation]) => operation);

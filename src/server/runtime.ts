@@ -177,7 +177,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 }
 
-/** Opens the features of one process. None loads more than its own record before it is used. */
+/** Opens all features for one process. None loads more than its own record before it is used. */
 function openFeatures(
   { config, port, store, metrics, log }: RuntimeParts,
   ports: () => EnforcementPorts,

@@ -41,7 +41,7 @@ export interface ServiceClient {
   readonly leave: () => Promise<boolean>;
   /** Calls an operation as the user of the operating system. */
   readonly call: (operation: string, input: unknown) => Promise<unknown>;
-  /** Calls an operation in the same way. The service answers by the record of the operation. */
+  /** Calls an operation in the same way, typed by its record. */
   readonly run: RunOperation;
   /** Yields new pages of the audit log until the service ends, the client is closed, or the answer times out. */
   readonly follow: (input: unknown) => AsyncGenerator<FollowedPage>;
@@ -120,7 +120,7 @@ export async function callWithContent(
   return { value: readAnswer(reply) };
 }
 
-/** Calls an operation as `callWithContent` does. The service answers by the record of the operation. */
+/** Calls an operation as `callWithContent` does, typed by its record. */
 export function runWithContent<Input extends TSchema, Output extends TSchema>(
   state_dir: string,
   { name }: Operation<Input, Output>,

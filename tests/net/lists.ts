@@ -32,8 +32,7 @@ export async function collectLists(): Promise<string> {
     index: unused,
     started_ms: 0,
   };
-  const loaded_features = await Promise.all(features.map((feature) => feature.loadBackground?.()));
-  const own = loaded_features.flatMap((open) => open?.(parts) ?? []);
+  const own = await Promise.all(features.flatMap(({ openBackground }) => openBackground?.(parts) ?? []));
   const jobs = buildMaintenanceLoops(parts, own).flat();
   const lines = [
     ...ALERT_SOURCES.map((name) => `alert source ${name}`),

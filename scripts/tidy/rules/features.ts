@@ -1,5 +1,6 @@
-import { getProgram, readFeatureNeeds } from '../layers.ts';
+import { findFeature, getProgram } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
+import type { SourceFile } from '../tree.ts';
 
 /** The files that name all features. */
 export const FEATURE_LISTS: readonly string[] = [
@@ -25,11 +26,11 @@ export const features: TidyRule = {
   examine: ({ sources }) => {
     const needs = readFeatureNeeds(sources);
     return getProgram(sources)
-      .filter(({ path }) => !FEATURE_LISTS.includes(path) && !path.includes('/testing/'))
+      .filter(({ path }) => !FEATURE_LISTS.includes(path))
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ line, path: to }) => {
-          const feature = getFeature(to ?? '');
-          const own = getFeature(path);
+          const feature = findFeature(to ?? '');
+          const own = findFeature(path);
           if (feature === null || feature === own) return [];
           if (own !== null && needs.get(own)?.includes(feature) === true) return [];
           if (KNOWN.some(([known, name]) => name === feature && known.test(path))) return [];
@@ -42,6 +43,13 @@ export const features: TidyRule = {
     { files: { 'src/server/jobs.ts': "const open = () => import('../features/costs/a.ts');" }, remarks: 1 },
     { files: { 'src/gateways/llm/a.ts': "import { b } from '../../features/memory/b.ts';" }, remarks: 1 },
     { files: { 'src/features/alerts/a.ts': "import { b } from '../memory/b.ts';" }, remarks: 1 },
+    {
+      files: {
+        'src/features/costs/a.ts': "import { b } from '../memory/b.ts';",
+        'src/features/costs/feature.ts': "export const costs = { needs: ['alerts'] };",
+      },
+      remarks: 1,
+    },
   ],
   accepts: [
     { 'src/server/features.ts': "import { costsFeature } from '../features/costs/feature.ts';" },
@@ -54,6 +62,13 @@ export const features: TidyRule = {
   ],
 };
 
-function getFeature(path: string): string | null {
-  return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
+/** Reads what each feature needs, by name, from its `feature.ts`. */
+function readFeatureNeeds(sources: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  const records = sources.filter(({ path }) => path.endsWith('/feature.ts') && findFeature(path) !== null);
+  return new Map(
+    records.map(({ path, text }) => {
+      const list = /\bneeds: \[([^\]]*)\]/.exec(text)?.[1] ?? '';
+      return [findFeature(path)!, [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)];
+    }),
+  );
 }

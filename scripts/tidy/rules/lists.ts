@@ -28,6 +28,8 @@ export const lists: readonly List[] = [
     list: 'src/coding-agents/index.ts',
     members: /^src\/coding-agents\/(?!record\/)[a-z0-9-]+\/index\.ts$/,
   },
+  { list: 'src/server/features.ts', members: /^src\/features\/[a-z-]+\/feature\.ts$/ },
+  { list: 'src/server/feature-operations.ts', members: /^src\/features\/[a-z-]+\/operation-list\.ts$/ },
   { list: 'scripts/tidy/rules/index.ts', members: /^scripts\/tidy\/rules\/[a-z0-9-]+\.ts$/ },
 ];
 

@@ -161,13 +161,13 @@ export interface CrossingScan {
   readonly coverage: Coverage;
   /** True if the scan ended because there were too many findings. */
   readonly is_full?: boolean;
-  /** The contract of the tool; absent if it is not looked up yet. */
+  /** The tool's contract; absent if it is not looked up yet. */
   readonly contract?: ContractMatch;
   /** Fields that a contract removed before the scan. */
   readonly stripping?: StrippingResult | null;
 }
 
-/** A scan of the content that the contract of the tool leaves. */
+/** A scan after the contract has removed fields. */
 type LeftScan = CrossingScan & Required<Pick<CrossingScan, 'contract' | 'stripping'>>;
 
 /** Judges a crossing whose content was scanned. Unlike `judge`, it throws on a fault. */

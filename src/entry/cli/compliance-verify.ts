@@ -4,6 +4,7 @@ import { getOsUserName } from '../../runtime/access/os-user.ts';
 import { EXIT } from './command-failure.ts';
 import { formatTable } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
+import type { Answer } from './run-operation.ts';
 import { paintText, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
 
 /** The options of `compliance verify`. */
@@ -12,20 +13,6 @@ export interface ComplianceVerifyOptions {
   readonly tenant?: string;
   readonly json?: true;
   readonly config?: string;
-}
-
-/** The answer of the self-test, in the format of the operation. */
-interface SelfTestAnswer {
-  readonly effective: boolean;
-  readonly policy_hash: string;
-  readonly controls: readonly {
-    readonly framework: string;
-    readonly control_id: string;
-    readonly title: string;
-    readonly result: 'effective' | 'ineffective' | 'not_configured' | 'not_tested';
-    readonly details: readonly string[];
-  }[];
-  readonly counts: Readonly<Record<string, number>>;
 }
 
 /** Runs the self-test in the running service, or in this process, and ends with 1 if a control is ineffective. */
@@ -64,23 +51,24 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
 async function runSelfTest(
   { framework, tenant, config: config_path }: ComplianceVerifyOptions,
   terminal: Terminal,
-): Promise<SelfTestAnswer> {
+): Promise<Answer<'complianceVerify'>> {
   const input = {
     ...(framework !== undefined && { framework }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
   const config = await loadCliConfig(terminal, config_path, 'decide');
-  const { connectService } = await import('../../server/socket-client.ts');
+  const [{ connectService }, { complianceVerify }] = await Promise.all([
+    import('../../server/socket-client.ts'),
+    import('../../features/compliance/operations.ts'),
+  ]);
   const client = await connectService(config.state_dir);
-  if (client !== null)
-    return (await client.call('compliance_verify', input).finally(client.close)) as SelfTestAnswer;
+  if (client !== null) return client.run(complianceVerify, input).finally(client.close);
   printNotice(
     terminal,
     'No service runs here: the policy is tested in this process, and nothing is recorded.',
   );
-  const [{ callOperation }, { complianceVerify }, { openLocalRuntime }] = await Promise.all([
+  const [{ callOperation }, { openLocalRuntime }] = await Promise.all([
     import('../../operations/call.ts'),
-    import('../../features/compliance/operations.ts'),
     import('../../server/local.ts'),
   ]);
   const unrecorded = { ...config, audit: { ...config.audit, enabled: false } };
@@ -88,7 +76,7 @@ async function runSelfTest(
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   try {
     const context = { runtime, caller, request_id: 'cli' };
-    return (await callOperation(complianceVerify, input, context)) as SelfTestAnswer;
+    return await callOperation(complianceVerify, input, context);
   } finally {
     await runtime.close();
   }

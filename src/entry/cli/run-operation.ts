@@ -20,12 +20,12 @@ export type OperationSelector<Input extends TSchema, Output extends TSchema> = (
   of: typeof operationCatalogue,
 ) => Operation<Input, Output>;
 
-/** The input of the operation with this constant. */
+/** An operation's input, by its constant. */
 export type Input<Name extends keyof typeof operationCatalogue> = Static<
   (typeof operationCatalogue)[Name]['input']
 >;
 
-/** The answer of the operation with this constant. */
+/** An operation's answer, by its constant. */
 export type Answer<Name extends keyof typeof operationCatalogue> = Static<
   (typeof operationCatalogue)[Name]['output']
 >;

@@ -218,13 +218,13 @@ function getClientError(code: string | undefined): readonly [string, string] {
   return ['400 Bad Request', 'This is not a valid HTTP request.'];
 }
 
-/** The answer of an operation whose decision is a block because of an internal error. */
+/** An answer that blocks because of an internal error. */
 export interface FaultVerdict {
   readonly fault: true;
   readonly reason: string;
 }
 
-/** Returns whether an answer is the block of an internal error. */
+/** Returns whether an answer blocks because of an internal error. */
 export function isFaultVerdict(output: unknown): output is FaultVerdict {
   return typeof output === 'object' && output !== null && 'fault' in output && output.fault === true;
 }

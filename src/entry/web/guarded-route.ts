@@ -25,34 +25,34 @@ export interface RoutePorts {
   readonly limit: ConcurrencyLimit;
 }
 
-/** The parts of a route that differ between transports. */
+/** A route as its transport sees it. */
 export interface GuardedRoute {
   readonly method: string;
   readonly url: string;
   readonly config?: FastifyContextConfig;
   /** `optional`: a missing or wrong credential is no error. `none`: no credential is read. */
   readonly credential: 'required' | 'optional' | 'none';
-  /** Accepts the cookie of a session; default false. */
+  /** Accepts session cookies; default false. */
   readonly takes_cookies?: boolean;
   /** Selects the headers that can hold the credential; default all. */
   readonly selectHeaders?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
-  /** Returns the refusal of a request by its URL and headers, before the credential is read. */
+  /** Refuses a request by its URL and headers, before the credential is read. */
   readonly refuse?: (request: FastifyRequest) => Refusal | null;
-  /** Returns the refusal of an authenticated caller. */
+  /** Refuses an authenticated caller. */
   readonly refuseCaller?: (caller: Caller) => Refusal | null;
   /** Returns the refusal for an expected error; `null` for a fault. */
   readonly readError?: (error: unknown) => Refusal | null;
   /** Begins the line about a fault in the service log: `a request`. */
   readonly subject: string;
-  /** Further fields of that line. */
+  /** Further fields for that line. */
   readonly fault_fields?: object;
-  /** Writes an error in the form of the transport; `null` is a fault. */
+  /** Writes an error in the transport's form; `null` is a fault. */
   readonly writeError: (
     refusal: Refusal | null,
     request: FastifyRequest,
     reply: FastifyReply,
   ) => FastifyReply | Promise<FastifyReply>;
-  /** Answers a request. `run` runs work within the limit on parallel requests and the trace of the caller. */
+  /** Answers a request. `run` keeps work within the limit on parallel requests and the caller's trace. */
   readonly handle: (request: FastifyRequest, reply: FastifyReply, run: RunLimited) => Promise<unknown>;
 }
 

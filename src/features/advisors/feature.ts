@@ -1,7 +1,6 @@
 import type { Feature } from '../../operations/feature.ts';
 
 export const advisorsFeature: Feature = {
-  name: 'advisors',
   needs: ['compliance'],
   open: ({ runtime }) => ({
     members: {

@@ -4,7 +4,7 @@ import type { DriverState } from '../../runtime/observability/service-state.ts';
 import { ALERT_QUEUE_PREFIX } from './alert-store.ts';
 import type { AlertService } from './types.ts';
 
-/** Reports the state of each channel of alerts. */
+/** Reports on each alert channel. */
 export async function listAlertDrivers(
   service: () => Promise<AlertService>,
   store: () => Promise<Store>,

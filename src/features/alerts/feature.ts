@@ -1,9 +1,9 @@
 import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
+import { openAlertMetrics } from './alert-metrics.ts';
 import { alertMigrations } from './tables.ts';
 
 export const alertsFeature: Feature = {
-  name: 'alerts',
   migrations: alertMigrations,
   open: ({ config, port, store }) => {
     const service = createLazyValue(async () =>
@@ -14,20 +14,17 @@ export const alertsFeature: Feature = {
       listDrivers: async () => (await import('./alert-drivers.ts')).listAlertDrivers(service.open, store),
     };
   },
-  loadBackground: async () => {
-    const [{ buildAlertJobs }, { buildAlertQueues }, { openAlertMetrics }] = await Promise.all([
+  openBackground: async (parts) => {
+    const [{ buildAlertJobs }, { buildAlertQueues }] = await Promise.all([
       import('./jobs.ts'),
       import('./queues.ts'),
-      import('./alert-metrics.ts'),
     ]);
-    return (parts) => {
-      const metrics = openAlertMetrics();
-      return {
-        jobs: buildAlertJobs({ ...parts, alerts: () => parts.runtime().alerts(), alert_metrics: metrics }),
-        runs_apart: true,
-        queues: buildAlertQueues({ config: parts.config, now_ms: () => parts.ports().now_ms() }),
-        listMetrics: metrics.list,
-      };
+    const metrics = openAlertMetrics();
+    return {
+      jobs: buildAlertJobs({ ...parts, alerts: () => parts.runtime().alerts(), alert_metrics: metrics }),
+      runs_apart: true,
+      queues: buildAlertQueues({ config: parts.config, now_ms: () => parts.ports().now_ms() }),
+      listMetrics: metrics.list,
     };
   },
 };

@@ -1,4 +1,4 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { alertsAcknowledge, alertsHistory, alertsResolve, alertsShow } from './alert-operations.ts';
 export { alertsDeliveries, alertsResend, alertsTest } from './delivery-operations.ts';
 export { alertsEvaluate } from './evaluate-operation.ts';

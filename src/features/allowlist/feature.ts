@@ -5,9 +5,8 @@ import { buildAllowlistJobs } from './jobs.ts';
 import { allowlistMigrations } from './tables.ts';
 
 export const allowlistFeature: Feature = {
-  name: 'allowlist',
   migrations: allowlistMigrations,
-  loadBackground: async () => (parts) => ({ jobs: buildAllowlistJobs(parts) }),
+  openBackground: (parts) => ({ jobs: buildAllowlistJobs(parts) }),
   readManagedPolicy: async (db) => ({
     allowlist: await readManagedAllowlist(db),
     allowed_detectors: await readAllowedDetectors(db),

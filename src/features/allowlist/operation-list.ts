@@ -1,4 +1,4 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export {
   allowlistDetectorAdd,
   allowlistDetectorList,

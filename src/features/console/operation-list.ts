@@ -1,4 +1,4 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { observeAgent, observeAgents } from './agent-operations.ts';
 export {
   dashboardApprovals,

@@ -4,11 +4,10 @@ import { openLazyCosts } from './lazy-costs.ts';
 import { costMigrations } from './tables.ts';
 
 export const costsFeature: Feature = {
-  name: 'costs',
   migrations: costMigrations,
   open: (parts) => {
     const costs = openLazyCosts(parts);
     return { members: { costs: costs.open }, close: costs.close };
   },
-  loadBackground: async () => (parts) => ({ jobs: buildCostJobs(parts) }),
+  openBackground: (parts) => ({ jobs: buildCostJobs(parts) }),
 };

@@ -3,7 +3,6 @@ import { buildEvidenceJobs } from './jobs.ts';
 import { evidenceMigrations } from './tables.ts';
 
 export const evidenceFeature: Feature = {
-  name: 'evidence',
   needs: ['compliance'],
   migrations: evidenceMigrations,
   open: ({ runtime }) => ({
@@ -12,5 +11,5 @@ export const evidenceFeature: Feature = {
         (await import('./report-files.ts')).buildReportFiles(request, runtime()),
     },
   }),
-  loadBackground: async () => (parts) => ({ jobs: buildEvidenceJobs(parts) }),
+  openBackground: (parts) => ({ jobs: buildEvidenceJobs(parts) }),
 };

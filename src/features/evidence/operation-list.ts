@@ -1,4 +1,4 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { auditActionsErase } from './erase-operation.ts';
 export { auditHoldAdd, auditHoldRemove, auditHoldsList } from './hold-operations.ts';
 export {

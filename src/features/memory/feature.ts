@@ -5,7 +5,6 @@ import { openKeyActivation } from './key-activation.ts';
 import { memoryMigrations } from './tables.ts';
 
 export const memoryFeature: Feature = {
-  name: 'memory',
   migrations: memoryMigrations,
   open: ({ config, log, store, ports }) => {
     const memory = createLazyValue(async () =>
@@ -21,6 +20,6 @@ export const memoryFeature: Feature = {
     );
     return { members: { memory: memory.open } };
   },
-  loadBackground: async () => (parts) => ({ jobs: buildMemoryJobs(parts) }),
+  openBackground: (parts) => ({ jobs: buildMemoryJobs(parts) }),
   openAdmission: (config, store) => openKeyActivation(config, store, Date.now),
 };

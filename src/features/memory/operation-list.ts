@@ -1,2 +1,2 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { memoryPurgeExpired, memoryRead, memoryResolveHandle, memoryWrite } from './operations.ts';

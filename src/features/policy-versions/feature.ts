@@ -3,7 +3,6 @@ import { policyVersionMigrations } from './tables.ts';
 import { readPolicyDocument } from './version-store.ts';
 
 export const policyVersionsFeature: Feature = {
-  name: 'policy-versions',
   migrations: policyVersionMigrations,
   readManagedPolicy: async (db) => ({
     document: await readPolicyDocument(db),

@@ -1,2 +1,2 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { auditImport } from './operations.ts';

@@ -16,7 +16,7 @@ declare module '../../operations/runtime.ts' {
   }
 }
 
-/** A backend that opens at the first request of an agent. */
+/** A backend that opens when an agent first asks. */
 interface SecretBackend extends NonNullable<Runtime['secrets']> {
   readonly close: () => Promise<void>;
 }

@@ -2,7 +2,6 @@ import type { Feature } from '../../operations/feature.ts';
 import { openSecretBackend } from './agent-secrets.ts';
 
 export const secretsFeature: Feature = {
-  name: 'secrets',
   open: ({ config, runtime }) => {
     const secrets = openSecretBackend(config, () => runtime().plugins());
     return {

@@ -1,2 +1,2 @@
-/** The operations of the feature. */
+/** The feature's operations. */
 export { secretsCheck, secretsResolve } from './operations.ts';

@@ -3,7 +3,6 @@ import { tenantMigrations } from './tables.ts';
 import { readTenantSets } from './tenant-store.ts';
 
 export const tenantsFeature: Feature = {
-  name: 'tenants',
   migrations: tenantMigrations,
   readManagedPolicy: async (db) => ({
     tenants: await readTenantSets(db),

@@ -87,8 +87,9 @@ async function guardAndSend(
   const guarded = await guardRequest(call_context, read.request);
   span?.setModel(guarded.shown_model);
   if (guarded.is_blocked) {
+    const denied = await guarded.recorded;
     span?.end({ ...NO_ANSWER, error: 'policy_violation' });
-    return buildDenialReply(call_context.call, await guarded.recorded);
+    return buildDenialReply(call_context.call, denied);
   }
   return reserveAndSend(call_context, read, guarded, span, parts);
 }

@@ -57,7 +57,7 @@ export interface CheckedDefinition {
   readonly replacement: object | null;
 }
 
-/** The members of an answer that the guard reads. */
+/** Those members that the guard reads. */
 type JudgedReply = Pick<
   VerdictReply,
   'decision' | 'reason' | 'help' | 'rule' | 'event_id' | 'approval' | 'marks'

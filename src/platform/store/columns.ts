@@ -9,22 +9,22 @@ export type ShownAs = string | false | undefined;
 /** `Stored` is the type in a row, `Value` the one that callers see. */
 export interface Column<Stored, Value, Name extends ShownAs> {
   /**
-   * A type of both databases. `integer` has 32 bits; `bigint` holds numbers up to 2^53. SQLite stores bytes unchanged
-   * in a column of any type.
+   * A type that both databases have. `integer` has 32 bits; `bigint` holds numbers up to 2^53. SQLite stores bytes
+   * unchanged whatever the type is.
    */
   readonly type: 'text' | 'integer' | 'bigint' | 'bytea';
   readonly is_key: boolean;
   readonly is_unique: boolean;
   readonly is_nullable: boolean;
   readonly shown: Name;
-  /** The schema of the shown value. */
+  /** The shown value's schema. */
   readonly schema: Schema<Value>;
   readonly example: Value;
   readonly show: (stored: Stored) => Value;
 }
 
 export interface ColumnOptions<Value, Name extends ShownAs> {
-  /** Part of the primary key. */
+  /** Belongs to the primary key. */
   readonly key?: boolean;
   readonly unique?: boolean;
   /** Default: the column's name, with `_at` for `_ms`. */
@@ -39,7 +39,7 @@ export function text<Name extends ShownAs = undefined>(options: ColumnOptions<st
   return build('text', Type.String(), (stored: string) => stored, { example: '', ...options });
 }
 
-/** One of several texts. */
+/** One text from a list. */
 export function oneOf<const Values extends readonly [string, ...string[]], Name extends ShownAs = undefined>(
   values: Values,
   options: ColumnOptions<Values[number], Name> = {},
@@ -49,7 +49,7 @@ export function oneOf<const Values extends readonly [string, ...string[]], Name 
   return build<Value, Value, Name>('text', Type.Enum(values), show, { example: values[0], ...options });
 }
 
-/** A number of 32 bits, such as a version. */
+/** A 32-bit number, such as a version. */
 export function integer<Name extends ShownAs = undefined>(options: ColumnOptions<number, Name> = {}) {
   return build('integer', Type.Integer(), (stored: number) => stored, { example: 0, ...options });
 }
@@ -75,7 +75,7 @@ export function duration<Name extends ShownAs = undefined>(options: ColumnOption
   return build('bigint', Type.String(), formatDuration, { example: '15m', ...options });
 }
 
-/** A value as JSON. `schema` is that of the parsed value. */
+/** A value as JSON. `schema` describes it parsed. */
 export function json<Value, Name extends ShownAs = undefined>(
   schema: Schema<Value>,
   options: ColumnOptions<Value, Name> & { readonly example: Value },
@@ -83,7 +83,7 @@ export function json<Value, Name extends ShownAs = undefined>(
   return build('text', schema, (stored: string): Value => JSON.parse(stored), options);
 }
 
-/** A list of texts as JSON. */
+/** Texts as a JSON list. */
 export function textList<Name extends ShownAs = undefined>(
   options: ColumnOptions<readonly string[], Name> = {},
 ) {

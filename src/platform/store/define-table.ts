@@ -11,10 +11,10 @@ export interface Table<Name extends string, Columns extends AnyColumns> {
   readonly name: Name;
   readonly columns: Columns;
   readonly options: TableOptions<string, object>;
-  /** The schema of the shown record. All members are required. */
+  /** The shown record's schema. All members are required. */
   readonly schema: ObjectSchema<ShownMembers<Columns>>;
   readonly example: ShownRecord<Columns>;
-  /** Returns the shown record of a row. */
+  /** Shows a row. */
   readonly show: (row: ShownRow<Columns>) => ShownRecord<Columns>;
 }
 
@@ -22,7 +22,7 @@ export interface TableOptions<ColumnName extends string, RowType extends object>
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
   /** Unique constraints over several columns. */
   readonly unique?: Readonly<Record<string, readonly ColumnName[]>>;
-  /** The rows of a new table. */
+  /** Rows that a new table has. */
   readonly rows?: readonly RowType[];
 }
 
@@ -47,13 +47,13 @@ type ShownRecord<Columns extends AnyColumns> = ObjectValue<ShownMembers<Columns>
 
 type AnyTable = Pick<Table<string, AnyColumns>, 'name' | 'columns' | 'options'>;
 
-/** The row of a table, as the database stores it. */
+/** A table's row, as the database stores it. */
 export type Row<Described extends AnyTable> = RowOf<Described['columns']>;
 
-/** The record of a table, as callers see it. */
+/** A table's record, as callers see it. */
 export type Shown<Described extends AnyTable> = ShownRecord<Described['columns']>;
 
-/** The rows of tables by name: what a feature adds to `StoreTables`. */
+/** Rows by table name: a feature adds them to `StoreTables`. */
 export type Rows<Tables extends readonly AnyTable[]> = {
   readonly [Each in Tables[number] as Each['name']]: Row<Each>;
 };
@@ -80,7 +80,7 @@ export function defineTable<const Name extends string, const Columns extends Any
   };
 }
 
-/** Returns the migration that creates the tables of a feature. */
+/** Returns the migration that creates a feature's tables. */
 export function createTables(feature: string, tables: readonly AnyTable[]): Migrations {
   return {
     [`0001_${feature}`]: {

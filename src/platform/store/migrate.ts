@@ -62,7 +62,7 @@ function refuseUnknown(made: readonly string[] | null, migrations: Migrations): 
   );
 }
 
-/** The names of migrations before 0.1.0: `0010_approvals` to `0420_approval_actions`. */
+/** Migration names before 0.1.0: `0010_approvals` to `0420_approval_actions`. */
 const DEVELOPMENT_MIGRATION = /^0(?!00)[0-4][0-9]{2}_/;
 
 /** Returns the names of the applied migrations; `null` in a store without our tables. */

@@ -84,7 +84,7 @@ export async function addPasskey(
   return count > 0n ? markSecondFactor(parts, session, 'passkey') : { outcome: 'refused' };
 }
 
-/** Lists the passkeys of a user as they are shown, the oldest first. */
+/** Lists a user's passkeys as they are shown, the oldest first. */
 export async function listPasskeys(
   parts: AccountParts,
   user_id: string,

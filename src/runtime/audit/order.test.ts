@@ -128,7 +128,7 @@ test('after the order is lost, no reader continues from its old positions', asyn
   assert.notEqual(await findStreamPosition(index(), sampleEvent(written).event_id), null);
 });
 
-test('an index reader keeps its place when index and order are lost', async (t) => {
+test('a reader keeps its place when the index is lost', async (t) => {
   const { trail, order, index, sync, remake } = await openStage(t);
   const journals = await Promise.all(['worker-1', 'worker-2'].map((writer) => trail.open({ writer })));
   for (const [turn, journal] of [...journals, ...journals].entries())

@@ -39,7 +39,7 @@ const TIMEOUT_MS = 10_000;
 /** The number of rows that one page reads before other work of the process runs. */
 const PAGE_ROWS = 1_000;
 
-/** The events, as `e`. A page of one tag joins the rows of the tag as `t`, which are in the order of the result. */
+/** Events, as `e`. A page for one tag joins the tag's rows as `t`, which are in the same order. */
 type Tables = IndexTables & { readonly e: IndexTables['audit_events'] };
 type Query = SelectQueryBuilder<Tables, 'e', object>;
 type Expressions = ExpressionBuilder<Tables, 'e'>;
@@ -151,7 +151,7 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
     .limit(rows_max);
 }
 
-/** The columns by which rows are in order, of the events or of the rows of one tag. */
+/** The columns by which events, or one tag's rows, are in order. */
 type Place = ReturnType<typeof getPlace>;
 
 function getPlace(table: 'e' | 't') {

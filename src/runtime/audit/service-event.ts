@@ -69,7 +69,7 @@ export function formatTime(now_ms: number): string {
   return last_time;
 }
 
-/** The dependencies of a component that writes audit events of its own. */
+/** The ports for components that write audit events. */
 export interface AuditPorts {
   readonly policy: Policy;
   readonly now_ms: () => number;

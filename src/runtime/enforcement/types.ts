@@ -14,7 +14,7 @@ import type { SessionPorts } from './sessions/types.ts';
 export interface Ruling extends ApprovalResolution {
   /** The crossing with the taint tags and call counts of its session. A tool name with findings is replaced. */
   readonly crossing: Crossing;
-  /** The answers of classifiers; absent if none was called. */
+  /** Answers from classifiers; absent if none was called. */
   readonly classification?: Classification;
   readonly event_id: string;
   /** The next steps for the reader of a denial, after the reason; `null` if nothing is denied. */

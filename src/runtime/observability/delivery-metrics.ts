@@ -7,7 +7,7 @@ import { buildCounter, buildGauge, type Metric } from './metric.ts';
 export interface DeliveryMetrics {
   /** `queue` is a queue of the outbox: `alerts/<channel>` or `approvals`. */
   readonly countAttempt: (queue: string, outcome: AttemptOutcome) => void;
-  /** Returns the metrics. The lengths of queues come from the store, and are left out while it does not respond. */
+  /** Returns the metrics. Queue lengths come from the store, and are left out while it does not respond. */
   readonly list: (store: Store) => Promise<readonly Metric[]>;
 }
 

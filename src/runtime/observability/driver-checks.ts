@@ -18,20 +18,21 @@ export function buildOff(kind: DriverState['kind'], name: string, detail: string
   return { kind, name, driver: null, status: 'off', detail };
 }
 
-/** A queue of the outbox, and the part that receives its messages. */
+/** An outbox queue, and who receives its messages. */
 export interface QueueReceiver {
   readonly queue: string;
   readonly about: Pick<DriverState, 'kind' | 'name' | 'driver'>;
 }
 
-/** Reports the outcome of the newest message to each receiver, because a check would send one. */
+/** Reports how the newest message to each receiver ended, because a check would send one. */
 export async function checkReceivers(
   store: () => Promise<Store>,
   receivers: readonly QueueReceiver[],
 ): Promise<readonly DriverState[]> {
+  if (receivers.length === 0) return [];
   const queues = receivers.map(({ queue }) => queue);
-  const reading = queues.length === 0 ? new Map() : store().then((open) => readNewestAttempts(open, queues));
-  const newest = await limitTime<Attempts | null>(Promise.resolve(reading), null).catch(() => null);
+  const reading = store().then((open) => readNewestAttempts(open, queues));
+  const newest = await limitTime<Attempts | null>(reading, null).catch(() => null);
   return receivers.map(({ queue, about }) => ({ ...about, ...describeAttempt(newest, queue) }));
 }
 

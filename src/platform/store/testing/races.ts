@@ -30,7 +30,7 @@ export const RACERS = process.env.NIGHTLY === undefined ? 4 : 8;
 export async function runRace<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
   const { settings, work, input, processes = RACERS } = race;
   const racers = Array.from({ length: processes }, (_, number) => {
-    // Without the flags of a test file, which load packages that no racer uses.
+    // Without a test file's flags, which load packages that no racer uses.
     const child = fork(new URL('racer.ts', import.meta.url), { execArgv: [], serialization: 'advanced' });
     const gone = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`racer ${number} ended (${signal ?? `code ${code}`}) before it was done`);

@@ -43,17 +43,31 @@ export async function buildApprovalRecords(
   return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], now_ms));
 }
 
-/** Returns the fields that every recipient may see. The arguments are not among them. */
+/** Returns the fields that every recipient may see. They are named, so that no new column is sent by itself. */
 export function summarizeRequest(row: ApprovalRequestRow) {
-  const {
-    arguments: _arguments,
-    arguments_bytes: _bytes,
-    action_shown: _shown,
-    decided_at: _decided,
-    consumed_at: _consumed,
-    ...summary
-  } = approvalRequests.show(row);
-  return summary;
+  const shown = approvalRequests.show(row);
+  return {
+    request_id: shown.request_id,
+    status: shown.status,
+    tenant_id: shown.tenant_id,
+    agent_id: shown.agent_id,
+    source_agent_id: shown.source_agent_id,
+    destination_agent_id: shown.destination_agent_id,
+    session_id: shown.session_id,
+    tool: shown.tool,
+    boundary: shown.boundary,
+    phase: shown.phase,
+    rule: shown.rule,
+    rules: shown.rules,
+    reason: shown.reason,
+    data_tags: shown.data_tags,
+    min_approvals: shown.min_approvals,
+    require_second_factor: shown.require_second_factor,
+    requested_by: shown.requested_by,
+    requested_at: shown.requested_at,
+    expires_at: shown.expires_at,
+    decided_by: shown.decided_by,
+  };
 }
 
 /** Returns the call as people see it, with its dangerous parts. */

@@ -91,7 +91,7 @@ export type WaitResult =
   | { readonly waited: true; readonly record: ApprovalRecord | null }
   | { readonly waited: false; readonly cause: 'too_many' };
 
-/** The part of a ruling that an approval determines. */
+/** A verdict after its approval was resolved. */
 export interface ApprovalResolution {
   readonly verdict: Verdict;
   /** The request for approval that the verdict depends on; `null` if none is needed. */

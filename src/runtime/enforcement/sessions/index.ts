@@ -6,7 +6,7 @@ import { countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 
-/** A decision on a crossing with the state of its session. */
+/** A decision on a crossing with its session's state. */
 interface SessionDecision {
   readonly crossing: Crossing;
   readonly verdict: Verdict;
@@ -16,7 +16,7 @@ interface SessionDecision {
 export interface SessionNeeds {
   /** True if a rule of the tenant depends on taint tags. */
   readonly uses_tags: boolean;
-  /** The call limit of the tool; `null` if it has none. */
+  /** The tool's call limit; `null` if it has none. */
   readonly limit: CallsLimit | null;
 }
 

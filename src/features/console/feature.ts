@@ -1,5 +1,0 @@
-import type { Feature } from '../../operations/feature.ts';
-
-export const consoleFeature: Feature = {
-  name: 'console',
-};
