@@ -40,23 +40,35 @@ function copyWithout(names: readonly string[]): string {
   return copy;
 }
 
-async function callGuard({ url }: TestService): Promise<unknown> {
-  const answer = await fetch(`${url}/v1/guard/output`, {
+async function decide({ url }: TestService, path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY' }),
+    body: JSON.stringify(body),
   });
-  return ((await answer.json()) as { decision: unknown }).decision;
+  return (await answer.json()) as Record<string, unknown>;
 }
+
+const SECRET = { text: 'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY' };
+const TOOL_CALL = { tool: 'send_email', input: {}, agent_id: 'bot', source_agent_id: 'bot' };
 
 test('the service answers without removable features', async () => {
   const names = listRemovable();
-  assert.ok(names.includes('memory') && names.includes('tenants'), `${names}`);
+  assert.ok(
+    ['capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
+    `${names}`,
+  );
   const copy = copyWithout(names);
   const service = await startTestService({ main: join(copy, 'src/entry/cli/main.ts') });
   try {
     assert.equal((await fetch(`${service.url}/v1/health`)).status, 200);
-    assert.notEqual(await callGuard(service), 'allow');
+    assert.notEqual((await decide(service, '/v1/guard/output', SECRET)).decision, 'allow');
+    assert.equal((await decide(service, '/v1/intercept/tool', TOOL_CALL)).decision, 'allow');
+    const with_token = { ...TOOL_CALL, capability_token_id: `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}` };
+    assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', with_token), {
+      decision: 'block',
+      rule: 'capability_token.unknown',
+    });
     const removed = await fetch(`${service.url}/v1/memory/read`, { method: 'POST' });
     assert.equal(removed.status, 404);
   } finally {

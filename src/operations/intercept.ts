@@ -129,7 +129,7 @@ export const interceptTool = defineOperation({
     const use = { tool: input.tool, action: dropBlankName(input.capability_action) ?? 'invoke' };
     const { caller, runtime } = context;
     const capability =
-      token === null ? null : await presentForCall(token, use, acting, caller, runtime.capabilities);
+      token === null ? null : await presentForCall(token, use, acting, caller, runtime.presentCapability);
     const crossing = buildToolCrossing(acting, {
       phase,
       tool: input.tool,

@@ -7,7 +7,7 @@ import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
 import type { Approvals } from '../runtime/enforcement/approvals/types.ts';
-import type { Capabilities } from '../runtime/enforcement/capabilities/types.ts';
+import type { PresentCapability } from '../runtime/enforcement/capability.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
@@ -64,8 +64,8 @@ export interface ServiceRuntime extends AuditQueries {
   readonly store: () => Promise<Store>;
   /** The telemetry status; `null` if telemetry is off. */
   readonly telemetry: Telemetry | null;
-  /** Capability tokens, which allow an agent one action for a limited time. Loaded on the first call. */
-  readonly capabilities: () => Promise<Capabilities>;
+  /** Presents a capability token. A service without capability tokens refuses every token. */
+  readonly presentCapability: PresentCapability;
   /** Writes an event that belongs to no crossing. Rejects with `Unavailable` if the journal cannot be written. */
   readonly note: (event: AuditEvent) => Promise<void>;
   /** Returns `true` if all stores are open and answer. */

@@ -7,7 +7,6 @@ import type { MaintenanceJob } from '../platform/store/maintenance.ts';
 import { buildAccountJobs } from '../runtime/accounts/jobs.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { buildApprovalJobs, buildApprovalQueues } from '../runtime/enforcement/approvals/jobs.ts';
-import { buildCapabilityJobs } from '../runtime/enforcement/capabilities/jobs.ts';
 import { buildSessionJobs } from '../runtime/enforcement/sessions/jobs.ts';
 import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
 
@@ -35,7 +34,7 @@ export function buildMaintenanceLoops(
 ): readonly (readonly MaintenanceJob[])[] {
   const apart = features.filter(({ runs_apart }) => runs_apart === true);
   const together = features.filter(({ runs_apart }) => runs_apart !== true);
-  const own = [buildAccountJobs, buildApprovalJobs, buildCapabilityJobs, buildSessionJobs, buildOutboxJobs];
+  const own = [buildAccountJobs, buildApprovalJobs, buildSessionJobs, buildOutboxJobs];
   return [
     [...own.flatMap((buildJobs) => buildJobs(parts)), ...together.flatMap(({ jobs = [] }) => jobs)],
     ...apart.map(({ jobs = [] }) => jobs),

@@ -11,13 +11,6 @@ import {
   approvalsShow,
 } from '../operations/approvals.ts';
 import { auditQuery } from '../operations/audit.ts';
-import {
-  capabilitiesIssue,
-  capabilitiesList,
-  capabilitiesRevoke,
-  capabilitiesShow,
-  capabilitiesValidate,
-} from '../operations/capabilities.ts';
 import { policyExplain } from '../operations/explain.ts';
 import { scanFile } from '../operations/file.ts';
 import { guardOutput } from '../operations/guard.ts';
@@ -90,11 +83,6 @@ export const operationCatalogue = {
   authMethods,
   authOidcCallback,
   authOidcStart,
-  capabilitiesIssue,
-  capabilitiesList,
-  capabilitiesRevoke,
-  capabilitiesShow,
-  capabilitiesValidate,
   guardOutput,
   health,
   interceptAgentMessage,

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseDurationMs } from '../core/policy/compile/duration.ts';
 import type { Policy } from '../core/types/index.ts';
 import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
@@ -22,6 +21,7 @@ import { type LazyClassifiers, openLazyClassifiers } from '../runtime/classifier
 import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
+import { refuseCapability } from '../runtime/enforcement/capability.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
 import { readLoggedTexts } from '../runtime/enforcement/logged-texts.ts';
 import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
@@ -139,7 +139,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
     approvals: approvals.open,
-    capabilities: createLazyCapabilities(parts, () => ports),
+    presentCapability: refuseCapability,
     note: openNoteWriter((event) => ports.record(event)),
     store: parts.store.open,
     telemetry: parts.telemetry,
@@ -462,25 +462,6 @@ function createLazyAgentBlocks(
   return createLazyValue(async () => {
     const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
     return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
-  }).open;
-}
-
-/** Loaded on demand, with the first token. */
-function createLazyCapabilities(
-  { config, store }: RuntimeParts,
-  ports: () => EnforcementPorts,
-): Runtime['capabilities'] {
-  return createLazyValue(async () => {
-    const { openCapabilities } = await import('../runtime/enforcement/capabilities/capabilities.ts');
-    const { default_ttl, max_ttl, active_max } = config.capability_tokens;
-    return openCapabilities({
-      store: store.open,
-      ports,
-      ttl_default_ms: parseDurationMs(default_ttl),
-      ttl_max_ms: parseDurationMs(max_ttl),
-      active_max,
-      steady_ms: () => performance.now(),
-    });
   }).open;
 }
 

@@ -3,7 +3,6 @@ import type { Migrations } from '../platform/store/index.ts';
 import { accountMigrations } from '../runtime/accounts/tables.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
-import { capabilityMigrations } from '../runtime/enforcement/capabilities/tables.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 import { features } from './features.ts';
@@ -17,7 +16,6 @@ export function listMigrations(): Migrations {
     {
       ...agentBlockMigrations,
       ...approvalMigrations,
-      ...capabilityMigrations,
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,

@@ -70,7 +70,7 @@ async function runCalls(
   const operations = buildExamplePorts(decided, { policy: buildTestPolicy() });
   const llm = openLlmProxy({
     ports: () => operations,
-    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    presentCapability: () => Promise.reject(new Error('This test has no capabilities.')),
     upstreams: openUpstreams(parseProxySettings({ target })),
     budgets,
     settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },

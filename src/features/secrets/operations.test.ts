@@ -7,12 +7,9 @@ import type { Runtime } from '../../operations/runtime.ts';
 import { createTestRuntime, type TestOptions } from '../../operations/testing/runtime.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { CAUSE_MESSAGES } from '../../runtime/enforcement/capabilities/misfit.ts';
-import type {
-  Capabilities,
-  CapabilityPresentation,
-  CapabilityResult,
-} from '../../runtime/enforcement/capabilities/types.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
+import { CAUSE_MESSAGES } from '../capabilities/misfit.ts';
+import type { Capabilities, CapabilityResult } from '../capabilities/types.ts';
 import { secretsCheck, secretsResolve } from './operations.ts';
 
 const VALUE = ['mail', 'password', '7a61'].join('-');

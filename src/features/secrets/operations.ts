@@ -1,7 +1,7 @@
 import { Type } from '../../core/schema.ts';
 import { SECRET_DRIVER_NAMES, type SecretDriverName } from '../../drivers/secrets/index.ts';
-import { buildPresentedToken } from '../../operations/capabilities.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildPresentedToken } from '../../operations/presented-token.ts';
 import { buildVerdictReply } from '../../operations/reply.ts';
 import {
   agentId,
@@ -102,7 +102,7 @@ export const secretsResolve = defineOperation({
       {
         backend: runtime.secrets.backend,
         secrets: runtime.secrets.open,
-        capabilities: runtime.capabilities,
+        presentCapability: runtime.presentCapability,
         enforce: (crossing) =>
           runtime.enforce(crossing, caller, 'secrets_resolve', dropBlankName(input.approval_request_id)),
         caller,

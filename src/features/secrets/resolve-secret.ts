@@ -3,11 +3,11 @@ import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import {
-  type CrossingCapability,
-  presentCapability,
-} from '../../runtime/enforcement/capabilities/present.ts';
-import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
+import type {
+  CapabilityPresentation,
+  CrossingCapability,
+  PresentCapability,
+} from '../../runtime/enforcement/capability.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { SECRET_TAG } from '../../runtime/secrets/secret-read-events.ts';
@@ -31,7 +31,7 @@ export interface ResolveSecretParts {
   readonly backend: string;
   /** Rejects with a `SecretReadError` if the backend cannot be opened. */
   readonly secrets: () => Promise<Secrets>;
-  readonly capabilities: () => Promise<Capabilities>;
+  readonly presentCapability: PresentCapability;
   readonly enforce: (crossing: Crossing) => ReturnType<Runtime['enforce']>;
   readonly caller: Caller;
   readonly now_ms: () => number;
@@ -54,13 +54,13 @@ export async function resolveSecret(
 ): Promise<SecretResolution> {
   const { id: caller_id, kind } = parts.caller;
   const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
-  const looked = await presentCapability('check', parts.capabilities, presented);
+  const looked = await parts.presentCapability('check', presented);
   const ruling = await judgeRequest(request, looked, parts);
   if (ruling.verdict.decision !== 'allow')
     return recordResolution({ result: 'denied', ruling }, request, looked, parts);
   const read = await readValue(request.secret_key, parts);
   if (read.result !== 'allow') return recordResolution(read, request, looked, parts);
-  const taken = await presentCapability('use', parts.capabilities, presented);
+  const taken = await parts.presentCapability('use', presented);
   if (taken.refusal !== null) {
     const again = await judgeRequest(request, taken, parts);
     return recordResolution({ result: 'denied', ruling: again }, request, taken, parts);

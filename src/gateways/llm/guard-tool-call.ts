@@ -46,7 +46,7 @@ export async function guardToolCall(
   answering: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
   const { call_context, tokens, model } = answering;
-  const { call, capabilities, ports } = call_context;
+  const { call, presentCapability, ports } = call_context;
   const { tool } = requested;
   if (tool === null || !isValidToolName(tool)) return refuseToolCall(UNNAMED, 'unknown', answering);
   const { shown, refusal } = judgeCalledName(tool, call_context);
@@ -62,7 +62,7 @@ export async function guardToolCall(
   const capability =
     token === null
       ? null
-      : await presentForCall(token, { tool, action: 'invoke' }, acting, call.caller, capabilities);
+      : await presentForCall(token, { tool, action: 'invoke' }, acting, call.caller, presentCapability);
   const crossing = buildToolCrossing(acting, {
     phase: 'request',
     tool,

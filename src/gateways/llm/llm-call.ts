@@ -74,7 +74,7 @@ export interface ModelListRequest extends Pick<LlmCall, 'path' | 'headers' | 're
 export interface LlmCallContext {
   readonly call: LlmCall;
   readonly ports: EnforcementPorts;
-  readonly capabilities: Runtime['capabilities'];
+  readonly presentCapability: Runtime['presentCapability'];
   readonly result_cache: ResultCache;
   readonly settings: LlmSettings;
 }

@@ -25,7 +25,7 @@ import { buildStringSplice } from './texts.ts';
 /** The dependencies of the LLM proxy. */
 export interface LlmProxyParts {
   readonly ports: () => EnforcementPorts;
-  readonly capabilities: Runtime['capabilities'];
+  readonly presentCapability: Runtime['presentCapability'];
   readonly upstreams: Upstreams;
   readonly budgets: Budgets;
   readonly settings: LlmSettings & { readonly cache_entries_max: number };
@@ -45,10 +45,13 @@ export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
     const kept: Promise<unknown> = work.catch(parts.onSettleFailure).finally(() => settling.delete(kept));
     settling.add(kept);
   };
-  const { capabilities, settings } = parts;
+  const { presentCapability, settings } = parts;
   return {
     call: (call) =>
-      handleCall({ call, ports: parts.ports(), capabilities, result_cache, settings }, { ...parts, keep }),
+      handleCall(
+        { call, ports: parts.ports(), presentCapability, result_cache, settings },
+        { ...parts, keep },
+      ),
     listModels: (requested) =>
       answerModelRequest(requested, {
         upstreams: parts.upstreams,

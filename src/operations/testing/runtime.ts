@@ -1,6 +1,7 @@
 import { compilePolicy, type PolicySettings } from '../../core/policy/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { buildPresentCapability } from '../../features/capabilities/present.ts';
 import { openMemory } from '../../features/memory/memory.ts';
 import { openForwarder } from '../../gateways/forward/forwarder.ts';
 import type { ProxySettings } from '../../gateways/upstream/settings.ts';
@@ -114,6 +115,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     alerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    presentCapability: buildPresentCapability(() => runtime.capabilities()),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
     note: openNoteWriter(ports.record),

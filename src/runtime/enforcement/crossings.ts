@@ -1,7 +1,6 @@
 import type { Content, Crossing, CrossingContext, Tag } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
-import { type CrossingCapability, presentCapability } from './capabilities/present.ts';
-import type { Capabilities } from './capabilities/types.ts';
+import type { CrossingCapability, PresentCapability } from './capability.ts';
 
 /** The agent, tenant and session on whose behalf something crosses a boundary. */
 export interface ActorContext {
@@ -105,10 +104,10 @@ export function presentForCall(
   use: { readonly tool: string; readonly action: string },
   { tenant_id, agent_id, session_id }: ActorContext,
   caller: Caller,
-  capabilities: () => Promise<Capabilities>,
+  presentCapability: PresentCapability,
 ): Promise<CrossingCapability> {
   const requested = { token, tool: use.tool, action: use.action, secret_key: null };
   const has_credential = caller.kind !== 'anonymous';
   const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential };
-  return presentCapability('use', capabilities, { ...requested, ...who });
+  return presentCapability('use', { ...requested, ...who });
 }

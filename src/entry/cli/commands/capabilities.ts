@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CapabilityRecord } from '../../../runtime/enforcement/capabilities/types.ts';
 import { formatTable } from '../format-table.ts';
 import {
   addExamples,
@@ -8,7 +7,7 @@ import {
   collectValues,
   parseWholeNumber,
 } from '../options.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
@@ -131,7 +130,7 @@ async function listTokens(options: ListOptions, terminal: Terminal): Promise<voi
   else for (const line of formatTokens(reply.capabilities)) printLine(terminal, line);
 }
 
-function formatTokens(records: readonly CapabilityRecord[]): string[] {
+function formatTokens(records: Answer<'capabilitiesList'>['capabilities']): string[] {
   return formatTable(
     ['TOKEN', 'STATUS', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'SECRETS'],
     records.map((one) => [

@@ -70,7 +70,7 @@ export function buildCallContext(options: CallContextOptions = {}): TestCallCont
   const call_context: LlmCallContext = {
     call,
     ports: buildExamplePorts(events, { policy, ...options.ports }),
-    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    presentCapability: () => Promise.reject(new Error('This test has no capabilities.')),
     result_cache: options.known_results ?? openResultCache(0),
     settings: { mode: 'mask', response_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
   };

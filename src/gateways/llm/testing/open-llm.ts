@@ -19,7 +19,7 @@ export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] =
   const context = buildExamplePorts(decided, { policy: buildTestPolicy() });
   return openLlmProxy({
     ports: () => context,
-    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    presentCapability: () => Promise.reject(new Error('This test has no capabilities.')),
     upstreams: openUpstreams(parseProxySettings({})),
     budgets,
     settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },

@@ -1,7 +1,8 @@
-import { matchesAny, matchesName } from '../../../core/tags.ts';
-import type { Row } from '../../../platform/store/define-table.ts';
+import { matchesAny, matchesName } from '../../core/tags.ts';
+import type { Row } from '../../platform/store/define-table.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
 import type { capabilityTokens } from './tables.ts';
-import type { CapabilityCause, CapabilityPresentation, CapabilityScope } from './types.ts';
+import type { CapabilityCause, CapabilityScope } from './types.ts';
 
 export type CapabilityRow = Row<typeof capabilityTokens>;
 

@@ -1,17 +1,17 @@
 import type { Insertable, Kysely } from 'kysely';
-import type { Store, StoreTables } from '../../../platform/store/index.ts';
-import { Unavailable } from '../../../platform/unavailable.ts';
-import { createEventId } from '../../audit/event-id.ts';
-import type { AuditPorts } from '../../audit/service-event.ts';
-import { buildServiceEvent } from '../../audit/service-event.ts';
-import type { AuditEvent } from '../../audit/types.ts';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
+import type { AuditPorts } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
 import { type CapabilityRow, findMisfit, readScope } from './misfit.ts';
 import { capabilityTokens } from './tables.ts';
 import { createCapabilityToken, matchesTokenHash, parseTokenId } from './token.ts';
 import type {
   Capabilities,
   CapabilityFilter,
-  CapabilityPresentation,
   CapabilityRecord,
   CapabilityRequest,
   CapabilityResult,

@@ -1,4 +1,4 @@
-import { RACERS, type Racer } from '../../../../platform/store/testing/races.ts';
+import { RACERS, type Racer } from '../../../platform/store/testing/races.ts';
 import { openCapabilities } from '../capabilities.ts';
 import { createCapabilityParts } from './parts.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { hashToken } from '../../access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 
 /** A new token: its id, the token for its bearer, and the hash that is stored. */
 export interface NewCapabilityToken {

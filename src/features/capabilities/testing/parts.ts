@@ -1,6 +1,6 @@
-import type { Policy } from '../../../../core/types/index.ts';
-import type { Store } from '../../../../platform/store/index.ts';
-import type { AuditEvent } from '../../../audit/types.ts';
+import type { Policy } from '../../../core/types/index.ts';
+import type { Store } from '../../../platform/store/index.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { CapabilityParts } from '../capabilities.ts';
 
 /** A clock that a test sets, and the recorded events. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Store } from '../../../platform/store/index.ts';
-import { RACERS, runRace } from '../../../platform/store/testing/races.ts';
-import { withStores } from '../../../platform/store/testing/stores.ts';
-import { Unavailable } from '../../../platform/unavailable.ts';
+import type { Store } from '../../platform/store/index.ts';
+import { RACERS, runRace } from '../../platform/store/testing/races.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
 import { type CapabilityParts, openCapabilities } from './capabilities.ts';
 import { deleteExpiredTokens, EXPIRED_TOKEN_KEPT_MS } from './jobs.ts';
 import { createCapabilityParts } from './testing/parts.ts';
 import type { Outcome, RaceInput } from './testing/race.ts';
-import type { CapabilityCause, CapabilityPresentation, CapabilityRequest } from './types.ts';
+import type { CapabilityCause, CapabilityRequest } from './types.ts';
 
 const REQUEST: CapabilityRequest = {
   tenant_id: 'default',

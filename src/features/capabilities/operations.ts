@@ -1,14 +1,23 @@
-import { parseDurationMs } from '../core/policy/compile/duration.ts';
-import { Type } from '../core/schema.ts';
-import type { Caller } from '../runtime/access/types.ts';
-import { createEventId } from '../runtime/audit/event-id.ts';
-import { buildServiceEvent } from '../runtime/audit/service-event.ts';
-import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
-import { capabilityTokens } from '../runtime/enforcement/capabilities/tables.ts';
-import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
-import { type Context, defineOperation, Refusal } from './operation.ts';
-import { agentId, capabilityAction, capabilityToken, PRINTABLE_TEXT, sessionId, tenantId } from './shapes.ts';
-import { dropBlankName, resolveSubject, resolveTenant } from './subject.ts';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import { Type } from '../../core/schema.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildPresentedToken } from '../../operations/presented-token.ts';
+import {
+  agentId,
+  capabilityAction,
+  capabilityToken,
+  PRINTABLE_TEXT,
+  sessionId,
+  tenantId,
+} from '../../operations/shapes.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
+import { CAUSE_MESSAGES } from './misfit.ts';
+import { capabilityTokens } from './tables.ts';
+import type { CapabilityRecord } from './types.ts';
 
 const tokenId = Type.String({
   pattern: '^cap_[0-9a-f]{24}$',
@@ -261,37 +270,6 @@ export const capabilitiesValidate = defineOperation({
     };
   },
 });
-
-interface TokenPresentation {
-  readonly capability_token_id: string;
-  readonly capability_action?: string | null;
-  readonly agent_id?: string | null;
-  readonly session_id?: string | null;
-  readonly tenant_id?: string | null;
-}
-
-/** Combines a capability token with the action that the caller requests under it. */
-export function buildPresentedToken(
-  input: TokenPresentation,
-  tool: string,
-  context: Context,
-): CapabilityPresentation {
-  const { tenant_id, agent_id } = resolveSubject(
-    { agent_id: input.agent_id, tenant_id: input.tenant_id },
-    context,
-  );
-  return {
-    token: input.capability_token_id,
-    tenant_id,
-    agent_id,
-    session_id: dropBlankName(input.session_id),
-    tool,
-    action: dropBlankName(input.capability_action) ?? 'invoke',
-    secret_key: null,
-    caller_id: context.caller.id,
-    has_credential: context.caller.kind !== 'anonymous',
-  };
-}
 
 function useEvent(
   presented: CapabilityPresentation,

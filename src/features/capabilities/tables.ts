@@ -1,7 +1,7 @@
-import { count, nullable, text, time } from '../../../platform/store/columns.ts';
-import { createTables, defineTable, type Rows } from '../../../platform/store/define-table.ts';
+import { count, nullable, text, time } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
-declare module '../../../platform/store/tables.ts' {
+declare module '../../platform/store/tables.ts' {
   interface StoreTables extends Rows<[typeof capabilityTokens]> {}
 }
 

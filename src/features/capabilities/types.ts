@@ -1,5 +1,13 @@
-import type { Shown } from '../../../platform/store/define-table.ts';
+import type { Shown } from '../../platform/store/define-table.ts';
+import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
 import type { capabilityTokens } from './tables.ts';
+
+declare module '../../operations/runtime.ts' {
+  interface Runtime {
+    /** Capability tokens, which allow an agent one action for a limited time. Loaded on the first call. */
+    readonly capabilities: () => Promise<Capabilities>;
+  }
+}
 
 /** The actions that a capability token allows to its agent. */
 export interface CapabilityScope {
@@ -25,26 +33,6 @@ export interface CapabilityRequest {
   /** `null`: the configured default. */
   readonly ttl_ms: number | null;
   readonly issued_by: string;
-}
-
-/** A token and what its bearer wants to do with it. */
-export interface CapabilityPresentation {
-  /** The token as it was sent. */
-  readonly token: string;
-  readonly tenant_id: string;
-  readonly agent_id: string;
-  readonly session_id: string | null;
-  readonly tool: string;
-  readonly action: string;
-  /** The secret to resolve; `null` for none. */
-  readonly secret_key: string | null;
-  /** The caller that sent it, as its credential proves it. */
-  readonly caller_id: string;
-  /**
-   * True if a credential proves the caller. Wrong tokens are counted only then: callers that are trusted for
-   * their address share one name, so one of them could lock out the others.
-   */
-  readonly has_credential: boolean;
 }
 
 /** Why a token is rejected. */

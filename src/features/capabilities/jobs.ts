@@ -1,5 +1,5 @@
-import type { Store } from '../../../platform/store/index.ts';
-import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 
 const EVERY_MS = 60_000;
 /** The time for which an expired token can still be listed. */
