@@ -5,6 +5,7 @@ import { callOperation, type OperationOutput } from '../api/client.ts';
 import { createPasskey } from '../api/passkeys.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { Button } from '../components/button.tsx';
 import { CodeBlock } from '../components/code-block.tsx';
 import type { DataColumn } from '../components/data-column.ts';
 import { DataTable } from '../components/data-table.tsx';
@@ -80,16 +81,16 @@ function PasswordPanel() {
           onPassword={setNext}
           onRepeated={setRepeated}
         />
-        {call.error === null ? null : <ErrorNote error={call.error} />}
+        <ErrorNote error={call.error} />
         {call.isSuccess ? (
           <p className="note good" role="status">
             Password changed. All other sessions have ended.
           </p>
         ) : null}
         <p>
-          <button type="submit" className="button" disabled={call.isPending}>
+          <Button type="submit" disabled={call.isPending}>
             Change password
-          </button>
+          </Button>
         </p>
       </form>
     </Panel>
@@ -117,14 +118,12 @@ function AddAuthenticator() {
         <p>A code of an app on your phone protects your account after the password.</p>
         <ErrorOrProof error={start.error} proof={proof} />
         <p>
-          <button
-            type="button"
-            className="button"
+          <Button
             disabled={start.isPending}
             onClick={() => void proof.prove().then((is_proved) => is_proved && start.mutate({}))}
           >
             Set up an app
-          </button>
+          </Button>
         </p>
       </div>
     );
@@ -140,11 +139,11 @@ function AddAuthenticator() {
       <QrCode text={start.data.uri} />
       <CodeBlock text={start.data.secret} label="Secret" />
       <CodeField value={code} onChange={setCode} />
-      {confirm.error === null ? null : <ErrorNote error={confirm.error} />}
+      <ErrorNote error={confirm.error} />
       <p>
-        <button type="submit" className="button primary" disabled={confirm.isPending}>
+        <Button type="submit" look="primary" disabled={confirm.isPending}>
           Confirm
-        </button>
+        </Button>
       </p>
     </form>
   );
@@ -164,11 +163,11 @@ function RemoveAuthenticator() {
     >
       <p>An app is set up. To remove it, type a code of it.</p>
       <CodeField value={code} onChange={setCode} />
-      {remove.error === null ? null : <ErrorNote error={remove.error} />}
+      <ErrorNote error={remove.error} />
       <p>
-        <button type="submit" className="button danger" disabled={remove.isPending}>
+        <Button type="submit" look="danger" disabled={remove.isPending}>
           Remove the app
-        </button>
+        </Button>
       </p>
     </form>
   );
@@ -228,14 +227,14 @@ function PasskeysPanel() {
               <span className="muted">
                 used <Time at={passkey.last_used_at ?? passkey.created_at} />
               </span>
-              <button
-                type="button"
-                className="button danger small"
+              <Button
+                look="danger"
+                is_small
                 disabled={remove.isPending}
                 onClick={() => void removePasskey(passkey.passkey_id)}
               >
                 Remove
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
@@ -261,9 +260,9 @@ function PasskeysPanel() {
                 onChange={(event) => setName(event.currentTarget.value)}
               />
             </label>
-            <button type="submit" className="button" disabled={add.isPending}>
+            <Button type="submit" disabled={add.isPending}>
               Add a passkey
-            </button>
+            </Button>
           </form>
         )}
       </div>
@@ -281,7 +280,7 @@ function ErrorOrProof({ error, proof }: ErrorOrProofProps) {
   const shown = proof.error ?? (proof.is_needed ? null : error);
   return (
     <>
-      {shown === null ? null : <ErrorNote error={shown} />}
+      <ErrorNote error={shown} />
       <SecondFactorField factor={proof} />
     </>
   );
@@ -293,25 +292,21 @@ function SessionsPanel() {
   const { data, error } = useOperation('sessionList', {});
   const revoke = useOperationCall('sessionRevoke', ['sessionList']);
   const columns: readonly DataColumn<SignInSession>[] = [
-    { id: 'method', title: 'Method', value: ({ method }) => method, width: 90 },
+    { id: 'method', title: 'Method', width: 90 },
     {
       id: 'browser',
       title: 'Browser',
       value: ({ user_agent }) => user_agent,
-      render: ({ user_agent }) => <SafeText text={user_agent} />,
       width: 320,
     },
     {
       id: 'address',
       title: 'Address',
-      value: ({ address }) => address,
-      render: ({ address }) => <SafeText text={address} />,
     },
     {
       id: 'last_seen_at',
       title: 'Last seen',
-      value: ({ last_seen_at }) => last_seen_at,
-      render: ({ last_seen_at }) => <Time at={last_seen_at} />,
+      form: 'time',
     },
     {
       id: 'revoke',
@@ -321,28 +316,27 @@ function SessionsPanel() {
         is_current === true ? (
           <span className="muted">this session</span>
         ) : (
-          <button
-            type="button"
-            className="button danger small"
+          <Button
+            look="danger"
+            is_small
             disabled={revoke.isPending}
             onClick={() => revoke.mutate({ session_id })}
           >
             End session
-          </button>
+          </Button>
         ),
     },
   ];
   return (
     <Panel title="Your sessions">
-      {error === null ? null : <ErrorNote error={error} />}
-      {revoke.error === null ? null : <ErrorNote error={revoke.error} />}
       <DataTable
         name="own-sessions"
+        error={error ?? revoke.error}
         label="Your sessions"
         columns={columns}
-        rows={data?.sessions ?? []}
+        rows={data?.sessions}
         rowKey={({ session_id }) => session_id}
-        empty={<p className="muted">Loading …</p>}
+        empty={null}
       />
     </Panel>
   );

@@ -1,4 +1,5 @@
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { Button } from '../components/button.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 
 /** Shown instead of a page that failed. Forms keep what was typed in the session storage of the browser. */
@@ -9,16 +10,14 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       <h1>This page failed</h1>
       <ErrorNote error={error} />
       <p>
-        <button
-          type="button"
-          className="button"
+        <Button
           onClick={() => {
             reset();
             void router.invalidate();
           }}
         >
           Try again
-        </button>
+        </Button>
       </p>
     </div>
   );

@@ -1,4 +1,5 @@
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
+import { TextField } from '../components/text-field.tsx';
 
 interface PasswordFieldProps {
   readonly label: string;
@@ -13,18 +14,15 @@ interface PasswordFieldProps {
 /** The field for a password. Password managers recognize whether it is the present or a new one. */
 export function PasswordField({ label, value, onChange, is_new = false, problem = '' }: PasswordFieldProps) {
   return (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="input"
-        type="password"
-        autoComplete={is_new ? 'new-password' : 'current-password'}
-        required
-        {...(is_new && { minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX })}
-        value={value}
-        ref={(input) => input?.setCustomValidity(problem)}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
+    <TextField
+      label={label}
+      type="password"
+      autoComplete={is_new ? 'new-password' : 'current-password'}
+      required
+      {...(is_new && { minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX })}
+      value={value}
+      ref={(input) => input?.setCustomValidity(problem)}
+      onChange={onChange}
+    />
   );
 }

@@ -4,8 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
 import { callOperation } from '../api/client.ts';
 import { sessionQuery } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { Command } from '../components/prose.tsx';
+import { TextField } from '../components/text-field.tsx';
 import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 
@@ -47,29 +49,25 @@ export function SetUpPage() {
     );
   return (
     <SignInCard title="Set a password" onSubmit={(event) => void setUp(event)}>
-      <label className="field">
-        <span>User name, only if you are the first administrator</span>
-        <input
-          className="input"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          maxLength={128}
-          placeholder="admin"
-          value={user_id}
-          onChange={(event) => setUser(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="User name, only if you are the first administrator"
+        autoComplete="username"
+        autoCapitalize="none"
+        maxLength={128}
+        placeholder="admin"
+        value={user_id}
+        onChange={setUser}
+      />
       <NewPasswordFields
         password={password}
         repeated={repeated}
         onPassword={setPassword}
         onRepeated={setRepeated}
       />
-      {error === null ? null : <ErrorNote error={error} />}
-      <button type="submit" className="button primary" disabled={is_sending}>
+      <ErrorNote error={error} />
+      <Button type="submit" look="primary" disabled={is_sending}>
         {is_sending ? 'Setting …' : 'Set password and sign in'}
-      </button>
+      </Button>
     </SignInCard>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { callOperation } from '../api/client.ts';
 import { sessionQuery, useHasPermission, useSession } from '../api/session.ts';
 import { useApprovalNotices } from '../components/approval-notice.ts';
+import { Button } from '../components/button.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { navigation } from './navigation.ts';
 import { setThemeChoice, type ThemeChoice, useThemeChoice } from './theme.ts';
@@ -28,15 +29,14 @@ export function Shell() {
         Skip to the page
       </a>
       <header className="topbar">
-        <button
-          type="button"
-          className="button quiet"
+        <Button
+          look="quiet"
           aria-expanded={is_open}
           aria-controls="navigation"
           onClick={() => setOpen(!is_open)}
         >
           Menu
-        </button>
+        </Button>
         <Wordmark />
       </header>
       <aside id="navigation" className={is_open ? 'rail open' : 'rail'}>
@@ -117,9 +117,9 @@ function Account() {
       <Link to="/account" className="button quiet">
         Your account
       </Link>
-      <button type="button" className="button quiet" onClick={() => void signOut()}>
+      <Button look="quiet" onClick={() => void signOut()}>
         Sign out
-      </button>
+      </Button>
     </footer>
   );
 }

@@ -5,8 +5,10 @@ import { ApiError, callOperation, type OperationOutput } from '../api/client.ts'
 import { requestSignInPasskey } from '../api/passkeys.ts';
 import { sessionQuery } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
+import { Button } from '../components/button.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { Command } from '../components/prose.tsx';
+import { TextField } from '../components/text-field.tsx';
 import { CodeField } from './code-field.tsx';
 import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
@@ -91,24 +93,20 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
           {FAILURES[failure]}
         </p>
       )}
-      <label className="field">
-        <span>User</span>
-        <input
-          className="input"
-          autoComplete="username webauthn"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          maxLength={128}
-          value={user_id}
-          onChange={(event) => setUser(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="User"
+        autoComplete="username webauthn"
+        autoCapitalize="none"
+        required
+        maxLength={128}
+        value={user_id}
+        onChange={setUser}
+      />
       <PasswordField label="Password" value={password} onChange={setPassword} />
-      {error === null ? null : <ErrorNote error={error} />}
-      <button type="submit" className="button primary" disabled={is_sending}>
+      <ErrorNote error={error} />
+      <Button type="submit" look="primary" disabled={is_sending}>
         {is_sending ? 'Signing in …' : 'Sign in'}
-      </button>
+      </Button>
       <PasskeyButton ticket={null} is_sending={is_sending} send={send} onAnswer={onAnswer} />
       {methods?.oidc == null ? null : (
         <a
@@ -156,18 +154,18 @@ function CodeForm({ ticket, factors, onAnswer, onBack }: CodeFormProps) {
           <CodeField value={code} onChange={setCode} />
         </>
       ) : null}
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {factors.includes('totp') ? (
-        <button type="submit" className="button primary" disabled={is_sending}>
+        <Button type="submit" look="primary" disabled={is_sending}>
           {is_sending ? 'Signing in …' : 'Sign in'}
-        </button>
+        </Button>
       ) : null}
       {factors.includes('passkey') ? (
         <PasskeyButton ticket={ticket} is_sending={is_sending} send={send} onAnswer={onAnswer} />
       ) : null}
-      <button type="button" className="button quiet" onClick={onBack}>
+      <Button look="quiet" onClick={onBack}>
         Use another account
-      </button>
+      </Button>
     </SignInCard>
   );
 }
@@ -185,9 +183,9 @@ function PasskeyButton({ ticket, is_sending, send, onAnswer }: PasskeyButtonProp
     await onAnswer(await callOperation('passkeySignIn', { response }));
   };
   return (
-    <button type="button" className="button" disabled={is_sending} onClick={() => void send(signIn)}>
+    <Button disabled={is_sending} onClick={() => void send(signIn)}>
       Use a passkey
-    </button>
+    </Button>
   );
 }
 

@@ -2,6 +2,7 @@ import type { OperationInput, OperationOutput } from '../api/client.ts';
 import { useAdvisorEnabled, useMayCall } from '../api/session.ts';
 import { useOperationCall } from '../api/use-operation.ts';
 import { Badge } from './badge.tsx';
+import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { SafeText } from './safe-text.tsx';
@@ -27,13 +28,13 @@ export function AdvicePanel<Name extends AdvisorOperation>(props: AdvicePanelPro
   const advice = useOperationCall(operation, []);
   if (!is_enabled || !mayCall(operation)) return null;
   const button = (
-    <button type="button" className="button" disabled={advice.isPending} onClick={() => advice.mutate(input)}>
+    <Button disabled={advice.isPending} onClick={() => advice.mutate(input)}>
       {advice.isPending ? 'Asking the model …' : label}
-    </button>
+    </Button>
   );
   return (
     <Panel title={title} aside={button}>
-      {advice.error === null ? null : <ErrorNote error={advice.error} />}
+      <ErrorNote error={advice.error} />
       {advice.data === undefined ? <p className="hint">{hint}</p> : <Advice result={advice.data} />}
     </Panel>
   );

@@ -1,8 +1,10 @@
 import { useState } from 'react';
 import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { SafeText } from './safe-text.tsx';
+import { TextField } from './text-field.tsx';
 import { Time } from './time.tsx';
 
 /** Says that an agent is blocked, for users who may read the list of blocked agents. */
@@ -27,13 +29,9 @@ export function AgentBlockButton({ agent_id }: { readonly agent_id: string }) {
   const is_blocked = data.agents.some((each) => each.agent_id === agent_id);
   return (
     <>
-      <button
-        type="button"
-        className={is_blocked ? 'button' : 'button danger'}
-        onClick={() => setAsking(true)}
-      >
+      <Button look={is_blocked ? undefined : 'danger'} onClick={() => setAsking(true)}>
         {is_blocked ? 'Unblock the agent …' : 'Block the agent …'}
-      </button>
+      </Button>
       {is_asking ? (
         <AgentBlockDialog agent_id={agent_id} is_blocked={is_blocked} onClose={() => setAsking(false)} />
       ) : null}
@@ -79,15 +77,7 @@ function AgentBlockDialog({ agent_id, is_blocked, onClose }: AgentBlockDialogPro
         <SafeText text={agent_id} />.
       </p>
       {is_blocked ? null : (
-        <label className="field">
-          <span>Reason, for operators</span>
-          <input
-            className="input"
-            maxLength={500}
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <TextField label="Reason, for operators" maxLength={500} value={reason} onChange={setReason} />
       )}
     </ConfirmDialog>
   );

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperationCall } from '../api/use-operation.ts';
+import { CallDialog } from './call-dialog.tsx';
 import { ChoiceField } from './choice-field.tsx';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { SafeText } from './safe-text.tsx';
 import { WhyField } from './weaker-confirmation.tsx';
 
@@ -27,15 +27,12 @@ export function AllowDetectorDialog({ event, onClose }: AllowDetectorDialogProps
   const [until, setUntil] = useState('1d');
   const add = useOperationCall('allowlistDetectorAdd', ['dashboardIncident', 'allowlistDetectorList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Allow calls like this"
       action="Allow"
       is_dangerous
-      is_busy={add.isPending}
-      error={add.error}
-      onConfirm={() =>
-        add.mutate({ event_id: event.event_id, note, until, confirm_weaker: true }, { onSuccess: onClose })
-      }
+      call={add}
+      input={{ event_id: event.event_id, note, until, confirm_weaker: true }}
       onClose={onClose}
     >
       <p>
@@ -46,6 +43,6 @@ export function AllowDetectorDialog({ event, onClose }: AllowDetectorDialogProps
       </p>
       <WhyField value={note} is_required onChange={setNote} />
       <ChoiceField label="Ends after" choices={EXPIRIES} value={until} onChange={setUntil} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -2,20 +2,17 @@ import { useMemo, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
-import { ConfirmDialog } from './confirm-dialog.tsx';
+import { Button } from './button.tsx';
+import { CallDialog } from './call-dialog.tsx';
 import type { DataColumn } from './data-column.ts';
 import { DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { SafeText } from './safe-text.tsx';
-import { Time } from './time.tsx';
 
 type Entry = OperationOutput<'allowlistDetectorList'>['entries'][number];
 
 const LIMIT = 500;
-const NONE: never[] = [];
-
 const columns: readonly DataColumn<Entry>[] = [
   defineNameColumn('rule_id', 'Detector', 200),
   defineNameColumn('tool_name', 'Tool', 120),
@@ -26,7 +23,7 @@ const columns: readonly DataColumn<Entry>[] = [
     id: 'expires',
     title: 'Ends',
     value: ({ expires_at }) => expires_at,
-    render: ({ expires_at }) => <Time at={expires_at} />,
+    form: 'time',
     width: 120,
   },
 ];
@@ -42,12 +39,12 @@ export function AllowedDetectors() {
   );
   return (
     <Panel title="Allowed detectors">
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="allowed-detectors"
+        error={error}
         label="Allowed detectors"
         columns={all}
-        rows={data?.entries ?? NONE}
+        rows={data?.entries}
         rowKey={({ id }) => id}
         empty={
           <EmptyState title="No detector is allowed." command="customshouse allow EVENT_ID --reason ...">
@@ -80,9 +77,9 @@ function buildRevokeColumn(onRevoke: (entry: Entry) => void): DataColumn<Entry> 
     title: 'Change',
     value: () => '',
     render: (entry) => (
-      <button type="button" className="button danger small" onClick={() => onRevoke(entry)}>
+      <Button look="danger" is_small onClick={() => onRevoke(entry)}>
         Revoke …
-      </button>
+      </Button>
     ),
     width: 120,
   };
@@ -91,19 +88,18 @@ function buildRevokeColumn(onRevoke: (entry: Entry) => void): DataColumn<Entry> 
 function RevokeDialog({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
   const call = useOperationCall('allowlistDetectorRevoke', ['allowlistDetectorList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Revoke this entry?"
       action="Revoke entry"
       is_dangerous
-      is_busy={call.isPending}
-      error={call.error}
-      onConfirm={() => call.mutate({ id: entry.id }, { onSuccess: onClose })}
+      call={call}
+      input={{ id: entry.id }}
       onClose={onClose}
     >
       <p>
         Rules act on <SafeText text={entry.rule_id} /> again. The entry was made by{' '}
         <SafeText text={entry.created_by} />: <SafeText text={entry.reason} />
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperationCall } from '../api/use-operation.ts';
+import { CallDialog } from './call-dialog.tsx';
 import { ChoiceField } from './choice-field.tsx';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { SafeText } from './safe-text.tsx';
+import { TextField } from './text-field.tsx';
 
 type IncidentEvent = OperationOutput<'dashboardIncident'>['event'];
 
@@ -27,35 +28,26 @@ export function AllowlistDialog({ event, finding_index, onClose }: AllowlistDial
   const [expires_in, setExpiry] = useState('30d');
   const add = useOperationCall('allowlistAdd', ['dashboardDetection', 'allowlistList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Allowlist this value"
       action="Allowlist value"
       is_dangerous
-      is_busy={add.isPending}
-      error={add.error}
-      onConfirm={() =>
-        add.mutate(
-          { event_id: event.event_id, finding_index, tenant_id: event.tenant_id, reason, expires_in },
-          { onSuccess: onClose },
-        )
-      }
+      call={add}
+      input={{ event_id: event.event_id, finding_index, tenant_id: event.tenant_id, reason, expires_in }}
       onClose={onClose}
     >
       <p>
         Rules ignore exactly this value in the tenant <SafeText text={event.tenant_id} /> until the entry
         expires. The value itself is not stored.
       </p>
-      <label className="field">
-        <span>Reason, for the audit log</span>
-        <input
-          className="input"
-          required
-          maxLength={500}
-          value={reason}
-          onChange={(change) => setReason(change.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Reason, for the audit log"
+        required
+        maxLength={500}
+        value={reason}
+        onChange={setReason}
+      />
       <ChoiceField label="Expires after" choices={EXPIRIES} value={expires_in} onChange={setExpiry} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -4,6 +4,7 @@ import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperationCall } from '../api/use-operation.ts';
 import { Badge, Tags } from './badge.tsx';
+import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { MaskedArguments } from './masked-arguments.tsx';
 import { NoteField } from './note-field.tsx';
@@ -49,12 +50,12 @@ export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalC
       </div>
       {may_decide ? (
         <div className="request-buttons">
-          <button type="button" className="button primary" onClick={() => setDecision('approve')}>
+          <Button look="primary" onClick={() => setDecision('approve')}>
             Approve …
-          </button>
-          <button type="button" className="button danger" onClick={() => setDecision('deny')}>
+          </Button>
+          <Button look="danger" onClick={() => setDecision('deny')}>
             Deny …
-          </button>
+          </Button>
         </div>
       ) : null}
       <div className="request-body">

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useOperationCall } from '../api/use-operation.ts';
+import { Button } from './button.tsx';
 import { ChoiceField } from './choice-field.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -36,14 +37,14 @@ export function CaseDraft({ event }: { readonly event: ConsoleEvent }) {
           onChange={(value) => setExpect(value as Expected)}
         />
         <WhyField value={note} is_required={false} onChange={setNote} />
-        <button type="submit" className="button primary" disabled={draft.isPending}>
+        <Button type="submit" look="primary" disabled={draft.isPending}>
           {draft.isPending ? 'Drafting …' : 'Draft the case'}
-        </button>
+        </Button>
       </form>
       <p className="hint">
         The case holds the call as the audit log shows it: secrets, personal data and injections are masked.
       </p>
-      {draft.error === null ? null : <ErrorNote error={draft.error} />}
+      <ErrorNote error={draft.error} />
       {draft.data === undefined ? null : <DraftedCase {...draft.data} />}
     </Panel>
   );
@@ -66,13 +67,9 @@ function DraftedCase({ event_id, file, text, passes }: DraftedCaseProps) {
       </p>
       <CodeBlock text={text.split('\n').map(revealHidden).join('\n')} label="Test case" />
       <div className="table-bar">
-        <button
-          type="button"
-          className="button"
-          onClick={() => saveFile(file.replace(/^.*\//, ''), 'application/yaml', text)}
-        >
+        <Button onClick={() => saveFile(file.replace(/^.*\//, ''), 'application/yaml', text)}>
           Download
-        </button>
+        </Button>
         <span className="hint">
           Nothing was written. Save it as <code>{file}</code> next to <code>service.yaml</code>, or have{' '}
           <Command text={`customshouse wrong ${event_id}`} /> write it there; then run{' '}

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Button } from './button.tsx';
 
 /** Shows code or a command as text, with a button that copies it. */
 export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
@@ -18,9 +19,9 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
           <code>{text}</code>
         </pre>
       </section>
-      <button type="button" className="button quiet small" onClick={() => void copy()}>
+      <Button look="quiet" is_small onClick={() => void copy()}>
         {is_copied ? 'Copied' : 'Copy'}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 
-interface ConfirmDialogProps {
+export interface ConfirmDialogProps {
   readonly title: string;
   /** What happens, in one sentence. */
   readonly children: ReactNode;
@@ -46,28 +47,17 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <form onSubmit={confirm}>
         <h2 id={title_id}>{title}</h2>
         <div className="dialog-body">{children}</div>
-        {error === null || error === undefined ? null : <ErrorNote error={error} />}
+        <ErrorNote error={error} />
         <div className="dialog-buttons">
-          <button type="button" className="button" onClick={props.onClose}>
-            Cancel
-          </button>
+          <Button onClick={props.onClose}>Cancel</Button>
           {props.alternative === undefined ? null : (
-            <button
-              type="button"
-              className="button danger"
-              disabled={is_busy}
-              onClick={props.alternative.onChoose}
-            >
+            <Button look="danger" disabled={is_busy} onClick={props.alternative.onChoose}>
               {props.alternative.label}
-            </button>
+            </Button>
           )}
-          <button
-            type="submit"
-            className={`button ${is_dangerous ? 'danger' : 'primary'}`}
-            disabled={is_busy}
-          >
+          <Button type="submit" look={is_dangerous ? 'danger' : 'primary'} disabled={is_busy}>
             {is_busy ? 'Working …' : action}
-          </button>
+          </Button>
         </div>
       </form>
     </dialog>

@@ -17,11 +17,14 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { DataColumn } from './data-column.ts';
+import { Badge } from './badge.tsx';
+import { type DataColumn, readCell } from './data-column.ts';
+import { ErrorNote } from './error-note.tsx';
 import { useAddressQuery } from './filter-chips.tsx';
-import { revealHidden } from './safe-text.tsx';
+import { revealHidden, SafeText } from './safe-text.tsx';
 import { formatCount, formatNumber } from './stat-tile.tsx';
 import { TableMenu, useHiddenColumns } from './table-menu.tsx';
+import { Time } from './time.tsx';
 
 interface DataTableProps<Row extends object> {
   /** The name of exported files, and of the stored choice of columns. */
@@ -29,13 +32,16 @@ interface DataTableProps<Row extends object> {
   /** The accessible name of the table. */
   readonly label: string;
   readonly columns: readonly DataColumn<Row>[];
-  readonly rows: readonly Row[];
+  /** `undefined` while they are read. */
+  readonly rows: readonly Row[] | undefined;
+  /** Shown above the table, if the rows could not be read. */
+  readonly error?: unknown;
   readonly rowKey: (row: Row) => string;
   /** Opens a row: on a click, or on Enter. */
   readonly onOpen?: (row: Row) => void;
   /** Called near the last row, to read more. */
   readonly onEnd?: () => void;
-  /** Shown instead of the rows. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
   /** Stands at the left above the table: filters. */
   readonly children?: ReactNode;
@@ -59,13 +65,14 @@ const FIND_TEXT_MAX = 256;
 const TITLE_CHARS_MIN = 12;
 const ROW_PX = 36;
 const NEAR_END_ROWS = 20;
+const NO_ROWS: readonly never[] = [];
 
 /**
  * A table that sorts, finds, hides columns, exports, and shows 100,000 rows as fast as ten. Order and search are in the
  * address: `sort=-time`, `find_agents=bot`.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { name, columns, rows, rowKey, has_more = false } = props;
+  const { name, columns, rows = NO_ROWS, rowKey, error = null, has_more = false } = props;
   const [query, change] = useAddressQuery();
   const [hidden, setHidden] = useHiddenColumns(name, columns);
   const definitions = useMemo(() => columns.map(buildDefinition), [columns]);
@@ -87,6 +94,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const visible = columns.filter(({ id }) => !hidden.includes(id));
   return (
     <div className={props.is_tall === true ? 'table-block tall' : 'table-block'}>
+      <ErrorNote error={error} />
       <div className="table-bar">
         {props.children}
         {props.has_filters !== true && (rows.length >= FIND_ROWS_MIN || wanted !== '') ? (
@@ -109,7 +117,9 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </>
         )}
       </div>
-      {rows.length === 0 ? (
+      {props.rows === undefined ? (
+        error === null && <p className="muted">Loading …</p>
+      ) : rows.length === 0 ? (
         props.empty
       ) : found.length === 0 ? (
         <p className="muted">No row has this text.</p>
@@ -135,7 +145,7 @@ function findRows<Row>(
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return rows;
   return rows.filter((row) => {
-    const values = columns.map((column) => String(column.value(row) ?? '').toLowerCase());
+    const values = columns.map((column) => String(readCell(column, row) ?? '').toLowerCase());
     return words.every((word) => values.some((value) => value.includes(word)));
   });
 }
@@ -149,12 +159,13 @@ function buildDefinition<Row extends object>(column: DataColumn<Row>): ColumnDef
   return {
     id: column.id,
     header: column.title,
-    accessorFn: (row: Row) => column.value(row) ?? '',
+    accessorFn: (row: Row) => readCell(column, row) ?? '',
     sortFn: 'basic',
   } as ColumnDef<typeof features, Row>;
 }
 
 interface TableBodyProps<Row extends object> extends DataTableProps<Row> {
+  readonly rows: readonly Row[];
   readonly sort: string;
   readonly onSort: (sort: string) => void;
 }
@@ -227,7 +238,7 @@ function TableBody<Row extends object>({
               >
                 {columns.map((column) => (
                   <td key={column.id} className={buildCellClass(column)} title={getCellTitle(column, row)}>
-                    {column.render === undefined ? (column.value(row) ?? '–') : column.render(row)}
+                    <Cell column={column} row={row} />
                   </td>
                 ))}
               </tr>
@@ -241,6 +252,15 @@ function TableBody<Row extends object>({
       </table>
     </section>
   );
+}
+
+/** Shows the value of a cell. Text may come from outside, so it goes through `SafeText`. */
+function Cell<Row>({ column, row }: { readonly column: DataColumn<Row>; readonly row: Row }) {
+  if (column.render !== undefined) return column.render(row);
+  const value = readCell(column, row);
+  if (typeof value === 'number') return value;
+  if (column.form === 'time') return <Time at={value} />;
+  return column.form === 'badge' ? <Badge value={value} /> : <SafeText text={value} />;
 }
 
 /** Moves the focus among rows: arrows, Page Up and Down, Home, End. One row is in the order of the Tab key. */
@@ -316,7 +336,7 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
 
 /** Returns the whole text of a cell, which may be cut. */
 function getCellTitle<Row>(column: DataColumn<Row>, row: Row): string | undefined {
-  const value = column.value(row);
+  const value = readCell(column, row);
   return typeof value === 'string' && value.length > TITLE_CHARS_MIN ? revealHidden(value) : undefined;
 }
 

@@ -1,8 +1,9 @@
 import { ApiError } from '../api/client.ts';
 import { Prose } from './prose.tsx';
 
-/** Shows what went wrong, with the code and the request ID that the service log has. */
+/** Shows what went wrong, with the code and the request ID that the service log has. Shows nothing without an error. */
 export function ErrorNote({ error }: { readonly error: unknown }) {
+  if (error === null || error === undefined) return null;
   const is_known = error instanceof ApiError;
   const message = is_known ? error.message : 'The page met an error of its own (this is a bug).';
   return (

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { OperationOutput } from '../api/client.ts';
 import { ACTION_NAMES, BOUNDARY_NAMES, DECISION_NAMES } from '../api/names.ts';
-import { Badge, Tags } from './badge.tsx';
+import { Tags } from './badge.tsx';
 import type { DataColumn } from './data-column.ts';
 import type { FilterField } from './filter-chips.tsx';
 import { SafeText } from './safe-text.tsx';
@@ -27,8 +27,7 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
   {
     id: 'action',
     title: 'Action',
-    value: ({ action }) => action,
-    render: ({ action }) => <Badge value={action} />,
+    form: 'badge',
     width: 150,
   },
   {
@@ -42,23 +41,19 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     id: 'tool',
     title: 'Tool',
     value: ({ tool_name }) => tool_name,
-    render: ({ tool_name }) => <SafeText text={tool_name} />,
     width: 125,
   },
-  { id: 'boundary', title: 'Boundary', value: ({ boundary }) => boundary, width: 80, is_wide_only: true },
+  { id: 'boundary', title: 'Boundary', width: 80, is_wide_only: true },
   {
     id: 'rule',
     title: 'Rule',
     value: ({ policy_name }) => policy_name,
-    render: ({ policy_name }) => <SafeText text={policy_name} />,
     width: 152,
     is_wide_only: true,
   },
   {
     id: 'reason',
     title: 'Reason',
-    value: ({ reason }) => reason,
-    render: ({ reason }) => <SafeText text={reason} />,
     width: 180,
     is_wide_only: true,
   },
@@ -83,7 +78,6 @@ export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
     id: 'tenant',
     title: 'Tenant',
     value: ({ tenant_id }) => tenant_id,
-    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
     width: 100,
     is_wide_only: true,
     is_extra: true,

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId, useState } from 'react';
+import { Button } from './button.tsx';
 import { SafeText } from './safe-text.tsx';
 
 /** A member of the query in the address that narrows a page. */
@@ -48,13 +49,13 @@ export function FilterChips({ fields }: { readonly fields: readonly FilterField[
         <NewChip fields={rest} onAdd={(name, value) => change({ [name]: value })} />
       )}
       {active.length < 2 ? null : (
-        <button
-          type="button"
-          className="button quiet small"
+        <Button
+          look="quiet"
+          is_small
           onClick={() => change(Object.fromEntries(active.map(({ name }) => [name, ''])))}
         >
           Clear all
-        </button>
+        </Button>
       )}
     </fieldset>
   );

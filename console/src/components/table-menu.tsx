@@ -1,6 +1,6 @@
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
-import type { DataColumn } from './data-column.ts';
+import { type DataColumn, readCell } from './data-column.ts';
 import { saveFile } from './save-file.ts';
 import { formatNumber } from './stat-tile.tsx';
 
@@ -118,7 +118,7 @@ function readHidden(key: string): readonly string[] | null {
 export function toCsv<Row>(columns: readonly DataColumn<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ id }) => formatCsvCell(id)),
-    ...rows.map((row) => columns.map((column) => formatCsvCell(column.value(row)))),
+    ...rows.map((row) => columns.map((column) => formatCsvCell(readCell(column, row)))),
   ];
   return `${lines.map((line) => line.join(',')).join('\r\n')}\r\n`;
 }

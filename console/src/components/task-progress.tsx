@@ -1,5 +1,6 @@
 import type { OperationOutput } from '../api/client.ts';
 import { useOperationCall } from '../api/use-operation.ts';
+import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 
 export type EvidenceTask = OperationOutput<'auditTasks'>['tasks'][number];
@@ -14,16 +15,15 @@ export function TaskProgress({ task, label }: { readonly task: EvidenceTask; rea
       <div className="task-progress">
         <progress aria-label={label} max={100} value={percent} />
         <span role="status">{percent} % of the audit log read</span>
-        <button
-          type="button"
-          className="button small"
+        <Button
+          is_small
           disabled={cancel.isPending || cancel.isSuccess}
           onClick={() => cancel.mutate({ task_id: task.task_id })}
         >
           {cancel.isSuccess ? 'Canceling …' : 'Cancel'}
-        </button>
+        </Button>
       </div>
-      {cancel.error === null ? null : <ErrorNote error={cancel.error} />}
+      <ErrorNote error={cancel.error} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { useOperation } from '../api/use-operation.ts';
 import { OpenInEditor } from '../pages/policies/open-in-editor.tsx';
+import { Button } from './button.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
@@ -20,12 +21,12 @@ export default function ToolDraft({ tool_name, onClose }: ToolDraftProps) {
       title="Draft of a contract"
       details_of={tool_name}
       aside={
-        <button type="button" className="button quiet small" onClick={onClose}>
+        <Button look="quiet" is_small onClick={onClose}>
           Close
-        </button>
+        </Button>
       }
     >
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined || data.tool_name !== tool_name ? null : (
         <div className="stack">
           <p>

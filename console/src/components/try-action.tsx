@@ -1,9 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type ApiError, callOperation, type OperationOutput } from '../api/client.ts';
+import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { Prose } from './prose.tsx';
+import { TextField } from './text-field.tsx';
 import { ScanResult } from './try-detection.tsx';
 
 type ActionAnswer = OperationOutput<'actionTry'>;
@@ -30,16 +32,7 @@ export function TryAction() {
   return (
     <Panel title="Try a tool call">
       <form className="stack" onSubmit={send}>
-        <label className="field">
-          <span>Tool</span>
-          <input
-            className="input"
-            required
-            maxLength={256}
-            value={tool}
-            onChange={(event) => setTool(event.currentTarget.value)}
-          />
-        </label>
+        <TextField label="Tool" required maxLength={256} value={tool} onChange={setTool} />
         <label className="field">
           <span>Arguments, a JSON object</span>
           <textarea
@@ -52,9 +45,9 @@ export function TryAction() {
           />
         </label>
         <div className="table-bar">
-          <button type="submit" className="button primary" disabled={check.isPending}>
+          <Button type="submit" look="primary" disabled={check.isPending}>
             {check.isPending ? 'Deciding …' : 'Decide on the call'}
-          </button>
+          </Button>
           <span className="hint">
             The call is not made and no approval is requested. The audit log gets an event without the
             arguments, and no figure counts it.
@@ -62,7 +55,7 @@ export function TryAction() {
         </div>
         {problem === null ? null : <p role="alert">{problem}</p>}
       </form>
-      {check.error === null ? null : <ErrorNote error={check.error} />}
+      <ErrorNote error={check.error} />
       {check.data === undefined ? null : (
         <>
           <ScanResult answer={check.data} text={null} />

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { type ApiError, callOperation, type OperationOutput } from '../api/client.ts';
 import { Badge, Tags } from './badge.tsx';
+import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Panel } from './page-header.tsx';
 import { Prose } from './prose.tsx';
@@ -50,18 +51,18 @@ export function TryDetection() {
           />
         </label>
         <div className="table-bar">
-          <button type="submit" className="button primary" disabled={scan.isPending || text === ''}>
+          <Button type="submit" look="primary" disabled={scan.isPending || text === ''}>
             {scan.isPending ? 'Scanning …' : 'Scan the text'}
-          </button>
-          <button type="button" className="button quiet" onClick={() => change('')}>
+          </Button>
+          <Button look="quiet" onClick={() => change('')}>
             Clear
-          </button>
+          </Button>
           <span className="hint">
             The text stays in this tab. The audit log gets an event without the text, and no figure counts it.
           </span>
         </div>
       </form>
-      {scan.error === null ? null : <ErrorNote error={scan.error} />}
+      <ErrorNote error={scan.error} />
       {scan.data === undefined ? null : <ScanResult {...scan.data} />}
     </Panel>
   );

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type FeedState, useEventFeed } from '../api/event-feed.ts';
 import { useEvents } from '../api/use-events.ts';
+import { Button } from '../components/button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -39,32 +40,26 @@ export function ActivityPage() {
         {is_past ? null : (
           <>
             <FeedSign state={is_paused ? 'paused' : state} missed={missed} />
-            <button type="button" className="button" aria-pressed={is_paused} onClick={togglePause}>
+            <Button aria-pressed={is_paused} onClick={togglePause}>
               {is_paused ? 'Resume' : 'Pause'}
-            </button>
+            </Button>
           </>
         )}
         <PeriodSelect />
       </PageHeader>
-      {history.error === null ? null : <ErrorNote error={history.error} />}
+      <ErrorNote error={history.error} />
       <DataTable
         has_filters
         name="activity"
         label="Decisions"
         columns={eventColumns}
-        rows={history.events}
+        rows={history.is_loading && history.events.length === 0 ? undefined : history.events}
         rowKey={({ event_id }) => event_id}
         onOpen={openEvent}
         onEnd={history.readOlder}
         has_more={history.has_more}
         is_tall
-        empty={
-          history.is_loading ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <NoActivity is_filtered={Object.keys(filter).length > 1} />
-          )
-        }
+        empty={<NoActivity is_filtered={Object.keys(filter).length > 1} />}
       >
         <FilterChips fields={eventFilters} />
       </DataTable>

@@ -30,7 +30,7 @@ export function AgentPage() {
         <PeriodSelect />
       </PageHeader>
       <AgentBlockNote agent_id={agent_id} />
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : (
         <>
           <div className="tiles">

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperation } from '../api/use-operation.ts';
+import { Button } from '../components/button.tsx';
 import type { DataColumn } from '../components/data-column.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -11,7 +12,6 @@ import { type PagePart, PageTabs } from '../components/page-tabs.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { formatCount, formatShare } from '../components/stat-tile.tsx';
-import { Time } from '../components/time.tsx';
 
 const ToolDraft = lazy(() => import('../components/tool-draft.tsx'));
 
@@ -19,8 +19,6 @@ type AgentRow = OperationOutput<'observeAgents'>['agents'][number];
 type ToolRow = OperationOutput<'observeTools'>['tools'][number];
 
 const LIMIT = 1_000;
-const NONE: never[] = [];
-
 interface UsageRow {
   readonly event_count: number;
   readonly block_count: number;
@@ -64,7 +62,7 @@ function buildUsageColumns<Row extends UsageRow>(declared: string): readonly Dat
       id: 'first',
       title: 'First seen',
       value: (row) => row.first_seen,
-      render: (row) => <Time at={row.first_seen} />,
+      form: 'time',
       width: 110,
       is_wide_only: true,
     },
@@ -72,7 +70,7 @@ function buildUsageColumns<Row extends UsageRow>(declared: string): readonly Dat
       id: 'last',
       title: 'Last seen',
       value: (row) => row.last_seen,
-      render: (row) => <Time at={row.last_seen} />,
+      form: 'time',
       width: 110,
       is_wide_only: true,
     },
@@ -121,9 +119,9 @@ function buildToolColumns(onDraft: (tool_name: string) => void): readonly DataCo
       title: 'Draft',
       value: () => '',
       render: ({ tool_name, declared }) => (
-        <button type="button" className="button small" onClick={() => onDraft(tool_name)}>
+        <Button is_small onClick={() => onDraft(tool_name)}>
           {declared ? 'Draft again' : 'Write a contract'}
-        </button>
+        </Button>
       ),
       width: 150,
     },
@@ -152,7 +150,7 @@ function AgentTable() {
       name="agents"
       label="Agents"
       columns={agentColumns}
-      rows={data?.agents ?? NONE}
+      rows={data?.agents}
       rowKey={({ agent_id }) => agent_id}
       onOpen={({ agent_id }) => void navigate({ to: '/agents/$agent_id', params: { agent_id }, search: {} })}
       is_tall
@@ -177,7 +175,7 @@ function ToolTable() {
         name="tools"
         label="Tools"
         columns={columns}
-        rows={data?.tools ?? NONE}
+        rows={data?.tools}
         rowKey={({ tool_name }) => tool_name}
         onOpen={({ tool_name }) => setDraft(tool_name)}
         is_tall

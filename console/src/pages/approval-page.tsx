@@ -11,7 +11,7 @@ export function ApprovalPage() {
   return (
     <div className="page-body">
       <PageHeader title="Approval" />
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : <ApprovalCard request={data} />}
     </div>
   );

@@ -3,6 +3,7 @@ import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { ApprovalCard, type ApprovalRequest } from '../components/approval-card.tsx';
 import { useNotificationChoice } from '../components/approval-notice.ts';
+import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import type { DataColumn } from '../components/data-column.ts';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -108,7 +109,7 @@ export function ApprovalsPage() {
           ))}
         </select>
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       <div className="table-bar">
         <FilterChips fields={FILTERS} />
         {requests === undefined || requests.length === 0 ? null : (
@@ -182,14 +183,9 @@ function BulkBar({ present, pending, onChoose }: BulkBarProps) {
         />
         {present.length === 0 ? 'Select all' : `${present.length} selected`}
       </label>
-      <button
-        type="button"
-        className="button danger small"
-        disabled={present.length === 0}
-        onClick={() => setAsking(true)}
-      >
+      <Button look="danger" is_small disabled={present.length === 0} onClick={() => setAsking(true)}>
         Deny selected …
-      </button>
+      </Button>
       {failed.length === 0 ? null : (
         <span className="muted" role="status">
           {failed.length} could not be denied: {failed[0]?.error}
@@ -238,8 +234,8 @@ function NotificationButton() {
   const [is_on, toggle] = useNotificationChoice();
   if (!('Notification' in window)) return null;
   return (
-    <button type="button" className="button quiet" aria-pressed={is_on} onClick={() => void toggle()}>
+    <Button look="quiet" aria-pressed={is_on} onClick={() => void toggle()}>
       {is_on ? 'Notifications are on' : 'Notify me of new requests'}
-    </button>
+    </Button>
   );
 }

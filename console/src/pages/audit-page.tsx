@@ -41,24 +41,18 @@ function EventsPart() {
   const [opened, setOpened] = useState<ConsoleEvent | null>(null);
   return (
     <div className="stack">
-      {history.error === null ? null : <ErrorNote error={history.error} />}
+      <ErrorNote error={history.error} />
       <DataTable
         has_filters
         name="audit"
         label="Audit events"
         columns={auditColumns}
-        rows={history.events}
+        rows={history.is_loading && history.events.length === 0 ? undefined : history.events}
         rowKey={({ event_id }) => event_id}
         onOpen={setOpened}
         onEnd={history.readOlder}
         has_more={history.has_more}
-        empty={
-          history.is_loading ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState title="No event matches.">Remove a filter, or choose a longer period.</EmptyState>
-          )
-        }
+        empty={<EmptyState title="No event matches.">Remove a filter, or choose a longer period.</EmptyState>}
       >
         <PeriodSelect />
         <FilterChips fields={auditFilters} />

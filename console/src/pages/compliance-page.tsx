@@ -4,6 +4,7 @@ import { FRAMEWORK_IDS } from '../../../src/operations/compliance-frameworks.ts'
 import { useMayCall } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { AdvicePanel } from '../components/advice-panel.tsx';
+import { Button } from '../components/button.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { EvidencePackDialog } from '../components/evidence-pack-dialog.tsx';
@@ -45,9 +46,9 @@ export function CompliancePage() {
         />
         <Choice label="Window" value={last} options={WINDOWS} onChange={(next) => change({ last: next })} />
         {mayCall('evidencePackStart') ? (
-          <button type="button" className="button primary" onClick={() => setPacking(true)}>
+          <Button look="primary" onClick={() => setPacking(true)}>
             Make an evidence pack
-          </button>
+          </Button>
         ) : null}
       </PageHeader>
       <AdvicePanel
@@ -58,7 +59,7 @@ export function CompliancePage() {
         label="Propose rules"
         hint="Sends the controls of the framework and the names of rules to the configured model. Each proposal is compiled, linted and replayed."
       />
-      {answer.error === null ? null : <ErrorNote error={answer.error} />}
+      <ErrorNote error={answer.error} />
       {report === undefined ? (
         answer.isPending ? (
           <p className="muted">Reading the audit log …</p>

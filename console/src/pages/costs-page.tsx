@@ -52,7 +52,7 @@ export function CostsPage() {
           ))}
         </select>
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {summary.data === undefined ? null : (
         <CostBody summary={summary.data} budgets={budgets.data?.budgets ?? NONE} />
       )}
@@ -149,8 +149,6 @@ const budgetColumns: readonly DataColumn<Budget>[] = [
   {
     id: 'budget',
     title: 'Budget',
-    value: ({ budget }) => budget,
-    render: ({ budget }) => <SafeText text={budget} />,
     width: 160,
   },
   {
@@ -164,7 +162,6 @@ const budgetColumns: readonly DataColumn<Budget>[] = [
   {
     id: 'state',
     title: 'State',
-    value: ({ state }) => state,
     render: (row) => <BudgetState row={row} />,
     width: 120,
   },

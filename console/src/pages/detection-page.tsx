@@ -3,7 +3,8 @@ import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { AllowedDetectors } from '../components/allowed-detectors.tsx';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { Button } from '../components/button.tsx';
+import { CallDialog } from '../components/call-dialog.tsx';
 import type { DataColumn } from '../components/data-column.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -28,7 +29,6 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
   {
     id: 'detector',
     title: 'Detector',
-    value: ({ detector }) => detector,
     render: ({ detector, noisy }) => (
       <>
         <SafeText text={detector} />
@@ -37,7 +37,7 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
     ),
     width: 240,
   },
-  { id: 'boundary', title: 'Boundary', value: ({ boundary }) => boundary, width: 90 },
+  { id: 'boundary', title: 'Boundary', width: 90 },
   {
     id: 'events',
     title: 'Events',
@@ -58,7 +58,7 @@ const detectorColumns: readonly DataColumn<DetectorRow>[] = [
     id: 'last',
     title: 'Last seen',
     value: ({ last_seen }) => last_seen,
-    render: ({ last_seen }) => <Time at={last_seen} />,
+    form: 'time',
     width: 120,
     is_wide_only: true,
   },
@@ -68,21 +68,16 @@ const allowlistColumns: readonly DataColumn<AllowlistRow>[] = [
   {
     id: 'reason',
     title: 'Reason',
-    value: ({ reason }) => reason,
-    render: ({ reason }) => <SafeText text={reason} />,
     width: 240,
   },
   {
     id: 'owner',
     title: 'Owner',
-    value: ({ owner }) => owner,
-    render: ({ owner }) => <SafeText text={owner} />,
     width: 120,
   },
   {
     id: 'expires',
     title: 'Expires',
-    value: ({ expires }) => expires,
     render: ({ expires, expired }) => (
       <span className={expired ? 'bad-figure' : undefined}>
         <Time at={expires} />
@@ -90,11 +85,10 @@ const allowlistColumns: readonly DataColumn<AllowlistRow>[] = [
     ),
     width: 120,
   },
-  { id: 'hits', title: 'Hits', value: ({ hits }) => hits, width: 80, is_number: true },
+  { id: 'hits', title: 'Hits', width: 80, is_number: true },
   {
     id: 'fingerprint',
     title: 'Fingerprint',
-    value: ({ fingerprint }) => fingerprint,
     width: 220,
     is_wide_only: true,
   },
@@ -110,7 +104,7 @@ export function DetectionPage() {
       <PageHeader title="Detection" lead="What detectors found, where, and which of them are noisy.">
         <PeriodSelect />
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {mayCall('detectionTry') ? <TryDetection /> : null}
       {mayCall('actionTry') ? <TryAction /> : null}
       <Panel title="Detectors">
@@ -118,7 +112,7 @@ export function DetectionPage() {
           name="detectors"
           label="Detectors"
           columns={detectorColumns}
-          rows={data?.detectors ?? NONE}
+          rows={data?.detectors}
           rowKey={({ detector, boundary }) => `${detector} ${boundary}`}
           empty={
             <EmptyState title="Nothing was found in this period.">
@@ -128,12 +122,12 @@ export function DetectionPage() {
         />
       </Panel>
       <AllowedDetectors />
-      <Allowlist rows={data?.allowlist ?? NONE} />
+      <Allowlist rows={data?.allowlist} />
     </div>
   );
 }
 
-function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] }) {
+function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] | undefined }) {
   const may_remove = useMayCall()('allowlistRemove');
   const { data } = useOperation('allowlistList', { limit: LIMIT });
   const [removed, setRemoved] = useState<ManagedEntry | null>(null);
@@ -182,9 +176,9 @@ function buildRemoveColumn(
       if (entry === undefined) return <span className="muted">in the configuration</span>;
       if (!may_remove) return <span className="muted">–</span>;
       return (
-        <button type="button" className="button danger small" onClick={() => onRemove(entry)}>
+        <Button look="danger" is_small onClick={() => onRemove(entry)}>
           Remove …
-        </button>
+        </Button>
       );
     },
     width: 150,
@@ -196,13 +190,12 @@ function RemoveDialog({ entry, onClose }: { readonly entry: ManagedEntry; readon
   const { fingerprint = '' } = entry;
   const tenant_id = entry.tenant_id ?? null;
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Remove this entry?"
       action="Remove entry"
       is_dangerous
-      is_busy={call.isPending}
-      error={call.error}
-      onConfirm={() => call.mutate({ fingerprint, tenant_id }, { onSuccess: onClose })}
+      call={call}
+      input={{ fingerprint, tenant_id }}
       onClose={onClose}
     >
       <p>
@@ -216,6 +209,6 @@ function RemoveDialog({ entry, onClose }: { readonly entry: ManagedEntry; readon
         )}
         . The entry was made by <SafeText text={entry.created_by} />: <SafeText text={entry.reason} />
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

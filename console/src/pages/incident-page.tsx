@@ -7,6 +7,7 @@ import { AdvicePanel } from '../components/advice-panel.tsx';
 import { AllowDetectorDialog } from '../components/allow-detector-dialog.tsx';
 import { AllowlistDialog } from '../components/allowlist-dialog.tsx';
 import { Badge, Tags } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
 import { CaseDraft } from '../components/case-draft.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -61,9 +62,7 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
       <PageHeader title="Incident" lead={<Prose text={event.reason} />}>
         <Badge value={event.action} />
         {STOPPED.has(event.action) && mayCall('allowlistDetectorAdd') ? (
-          <button type="button" className="button" onClick={() => setAllowing(true)}>
-            Allow …
-          </button>
+          <Button onClick={() => setAllowing(true)}>Allow …</Button>
         ) : null}
         {incident.action_shown !== null && mayCall('policyCase') ? (
           <DraftToggle label="This was wrong" is_open={has_case} onToggle={setCase} />
@@ -115,9 +114,9 @@ interface DraftToggleProps {
 /** Opens and closes a draft below the header. */
 function DraftToggle({ label, is_open, onToggle }: DraftToggleProps) {
   return (
-    <button type="button" className="button" aria-expanded={is_open} onClick={() => onToggle(!is_open)}>
+    <Button aria-expanded={is_open} onClick={() => onToggle(!is_open)}>
       {label}
-    </button>
+    </Button>
   );
 }
 
@@ -277,9 +276,9 @@ function FindingPlaces({ incident }: { readonly incident: Incident }) {
               </td>
               <td>
                 {can_allowlist && mayCall('allowlistAdd') ? (
-                  <button type="button" className="button small" onClick={() => setChosen(finding_index)}>
+                  <Button is_small onClick={() => setChosen(finding_index)}>
                     Allowlist …
-                  </button>
+                  </Button>
                 ) : null}
               </td>
             </tr>

@@ -26,13 +26,13 @@ export function IncidentsPage() {
       <PageHeader title="Incidents" lead="Decisions that blocked, changed or held something.">
         <PeriodSelect />
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       <DataTable
         has_filters
         name="incidents"
         label="Incidents"
         columns={eventColumns}
-        rows={data?.events ?? NONE}
+        rows={data?.events}
         has_more={data?.next_cursor !== null && data !== undefined}
         rowKey={({ event_id }) => event_id}
         onOpen={({ event_id }) =>
@@ -40,16 +40,12 @@ export function IncidentsPage() {
         }
         is_tall
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="Nothing was stopped or changed in this period."
-              command="customshouse policy lint"
-            >
-              If you expected an incident, check that the rules cover it.
-            </EmptyState>
-          )
+          <EmptyState
+            title="Nothing was stopped or changed in this period."
+            command="customshouse policy lint"
+          >
+            If you expected an incident, check that the rules cover it.
+          </EmptyState>
         }
       >
         <FilterChips fields={FILTERS} />
@@ -58,5 +54,4 @@ export function IncidentsPage() {
   );
 }
 
-const NONE: never[] = [];
 const FILTERS = [{ name: 'tenant_id', label: 'Tenant' }];

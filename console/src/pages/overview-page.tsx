@@ -27,7 +27,7 @@ export function OverviewPage() {
       <PageHeader title="Overview" lead="What passed the boundary, and what did not.">
         <PeriodSelect />
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? <OverviewSkeleton /> : <OverviewBody overview={data} />}
     </div>
   );

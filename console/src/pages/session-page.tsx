@@ -28,7 +28,7 @@ export function SessionPage() {
   return (
     <div className="page-body">
       <PageHeader title="Session" lead={<SafeText text={session_id} />} />
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : data.spans.length === 0 ? (
         <EmptyState title="This session has no recorded step.">
           It may be older than the audit log keeps.

@@ -4,20 +4,17 @@ import { useOperation } from '../api/use-operation.ts';
 import type { DataColumn } from '../components/data-column.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { ErrorNote } from '../components/error-note.tsx';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { Command } from '../components/prose.tsx';
 import { SafeText } from '../components/safe-text.tsx';
-import { formatDuration, Time } from '../components/time.tsx';
+import { formatDuration } from '../components/time.tsx';
 
 type SessionRow = OperationOutput<'observeSessions'>['sessions'][number];
 
 const LIMIT = 1_000;
 const FILTERS = [{ name: 'tenant_id', label: 'Tenant' }];
-const NONE: never[] = [];
-
 const columns: readonly DataColumn<SessionRow>[] = [
   {
     id: 'session',
@@ -41,7 +38,6 @@ const columns: readonly DataColumn<SessionRow>[] = [
     id: 'tenant',
     title: 'Tenant',
     value: ({ tenant_id }) => tenant_id,
-    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
     width: 110,
     is_wide_only: true,
   },
@@ -69,7 +65,7 @@ const columns: readonly DataColumn<SessionRow>[] = [
     id: 'last',
     title: 'Last event',
     value: ({ last_seen }) => last_seen,
-    render: ({ last_seen }) => <Time at={last_seen} />,
+    form: 'time',
     width: 110,
   },
 ];
@@ -86,12 +82,12 @@ export function SessionsPage() {
       <PageHeader title="Sessions" lead="What agents did, step by step, in one conversation or run.">
         <PeriodSelect />
       </PageHeader>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="sessions"
+        error={error}
         label="Sessions"
         columns={columns}
-        rows={data?.sessions ?? NONE}
+        rows={data?.sessions}
         has_more={data !== undefined && data.next_cursor !== null}
         rowKey={({ tenant_id, session_id }) => `${tenant_id} ${session_id}`}
         onOpen={({ session_id, tenant_id }) =>
@@ -99,14 +95,10 @@ export function SessionsPage() {
         }
         is_tall
         empty={
-          data === undefined ? (
-            <p role="status">Loading …</p>
-          ) : (
-            <EmptyState title="No session in this period.">
-              An agent names its session in <code>session_id</code> of a check, or its framework does with{' '}
-              <Command text="customshouse setup" />.
-            </EmptyState>
-          )
+          <EmptyState title="No session in this period.">
+            An agent names its session in <code>session_id</code> of a check, or its framework does with{' '}
+            <Command text="customshouse setup" />.
+          </EmptyState>
         }
       >
         <FilterChips fields={FILTERS} />

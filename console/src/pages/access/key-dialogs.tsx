@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { OPERATOR_PERMISSIONS, PERMISSIONS } from '../../../../src/runtime/config/permissions.ts';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
-import { ChoiceField } from '../../components/choice-field.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
+import { ChoiceField, Choices } from '../../components/choice-field.tsx';
+import { splitList, TextField } from '../../components/text-field.tsx';
 
 export type ApiKeyEntry = OperationOutput<'keysList'>['keys'][number];
 
@@ -29,85 +30,41 @@ export function CreateKeyDialog({ onClose, onCreated }: KeyDialogProps) {
   const [agents, setAgents] = useState('');
   const [expires_in, setExpiry] = useState('90d');
   const [permissions, setPermissions] = useState<readonly string[]>([]);
-  function create() {
-    const input = {
-      name,
-      ...listMember('tenants', splitList(tenants)),
-      ...listMember('agents', splitList(agents)),
-      ...listMember('permissions', [...permissions]),
-      ...(expires_in === '' ? {} : { expires_in }),
-    };
-    call.mutate(input, {
-      onSuccess: (key) => {
-        onCreated(key);
-        onClose();
-      },
-    });
-  }
+  const input = {
+    name,
+    ...listMember('tenants', splitList(tenants)),
+    ...listMember('agents', splitList(agents)),
+    ...listMember('permissions', [...permissions]),
+    ...(expires_in === '' ? {} : { expires_in }),
+  };
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Create an API key"
       action="Create key"
-      is_busy={call.isPending}
-      error={call.error}
+      call={call}
+      input={input}
+      onDone={onCreated}
       onClose={onClose}
-      onConfirm={create}
     >
-      <label className="field">
-        <span>Name: letters, digits and . _ -</span>
-        <input
-          className="input"
-          required
-          spellCheck={false}
-          maxLength={128}
-          pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Name: letters, digits and . _ -"
+        required
+        maxLength={128}
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+        value={name}
+        onChange={setName}
+      />
       <TextField label="Tenants, separated by commas; empty for any" value={tenants} onChange={setTenants} />
       <TextField label="Agents, separated by commas; empty for any" value={agents} onChange={setAgents} />
       <ChoiceField label="Lifetime" choices={LIFETIMES} value={expires_in} onChange={setExpiry} />
-      <fieldset className="choices">
-        <legend>Permissions; without a choice: to check, and to read its own results</legend>
-        {KEY_PERMISSIONS.map((permission) => (
-          <label key={permission}>
-            <input
-              type="checkbox"
-              checked={permissions.includes(permission)}
-              onChange={() =>
-                setPermissions(
-                  permissions.includes(permission)
-                    ? permissions.filter((each) => each !== permission)
-                    : [...permissions, permission],
-                )
-              }
-            />
-            <code>{permission}</code>
-          </label>
-        ))}
-      </fieldset>
-    </ConfirmDialog>
-  );
-}
-
-interface TextFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-export function TextField({ label, value, onChange }: TextFieldProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="input"
-        spellCheck={false}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
+      <Choices
+        label="Permissions; without a choice: to check, and to read its own results"
+        options={KEY_PERMISSIONS}
+        chosen={permissions}
+        onChange={setPermissions}
+        render={(permission) => <code>{permission}</code>}
       />
-    </label>
+    </CallDialog>
   );
 }
 
@@ -125,27 +82,17 @@ export function RotateKeyDialog({
   const call = useOperationCall('keysRotate', ['keysList']);
   const [overlap, setOverlap] = useState('24h');
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`Rotate ${entry.name}`}
       action="Rotate key"
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { key_id: entry.key_id ?? '', overlap },
-          {
-            onSuccess: (key) => {
-              onCreated(key);
-              onClose();
-            },
-          },
-        )
-      }
+      call={call}
+      input={{ key_id: entry.key_id ?? '', overlap }}
+      onDone={(key) => onCreated(key)}
     >
       <p>A new key with the same name and scope is made. The old one still works until the overlap ends.</p>
       <ChoiceField label="Overlap" choices={OVERLAPS} value={overlap} onChange={setOverlap} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -157,26 +104,17 @@ interface RevokeKeyDialogProps {
 export function RevokeKeyDialog({ entry, onClose }: RevokeKeyDialogProps) {
   const call = useOperationCall('keysRevoke', ['keysList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`Revoke ${entry.name}`}
       action="Revoke key"
       is_dangerous
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() => call.mutate({ key_id: entry.key_id ?? '' }, { onSuccess: onClose })}
+      call={call}
+      input={{ key_id: entry.key_id ?? '' }}
     >
       <p>All calls with this key are refused from now on. This cannot be undone.</p>
-    </ConfirmDialog>
+    </CallDialog>
   );
-}
-
-/** Splits a list that is typed with commas. */
-export function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 }
 
 function listMember<const Name extends string>(name: Name, values: string[]) {

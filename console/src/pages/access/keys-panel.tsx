@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperation } from '../../api/use-operation.ts';
-import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
@@ -27,7 +27,7 @@ export function KeysPanel() {
   const entry = dialog?.entry ?? null;
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {created === null ? null : (
         <div className="note good" role="status">
           <p>
@@ -35,32 +35,22 @@ export function KeysPanel() {
             service stores only its hash.
           </p>
           <CodeBlock text={created.key} label="API key" />
-          <button type="button" className="button small" onClick={() => setCreated(null)}>
+          <Button is_small onClick={() => setCreated(null)}>
             Hide the key
-          </button>
+          </Button>
         </div>
       )}
       <DataTable
         name="keys"
         label="API keys"
         columns={buildColumns(setDialog)}
-        rows={data?.keys ?? []}
+        rows={data?.keys}
         rowKey={({ key_id, name }) => key_id ?? `configuration/${name}`}
-        empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState title="There is no API key yet." command="customshouse keys create support" />
-          )
-        }
+        empty={<EmptyState title="There is no API key yet." command="customshouse keys create support" />}
       >
-        <button
-          type="button"
-          className="button primary small"
-          onClick={() => setDialog({ kind: 'create', entry: null })}
-        >
+        <Button look="primary" is_small onClick={() => setDialog({ kind: 'create', entry: null })}>
           Create an API key
-        </button>
+        </Button>
       </DataTable>
       {dialog?.kind === 'create' ? <CreateKeyDialog onClose={close} onCreated={setCreated} /> : null}
       {dialog?.kind === 'rotate' && entry !== null ? (
@@ -73,12 +63,11 @@ export function KeysPanel() {
 
 function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataColumn<ApiKeyEntry>[] {
   return [
-    { id: 'name', title: 'Key', value: ({ name }) => name, render: ({ name }) => <SafeText text={name} /> },
+    { id: 'name', title: 'Key' },
     {
       id: 'status',
       title: 'Status',
-      value: ({ status }) => status,
-      render: ({ status }) => <Badge value={status} />,
+      form: 'badge',
       width: 100,
     },
     buildScopeColumn('tenants', 'Tenants', 'any'),
@@ -87,7 +76,6 @@ function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataCol
     {
       id: 'created_at',
       title: 'Created',
-      value: ({ created_at }) => created_at,
       render: ({ created_at, source }) =>
         source === 'configuration' ? 'in the configuration' : <Time at={created_at} />,
       is_wide_only: true,
@@ -102,7 +90,7 @@ function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataCol
       },
       width: 110,
     },
-    { id: 'key_id', title: 'ID', value: ({ key_id }) => key_id, is_extra: true, width: 260 },
+    { id: 'key_id', title: 'ID', is_extra: true, width: 260 },
     {
       id: 'change',
       title: 'Change',
@@ -112,21 +100,13 @@ function buildColumns(onOpen: (dialog: OpenKeyDialog) => void): readonly DataCol
         entry.status === 'active' && entry.source === 'api' ? (
           <span className="row-buttons">
             {entry.replaced_by === null ? (
-              <button
-                type="button"
-                className="button small"
-                onClick={() => onOpen({ kind: 'rotate', entry })}
-              >
+              <Button is_small onClick={() => onOpen({ kind: 'rotate', entry })}>
                 Rotate
-              </button>
+              </Button>
             ) : null}
-            <button
-              type="button"
-              className="button danger small"
-              onClick={() => onOpen({ kind: 'revoke', entry })}
-            >
+            <Button look="danger" is_small onClick={() => onOpen({ kind: 'revoke', entry })}>
               Revoke
-            </button>
+            </Button>
           </span>
         ) : null,
     },

@@ -3,19 +3,16 @@ import { parse, stringify } from 'yaml';
 import type { OperationInput, OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import type { DataColumn } from '../../components/data-column.ts';
-import { DataTable } from '../../components/data-table.tsx';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { JsonDiff } from '../../components/json-diff.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
+import { VersionHistory } from '../../components/version-history.tsx';
 import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
 
 type PolicySet = OperationOutput<'tenantPoliciesShow'>;
-type Version = OperationOutput<'tenantPolicyVersions'>['versions'][number];
 type Rules = OperationInput<'tenantPoliciesSave'>['policies'];
 
 /** The rules of one tenant: an editor, and the history with comparison and rollback. */
@@ -30,7 +27,7 @@ export function TenantPolicies({ tenant_id }: { readonly tenant_id: string }) {
   ]);
   return (
     <div className="stack">
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : <RulesPanel key={data.version ?? 0} set={data} save={save} />}
       <HistoryPanel tenant_id={tenant_id} current={data?.version ?? null} />
     </div>
@@ -74,7 +71,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
           problems={read.ok ? NO_PROBLEMS : read.problems}
           document="rules"
         />
-        {save.error === null ? null : <ErrorNote error={save.error} />}
+        <ErrorNote error={save.error} />
         {save.isSuccess && save.data.version === set.version ? (
           <p className="note good" role="status">
             Version {save.data.version} is active in all workers.
@@ -97,13 +94,9 @@ function RulesPanel({ set, save }: RulesPanelProps) {
           >
             {weaker.field}
             <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
-            <button
-              type="submit"
-              className="button primary"
-              disabled={!read.ok || text === saved_text || save.isPending}
-            >
+            <Button type="submit" look="primary" disabled={!read.ok || text === saved_text || save.isPending}>
               {save.isPending ? 'Saving …' : 'Save as a new version'}
-            </button>
+            </Button>
           </form>
         ) : null}
       </div>
@@ -140,67 +133,25 @@ interface HistoryPanelProps {
 function HistoryPanel({ tenant_id, current }: HistoryPanelProps) {
   const { data, error } = useOperation('tenantPolicyVersions', { tenant_id, limit: 1_000 });
   const mayCall = useMayCall();
-  const [compared, setCompared] = useState<number | null>(null);
-  const [restored, setRestored] = useState<number | null>(null);
-  const columns: readonly DataColumn<Version>[] = [
-    { id: 'version', title: 'Version', value: ({ version }) => version, is_number: true, width: 80 },
-    { id: 'rules', title: 'Rules', value: ({ rules }) => rules, is_number: true, width: 80 },
-    {
-      id: 'created_by',
-      title: 'By',
-      value: ({ created_by }) => created_by,
-      render: ({ created_by }) => <SafeText text={created_by} />,
-    },
-    {
-      id: 'created_at',
-      title: 'When',
-      value: ({ created_at }) => created_at,
-      render: ({ created_at }) => <Time at={created_at} />,
-    },
-    {
-      id: 'note',
-      title: 'Why',
-      value: ({ note }) => note,
-      render: ({ note }) => <SafeText text={note} />,
-      width: 260,
-    },
-    {
-      id: 'change',
-      title: 'Compare, restore',
-      value: () => '',
-      width: 200,
-      render: ({ version }) => (
-        <span className="row-buttons">
-          <button type="button" className="button small" onClick={() => setCompared(version)}>
-            Compare
-          </button>
-          {version !== current && mayCall('tenantPoliciesRollback') ? (
-            <button type="button" className="button small" onClick={() => setRestored(version)}>
-              Restore
-            </button>
-          ) : null}
-        </span>
-      ),
-    },
-  ];
+  const restore = useOperationCall('tenantPoliciesRollback', [
+    'tenantPoliciesShow',
+    'tenantPolicyVersions',
+    'tenantsList',
+  ]);
   return (
-    <Panel title="History">
-      {error === null ? null : <ErrorNote error={error} />}
-      <DataTable
-        name="tenant-versions"
-        label="Versions of the rules"
-        columns={columns}
-        rows={data?.versions ?? []}
-        rowKey={({ version }) => String(version)}
-        empty={
-          <p className="muted">{data === undefined ? 'Loading …' : 'Nothing was saved for this tenant.'}</p>
-        }
-      />
-      {compared === null ? null : <VersionDiff tenant_id={tenant_id} version={compared} />}
-      {restored === null ? null : (
-        <RestoreDialog tenant_id={tenant_id} version={restored} onClose={() => setRestored(null)} />
-      )}
-    </Panel>
+    <VersionHistory
+      name="tenant-versions"
+      label="Versions of the rules"
+      versions={data?.versions}
+      error={error}
+      current={current}
+      columns={[{ id: 'rules', title: 'Rules', is_number: true, width: 80 }]}
+      empty={<p className="muted">Nothing was saved for this tenant.</p>}
+      renderChange={(version) => <VersionDiff tenant_id={tenant_id} version={version} />}
+      can_restore={mayCall('tenantPoliciesRollback')}
+      restore={restore}
+      buildInput={(restored) => ({ tenant_id, ...restored })}
+    />
   );
 }
 
@@ -223,40 +174,5 @@ function VersionDiff({ tenant_id, version }: { readonly tenant_id: string; reado
         </div>
       ))}
     </div>
-  );
-}
-
-interface RestoreDialogProps {
-  readonly tenant_id: string;
-  readonly version: number;
-  readonly onClose: () => void;
-}
-
-function RestoreDialog({ tenant_id, version, onClose }: RestoreDialogProps) {
-  const call = useOperationCall('tenantPoliciesRollback', [
-    'tenantPoliciesShow',
-    'tenantPolicyVersions',
-    'tenantsList',
-  ]);
-  const weaker = useWeakerConfirmation(call.error);
-  const [note, setNote] = useState('');
-  return (
-    <ConfirmDialog
-      title={`Restore version ${version}`}
-      action="Restore version"
-      is_busy={call.isPending}
-      error={call.error}
-      onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { tenant_id, version, ...(note === '' ? {} : { note }), ...weaker.input },
-          { onSuccess: onClose },
-        )
-      }
-    >
-      <p>Its rules become the next version, which all workers use at once. The history stays as it is.</p>
-      {weaker.field}
-      <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
-    </ConfirmDialog>
   );
 }

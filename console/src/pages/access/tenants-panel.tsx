@@ -2,14 +2,14 @@ import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
+import { TextField } from '../../components/text-field.tsx';
 import { TenantPolicies } from './tenant-policies.tsx';
 
 type Tenant = OperationOutput<'tenantsList'>['tenants'][number];
@@ -18,30 +18,25 @@ const COLUMNS: readonly DataColumn<Tenant>[] = [
   {
     id: 'tenant_id',
     title: 'Tenant',
-    value: ({ tenant_id }) => tenant_id,
-    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
   },
-  { id: 'name', title: 'Name', value: ({ name }) => name, render: ({ name }) => <SafeText text={name} /> },
+  { id: 'name', title: 'Name' },
   {
     id: 'rules_active',
     title: 'Rules',
-    value: ({ rules_active }) => rules_active,
     is_number: true,
     width: 90,
   },
-  { id: 'version', title: 'Saved version', value: ({ version }) => version, is_number: true, width: 120 },
+  { id: 'version', title: 'Saved version', is_number: true, width: 120 },
   {
     id: 'created_by',
     title: 'Created by',
-    value: ({ created_by }) => created_by,
     render: ({ created_by }) => (created_by === null ? 'the configuration' : <SafeText text={created_by} />),
     is_wide_only: true,
   },
   {
     id: 'created_at',
     title: 'Created',
-    value: ({ created_at }) => created_at,
-    render: ({ created_at }) => <Time at={created_at} />,
+    form: 'time',
     is_wide_only: true,
   },
 ];
@@ -54,26 +49,20 @@ export function TenantsPanel() {
   const [is_adding, setAdding] = useState(false);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="tenants"
+        error={error}
         label="Tenants"
         columns={COLUMNS}
-        rows={data?.tenants ?? []}
+        rows={data?.tenants}
         rowKey={({ tenant_id }) => tenant_id}
         onOpen={({ tenant_id }) => change({ tenant: tenant_id })}
-        empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState title="There is no tenant yet." command="customshouse tenants create acme" />
-          )
-        }
+        empty={<EmptyState title="There is no tenant yet." command="customshouse tenants create acme" />}
       >
         {mayCall('tenantsCreate') ? (
-          <button type="button" className="button primary small" onClick={() => setAdding(true)}>
+          <Button look="primary" is_small onClick={() => setAdding(true)}>
             Create a tenant
-          </button>
+          </Button>
         ) : null}
       </DataTable>
       {query.tenant === undefined ? null : <TenantPolicies key={query.tenant} tenant_id={query.tenant} />}
@@ -87,35 +76,22 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const [tenant_id, setTenant] = useState('');
   const [name, setName] = useState('');
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Create a tenant"
       action="Create tenant"
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() => call.mutate({ tenant_id, ...(name === '' ? {} : { name }) }, { onSuccess: onClose })}
+      call={call}
+      input={{ tenant_id, ...(name === '' ? {} : { name }) }}
     >
-      <label className="field">
-        <span>ID: letters, digits and . _ -</span>
-        <input
-          className="input"
-          required
-          spellCheck={false}
-          maxLength={128}
-          pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-          value={tenant_id}
-          onChange={(event) => setTenant(event.currentTarget.value)}
-        />
-      </label>
-      <label className="field">
-        <span>Name, for people</span>
-        <input
-          className="input"
-          maxLength={256}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
-    </ConfirmDialog>
+      <TextField
+        label="ID: letters, digits and . _ -"
+        required
+        maxLength={128}
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+        value={tenant_id}
+        onChange={setTenant}
+      />
+      <TextField label="Name, for people" maxLength={256} value={name} onChange={setName} />
+    </CallDialog>
   );
 }

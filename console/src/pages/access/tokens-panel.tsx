@@ -2,17 +2,16 @@ import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import { ChoiceField } from '../../components/choice-field.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
-import { splitList, TextField } from './key-dialogs.tsx';
+import { splitList, TextField } from '../../components/text-field.tsx';
 
 type CapabilityToken = OperationOutput<'capabilitiesList'>['capabilities'][number];
 type IssuedToken = OperationOutput<'capabilitiesIssue'>;
@@ -35,7 +34,7 @@ export function TokensPanel() {
   const [issued, setIssued] = useState<IssuedToken | null>(null);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {issued === null ? null : (
         <div className="note good" role="status">
           <p>
@@ -43,34 +42,30 @@ export function TokensPanel() {
             the service stores only its hash.
           </p>
           <CodeBlock text={issued.token} label="Capability token" />
-          <button type="button" className="button small" onClick={() => setIssued(null)}>
+          <Button is_small onClick={() => setIssued(null)}>
             Hide the token
-          </button>
+          </Button>
         </div>
       )}
       <DataTable
         name="tokens"
         label="Capability tokens"
         columns={may_issue ? [...COLUMNS, buildRevokeColumn(setRevoked)] : COLUMNS}
-        rows={data?.capabilities ?? []}
+        rows={data?.capabilities}
         rowKey={({ token_id }) => token_id}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="No capability token was issued yet."
-              command="customshouse capabilities issue --agent support-bot --tool send_email"
-            >
-              A token allows one agent one tool, and the secrets for it, for a short time.
-            </EmptyState>
-          )
+          <EmptyState
+            title="No capability token was issued yet."
+            command="customshouse capabilities issue --agent support-bot --tool send_email"
+          >
+            A token allows one agent one tool, and the secrets for it, for a short time.
+          </EmptyState>
         }
       >
         {may_issue ? (
-          <button type="button" className="button primary small" onClick={() => setIssuing(true)}>
+          <Button look="primary" is_small onClick={() => setIssuing(true)}>
             Issue a token
-          </button>
+          </Button>
         ) : null}
       </DataTable>
       {is_issuing ? <IssueDialog onClose={() => setIssuing(false)} onIssued={setIssued} /> : null}
@@ -84,19 +79,16 @@ const COLUMNS: readonly DataColumn<CapabilityToken>[] = [
     id: 'agent',
     title: 'Agent',
     value: ({ agent_id }) => agent_id,
-    render: ({ agent_id }) => <SafeText text={agent_id} />,
   },
   {
     id: 'tool',
     title: 'Tool',
     value: ({ scope }) => scope.tool_name,
-    render: ({ scope }) => <SafeText text={scope.tool_name} />,
   },
   {
     id: 'status',
     title: 'Status',
-    value: ({ status }) => status,
-    render: ({ status }) => <Badge value={status} />,
+    form: 'badge',
     width: 110,
   },
   {
@@ -110,7 +102,6 @@ const COLUMNS: readonly DataColumn<CapabilityToken>[] = [
     id: 'tenant',
     title: 'Tenant',
     value: ({ tenant_id }) => tenant_id,
-    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
     width: 110,
     is_wide_only: true,
   },
@@ -124,7 +115,6 @@ const COLUMNS: readonly DataColumn<CapabilityToken>[] = [
   {
     id: 'uses',
     title: 'Uses',
-    value: ({ uses }) => uses,
     width: 70,
     is_number: true,
     is_wide_only: true,
@@ -133,18 +123,16 @@ const COLUMNS: readonly DataColumn<CapabilityToken>[] = [
     id: 'expires',
     title: 'Expires',
     value: ({ expires_at }) => expires_at,
-    render: ({ expires_at }) => <Time at={expires_at} />,
+    form: 'time',
     width: 120,
   },
   {
     id: 'issued_by',
     title: 'Issued by',
-    value: ({ issued_by }) => issued_by,
-    render: ({ issued_by }) => <SafeText text={issued_by} />,
     width: 120,
     is_wide_only: true,
   },
-  { id: 'token_id', title: 'ID', value: ({ token_id }) => token_id, is_extra: true, width: 260 },
+  { id: 'token_id', title: 'ID', is_extra: true, width: 260 },
 ];
 
 function buildRevokeColumn(onRevoke: (token: CapabilityToken) => void): DataColumn<CapabilityToken> {
@@ -155,9 +143,9 @@ function buildRevokeColumn(onRevoke: (token: CapabilityToken) => void): DataColu
     width: 110,
     render: (token) =>
       token.status === 'active' ? (
-        <button type="button" className="button danger small" onClick={() => onRevoke(token)}>
+        <Button look="danger" is_small onClick={() => onRevoke(token)}>
           Revoke
-        </button>
+        </Button>
       ) : null,
   };
 }
@@ -175,30 +163,22 @@ function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const [tenant_id, setTenant] = useState('');
   const [session_id, setSession] = useState('');
   const [ttl, setTtl] = useState('');
-  function issue() {
-    const secret_keys = splitList(secrets);
-    const input = {
-      agent_id,
-      scope: { tool_name, ...(secret_keys.length === 0 ? {} : { secret_keys }) },
-      ...(tenant_id === '' ? {} : { tenant_id }),
-      ...(session_id === '' ? {} : { session_id }),
-      ...(ttl === '' ? {} : { ttl }),
-    };
-    call.mutate(input, {
-      onSuccess: (token) => {
-        onIssued(token);
-        onClose();
-      },
-    });
-  }
+  const secret_keys = splitList(secrets);
+  const input = {
+    agent_id,
+    scope: { tool_name, ...(secret_keys.length === 0 ? {} : { secret_keys }) },
+    ...(tenant_id === '' ? {} : { tenant_id }),
+    ...(session_id === '' ? {} : { session_id }),
+    ...(ttl === '' ? {} : { ttl }),
+  };
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Issue a capability token"
       action="Issue token"
-      is_busy={call.isPending}
-      error={call.error}
+      call={call}
+      input={input}
+      onDone={onIssued}
       onClose={onClose}
-      onConfirm={issue}
     >
       <TextField label="Agent" value={agent_id} onChange={setAgent} />
       <TextField label="Tool; * matches any characters" value={tool_name} onChange={setTool} />
@@ -210,7 +190,7 @@ function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
       <TextField label="Tenant; empty for default" value={tenant_id} onChange={setTenant} />
       <TextField label="Session; empty for any" value={session_id} onChange={setSession} />
       <ChoiceField label="Lifetime" choices={LIFETIMES} value={ttl} onChange={setTtl} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -222,19 +202,18 @@ interface RevokeTokenDialogProps {
 function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
   const call = useOperationCall('capabilitiesRevoke', ['capabilitiesList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Revoke this token?"
       action="Revoke token"
       is_dangerous
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() => call.mutate({ token_id: token.token_id }, { onSuccess: onClose })}
+      call={call}
+      input={{ token_id: token.token_id }}
     >
       <p>
         <SafeText text={token.agent_id} /> cannot use <SafeText text={token.scope.tool_name} /> with it any
         more. Every worker refuses the token after this.
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

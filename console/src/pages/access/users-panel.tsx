@@ -3,15 +3,16 @@ import { ROLES } from '../../../../src/runtime/config/permissions.ts';
 import type { OperationOutput } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
+import { Choices } from '../../components/choice-field.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
-import { splitList } from './key-dialogs.tsx';
+import { splitList, TextField } from '../../components/text-field.tsx';
 
 type User = OperationOutput<'usersList'>['users'][number];
 type Role = User['roles'][number];
@@ -58,8 +59,7 @@ export function UsersPanel() {
     {
       id: 'last_sign_in_at',
       title: 'Last sign-in',
-      value: ({ last_sign_in_at }) => last_sign_in_at,
-      render: ({ last_sign_in_at }) => <Time at={last_sign_in_at} />,
+      form: 'time',
       is_wide_only: true,
     },
     {
@@ -78,42 +78,29 @@ export function UsersPanel() {
           <span className="muted">your own account</span>
         ) : (
           <span className="row-buttons">
-            <button type="button" className="button small" onClick={() => setDialog({ kind: 'roles', user })}>
+            <Button is_small onClick={() => setDialog({ kind: 'roles', user })}>
               Roles
-            </button>
+            </Button>
             {user.source === 'local' ? (
-              <button
-                type="button"
-                className="button small"
-                onClick={() => setDialog({ kind: 'reset', user })}
-              >
+              <Button is_small onClick={() => setDialog({ kind: 'reset', user })}>
                 Reset
-              </button>
+              </Button>
             ) : null}
-            <button
-              type="button"
-              className="button small"
-              onClick={() => setDialog({ kind: 'sign-out', user })}
-            >
+            <Button is_small onClick={() => setDialog({ kind: 'sign-out', user })}>
               Sign out
-            </button>
+            </Button>
             {user.disabled ? (
-              <button
-                type="button"
-                className="button small"
+              <Button
+                is_small
                 disabled={enable.isPending}
                 onClick={() => enable.mutate({ user_id: user.user_id })}
               >
                 Enable
-              </button>
+              </Button>
             ) : (
-              <button
-                type="button"
-                className="button danger small"
-                onClick={() => setDialog({ kind: 'disable', user })}
-              >
+              <Button look="danger" is_small onClick={() => setDialog({ kind: 'disable', user })}>
                 Disable
-              </button>
+              </Button>
             )}
           </span>
         ),
@@ -122,8 +109,8 @@ export function UsersPanel() {
 
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
-      {enable.error === null ? null : <ErrorNote error={enable.error} />}
+      <ErrorNote error={error} />
+      <ErrorNote error={enable.error} />
       {link === null ? null : (
         <div className="note good" role="status">
           <p>
@@ -137,26 +124,18 @@ export function UsersPanel() {
         name="users"
         label="Users"
         columns={columns}
-        rows={data?.users ?? []}
+        rows={data?.users}
         rowKey={({ user_id }) => user_id}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="No user can sign in yet."
-              command={'customshouse users add ann --role approver'}
-            />
-          )
+          <EmptyState
+            title="No user can sign in yet."
+            command={'customshouse users add ann --role approver'}
+          />
         }
       >
-        <button
-          type="button"
-          className="button primary small"
-          onClick={() => setDialog({ kind: 'add', user: null })}
-        >
+        <Button look="primary" is_small onClick={() => setDialog({ kind: 'add', user: null })}>
           Add a user
-        </button>
+        </Button>
       </DataTable>
       {dialog?.kind === 'add' ? <AddUserDialog onClose={close} onLink={setLink} /> : null}
       {dialog?.user != null ? (
@@ -187,56 +166,44 @@ function ChangeDialog({ kind, user, onClose, onLink }: ChangeDialogProps) {
   if (kind === 'roles') return <RolesDialog user={user} onClose={onClose} />;
   if (kind === 'disable')
     return (
-      <ConfirmDialog
+      <CallDialog
         title={`Disable ${user_id}`}
         action="Disable user"
         is_dangerous
-        is_busy={disable.isPending}
-        error={disable.error}
         onClose={onClose}
-        onConfirm={() => disable.mutate({ user_id }, { onSuccess: onClose })}
+        call={disable}
+        input={{ user_id }}
       >
         <p>
           All sessions of this user end at once, and the user cannot sign in until you enable the account
           again.
         </p>
-      </ConfirmDialog>
+      </CallDialog>
     );
   if (kind === 'reset')
     return (
-      <ConfirmDialog
+      <CallDialog
         title={`Reset the sign-in of ${user_id}`}
         action="Reset sign-in"
         is_dangerous
-        is_busy={reset.isPending}
-        error={reset.error}
         onClose={onClose}
-        onConfirm={() =>
-          reset.mutate(
-            { user_id },
-            {
-              onSuccess: ({ link }) => {
-                onLink({ user_id, link });
-                onClose();
-              },
-            },
-          )
-        }
+        call={reset}
+        input={{ user_id }}
+        onDone={({ link }) => onLink({ user_id, link })}
       >
         <p>This removes the password and all second factors, ends the sessions, and makes a one-time link.</p>
-      </ConfirmDialog>
+      </CallDialog>
     );
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`Sign ${user_id} out`}
       action="End sessions"
-      is_busy={signOut.isPending}
-      error={signOut.error}
       onClose={onClose}
-      onConfirm={() => signOut.mutate({ user_id }, { onSuccess: onClose })}
+      call={signOut}
+      input={{ user_id }}
     >
       <p>All browsers of this user must sign in again.</p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -245,21 +212,15 @@ function RolesDialog({ user, onClose }: { readonly user: User; readonly onClose:
   const [roles, setRoles] = useState<readonly Role[]>(user.roles);
   const [tenants, setTenants] = useState(user.tenants.join(', '));
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`Roles and tenants of ${user.user_id}`}
       action="Change roles"
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { user_id: user.user_id, role: [...roles], tenant: splitList(tenants) },
-          { onSuccess: onClose },
-        )
-      }
+      call={call}
+      input={{ user_id: user.user_id, role: [...roles], tenant: splitList(tenants) }}
     >
       <RightsFields roles={roles} tenants={tenants} onRoles={setRoles} onTenants={setTenants} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -274,40 +235,26 @@ function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
   const [roles, setRoles] = useState<readonly Role[]>(['viewer']);
   const [tenants, setTenants] = useState('default');
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Add a user"
       action="Add user"
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { user_id, role: [...roles], tenant: splitList(tenants) },
-          {
-            onSuccess: ({ link }) => {
-              onLink({ user_id, link });
-              onClose();
-            },
-          },
-        )
-      }
+      call={call}
+      input={{ user_id, role: [...roles], tenant: splitList(tenants) }}
+      onDone={({ link }) => onLink({ user_id, link })}
     >
-      <label className="field">
-        <span>User</span>
-        <input
-          className="input"
-          required
-          autoCapitalize="none"
-          spellCheck={false}
-          maxLength={128}
-          pattern="[A-Za-z0-9][A-Za-z0-9._@+\-]*"
-          title="Letters, digits and . _ @ + -"
-          value={user_id}
-          onChange={(event) => setUser(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="User"
+        required
+        autoCapitalize="none"
+        maxLength={128}
+        pattern="[A-Za-z0-9][A-Za-z0-9._@+\-]*"
+        title="Letters, digits and . _ @ + -"
+        value={user_id}
+        onChange={setUser}
+      />
       <RightsFields roles={roles} tenants={tenants} onRoles={setRoles} onTenants={setTenants} />
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -321,31 +268,19 @@ interface RightsFieldsProps {
 function RightsFields({ roles, tenants, onRoles, onTenants }: RightsFieldsProps) {
   return (
     <>
-      <fieldset className="choices">
-        <legend>Roles</legend>
-        {ROLES.map((role) => (
-          <label key={role}>
-            <input
-              type="checkbox"
-              checked={roles.includes(role)}
-              onChange={() =>
-                onRoles(roles.includes(role) ? roles.filter((each) => each !== role) : [...roles, role])
-              }
-            />
-            {role.replace('_', ' ')}
-          </label>
-        ))}
-      </fieldset>
-      <label className="field">
-        <span>Tenants, separated by commas; * for all</span>
-        <input
-          className="input"
-          required
-          spellCheck={false}
-          value={tenants}
-          onChange={(event) => onTenants(event.currentTarget.value)}
-        />
-      </label>
+      <Choices
+        label="Roles"
+        options={ROLES}
+        chosen={roles}
+        onChange={onRoles}
+        render={(role) => role.replace('_', ' ')}
+      />
+      <TextField
+        label="Tenants, separated by commas; * for all"
+        required
+        value={tenants}
+        onChange={onTenants}
+      />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
@@ -24,12 +25,12 @@ export function AlertDetails({ alert_id, onClose }: AlertDetailsProps) {
     <Panel
       title="Alert"
       aside={
-        <button type="button" className="button quiet small" onClick={onClose}>
+        <Button look="quiet" is_small onClick={onClose}>
           Close
-        </button>
+        </Button>
       }
     >
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {alert === undefined ? null : (
         <div className="stack">
           <AlertFacts alert={alert} />
@@ -111,32 +112,22 @@ function AlertButtons({ alert }: { readonly alert: AlertEntry }) {
   if (!mayCall('alertsResolve')) return null;
   return (
     <div className="stack">
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       <span className="row-buttons">
         {status === 'firing' ? (
-          <button
-            type="button"
-            className="button primary small"
-            disabled={is_busy}
-            onClick={() => acknowledge.mutate({ alert_id })}
-          >
+          <Button look="primary" is_small disabled={is_busy} onClick={() => acknowledge.mutate({ alert_id })}>
             Acknowledge
-          </button>
+          </Button>
         ) : null}
         {status === 'resolved' ? null : (
-          <button
-            type="button"
-            className="button small"
-            disabled={is_busy}
-            onClick={() => resolve.mutate({ alert_id })}
-          >
+          <Button is_small disabled={is_busy} onClick={() => resolve.mutate({ alert_id })}>
             Resolve
-          </button>
+          </Button>
         )}
         {mayCall('alertSilencesAdd') ? (
-          <button type="button" className="button small" onClick={() => setSilencing(true)}>
+          <Button is_small onClick={() => setSilencing(true)}>
             Silence …
-          </button>
+          </Button>
         ) : null}
       </span>
       {is_silencing ? <SilenceDialog rule_id={alert.rule_id} onClose={() => setSilencing(false)} /> : null}

@@ -3,7 +3,8 @@ import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
@@ -23,9 +24,9 @@ export function AlertRuleDetails({ rule, channels, onClose }: AlertRuleDetailsPr
     <Panel
       title="Alert rule"
       aside={
-        <button type="button" className="button quiet small" onClick={onClose}>
+        <Button look="quiet" is_small onClick={onClose}>
           Close
-        </button>
+        </Button>
       }
     >
       <div className="stack">
@@ -114,12 +115,11 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
   const error = test.error ?? evaluate.error;
   return (
     <div className="stack">
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       <ActionResult tested={test.data} tried={evaluate.data} />
       <span className="row-buttons">
-        <button
-          type="button"
-          className="button small"
+        <Button
+          is_small
           disabled={is_busy}
           onClick={() => {
             test.reset();
@@ -127,11 +127,10 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
           }}
         >
           Try on the last 24 h
-        </button>
+        </Button>
         {mayCall('alertsTest') ? (
-          <button
-            type="button"
-            className="button small"
+          <Button
+            is_small
             disabled={is_busy}
             onClick={() => {
               evaluate.reset();
@@ -139,21 +138,21 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
             }}
           >
             Send a test message
-          </button>
+          </Button>
         ) : null}
         {mayCall('alertSilencesAdd') ? (
-          <button type="button" className="button small" onClick={() => setDialog('silence')}>
+          <Button is_small onClick={() => setDialog('silence')}>
             Silence …
-          </button>
+          </Button>
         ) : null}
         {may_change ? (
           <>
-            <button type="button" className="button small" onClick={() => setDialog('edit')}>
+            <Button is_small onClick={() => setDialog('edit')}>
               Edit …
-            </button>
-            <button type="button" className="button danger small" onClick={() => setDialog('remove')}>
+            </Button>
+            <Button look="danger" is_small onClick={() => setDialog('remove')}>
               Remove …
-            </button>
+            </Button>
           </>
         ) : null}
       </span>
@@ -201,18 +200,18 @@ interface RemoveDialogProps {
 function RemoveDialog({ rule, onClose, onRemoved }: RemoveDialogProps) {
   const remove = useOperationCall('alertRulesRemove', ['alertRulesList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`Remove ${rule.rule_id}?`}
       action="Remove rule"
       is_dangerous
-      is_busy={remove.isPending}
-      error={remove.error}
+      call={remove}
+      input={{ rule_id: rule.rule_id }}
+      onDone={onRemoved}
       onClose={onClose}
-      onConfirm={() => remove.mutate({ rule_id: rule.rule_id }, { onSuccess: onRemoved })}
     >
       <p>
         <SafeText text={rule.name} /> raises no more alerts. Its open alerts remain until they are resolved.
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { ALERT_GROUP_FIELDS, ALERT_SOURCES } from '../../../../src/runtime/config/schema-alert-rules.ts';
 import type { OperationInput, OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { Choices, SelectField, TextField } from './alert-fields.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
+import { ChoiceField, Choices } from '../../components/choice-field.tsx';
+import { splitList, TextField } from '../../components/text-field.tsx';
 
 export type AlertRuleEntry = OperationOutput<'alertRulesList'>['rules'][number];
 type RuleInput = OperationInput<'alertRulesSave'>;
@@ -55,36 +56,41 @@ export function AlertRuleDialog({ rule, channels, onClose }: AlertRuleDialogProp
   const [form, setForm] = useState<RuleForm>(() => readForm(rule));
   const change = (changes: Partial<RuleForm>) => setForm({ ...form, ...changes });
   return (
-    <ConfirmDialog
+    <CallDialog
       title={rule === null ? 'Add an alert rule' : `Change ${rule.rule_id}`}
       action="Save rule"
-      is_busy={save.isPending}
-      error={save.error}
+      call={save}
+      input={buildInput(form, rule)}
       onClose={onClose}
-      onConfirm={() => save.mutate(buildInput(form, rule), { onSuccess: onClose })}
     >
       <TextField
         label="ID: lower-case letters, digits and . _ -"
         value={form.rule_id}
         onChange={(rule_id) => change({ rule_id })}
         pattern="[a-z0-9][a-z0-9._\-]*"
-        max={64}
-        is_required
-        is_read_only={rule !== null}
+        maxLength={64}
+        required
+        readOnly={rule !== null}
       />
-      <TextField label="Name" value={form.name} onChange={(name) => change({ name })} max={200} is_required />
-      <SelectField
+      <TextField
+        label="Name"
+        value={form.name}
+        onChange={(name) => change({ name })}
+        maxLength={200}
+        required
+      />
+      <ChoiceField
         label="Counts"
         value={form.source}
         onChange={(source) => change({ source })}
-        options={ALERT_SOURCES.map((source) => [source, source.replaceAll('_', ' ')])}
+        choices={ALERT_SOURCES.map((source) => [source, source.replaceAll('_', ' ')])}
       />
       <ThresholdFields form={form} change={change} />
-      <SelectField
+      <ChoiceField
         label="Severity"
         value={form.severity}
         onChange={(severity) => change({ severity })}
-        options={SEVERITIES.map((severity) => [severity, severity])}
+        choices={SEVERITIES.map((severity) => [severity, severity])}
       />
       <Choices
         label="Channels"
@@ -102,7 +108,7 @@ export function AlertRuleDialog({ rule, channels, onClose }: AlertRuleDialogProp
         />
         The rule is evaluated
       </label>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }
 
@@ -119,21 +125,21 @@ function ThresholdFields({ form, change }: FieldsProps) {
         type="number"
         value={form.threshold}
         onChange={(threshold) => change({ threshold })}
-        is_required
+        required
       />
       <TextField
         label="Within (30s, 15m, 7d)"
         value={form.window}
         onChange={(window) => change({ window })}
         pattern={DURATION}
-        is_required
+        required
       />
       <TextField
         label="Not again for"
         value={form.cooldown}
         onChange={(cooldown) => change({ cooldown })}
         pattern={`0[smhd]|${DURATION}`}
-        is_required
+        required
       />
       {WAITING_SOURCES.includes(form.source) ? (
         <TextField
@@ -194,7 +200,7 @@ function FilterFields({ form, change }: FieldsProps) {
           label="Tenant of the rule; empty for a rule of all tenants"
           value={form.tenant_id}
           onChange={(tenant_id) => change({ tenant_id })}
-          max={256}
+          maxLength={256}
         />
       </div>
     </details>
@@ -226,7 +232,7 @@ function TimeFields({ form, change, is_complex }: FieldsProps & { readonly is_co
             value={form.time_zone}
             onChange={(time_zone) => change({ time_zone })}
             pattern="[A-Za-z0-9_+\/\-]+"
-            max={64}
+            maxLength={64}
           />
         </div>
       )}
@@ -284,11 +290,11 @@ function buildInput(form: RuleForm, rule: AlertRuleEntry | null): RuleInput {
     severity: form.severity,
     cooldown: form.cooldown,
     filters: {
-      tags: splitNames(form.tags),
-      policies: splitNames(form.policies),
-      agents: splitNames(form.agents),
-      tools: splitNames(form.tools),
-      tenants: splitNames(form.tenants),
+      tags: splitList(form.tags),
+      policies: splitList(form.policies),
+      agents: splitList(form.agents),
+      tools: splitList(form.tools),
+      tenants: splitList(form.tenants),
       actions: form.actions,
       boundaries: form.boundaries,
       severities: form.severities,
@@ -302,11 +308,4 @@ function buildInput(form: RuleForm, rule: AlertRuleEntry | null): RuleInput {
   };
   // The service checks every value again; the lists of the form have its enums as their options.
   return input as unknown as RuleInput;
-}
-
-function splitNames(text: string): string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -21,7 +22,7 @@ export function AlertRulesPanel() {
   const open = data?.rules.find(({ rule_id }) => rule_id === query.rule);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {open === undefined ? null : (
         <AlertRuleDetails
           key={open.rule_id}
@@ -34,26 +35,22 @@ export function AlertRulesPanel() {
         name="alert-rules"
         label="Alert rules"
         columns={COLUMNS}
-        rows={data?.rules ?? []}
+        rows={data?.rules}
         rowKey={({ rule_id }) => rule_id}
         onOpen={({ rule_id }) => change({ rule: rule_id })}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="There is no alert rule yet."
-              command={'customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
-            >
-              Without a rule no alert is raised. A rule counts events and fires at a threshold.
-            </EmptyState>
-          )
+          <EmptyState
+            title="There is no alert rule yet."
+            command={'customshouse alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
+          >
+            Without a rule no alert is raised. A rule counts events and fires at a threshold.
+          </EmptyState>
         }
       >
         {mayCall('alertRulesSave') ? (
-          <button type="button" className="button primary small" onClick={() => setAdding(true)}>
+          <Button look="primary" is_small onClick={() => setAdding(true)}>
             Add a rule
-          </button>
+          </Button>
         ) : null}
       </DataTable>
       {is_adding ? (
@@ -67,8 +64,6 @@ const COLUMNS: readonly DataColumn<AlertRuleEntry>[] = [
   {
     id: 'name',
     title: 'Rule',
-    value: ({ name }) => name,
-    render: ({ name }) => <SafeText text={name} />,
     width: 200,
   },
   {
@@ -81,8 +76,7 @@ const COLUMNS: readonly DataColumn<AlertRuleEntry>[] = [
   {
     id: 'severity',
     title: 'Severity',
-    value: ({ severity }) => severity,
-    render: ({ severity }) => <Badge value={severity} />,
+    form: 'badge',
     width: 100,
     is_wide_only: true,
   },
@@ -96,7 +90,6 @@ const COLUMNS: readonly DataColumn<AlertRuleEntry>[] = [
   {
     id: 'threshold',
     title: 'Fires at',
-    value: ({ threshold }) => threshold,
     render: ({ threshold, window }) => `${threshold} in ${window}`,
     width: 100,
     is_wide_only: true,
@@ -112,7 +105,6 @@ const COLUMNS: readonly DataColumn<AlertRuleEntry>[] = [
   {
     id: 'open_alerts',
     title: 'Open alerts',
-    value: ({ open_alerts }) => open_alerts,
     width: 110,
     is_number: true,
     is_wide_only: true,
@@ -124,7 +116,7 @@ const COLUMNS: readonly DataColumn<AlertRuleEntry>[] = [
     width: 110,
     is_wide_only: true,
   },
-  { id: 'rule_id', title: 'ID', value: ({ rule_id }) => rule_id, is_extra: true, width: 200 },
+  { id: 'rule_id', title: 'ID', is_extra: true, width: 200 },
 ];
 
 function RuleState({ rule }: { readonly rule: AlertRuleEntry }) {

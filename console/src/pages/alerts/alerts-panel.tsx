@@ -1,13 +1,10 @@
 import { useMemo } from 'react';
 import { useOperation } from '../../api/use-operation.ts';
-import { Badge } from '../../components/badge.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { FilterChips, type FilterField, useAddressQuery } from '../../components/filter-chips.tsx';
-import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
 import { AlertDetails } from './alert-details.tsx';
 import { type AlertEntry, formatGroup, GroupValues } from './alert-fields.tsx';
 
@@ -27,21 +24,18 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     id: 'severity',
     title: 'Severity',
     value: ({ severity }) => SEVERITIES.indexOf(severity as (typeof SEVERITIES)[number]),
-    render: ({ severity }) => <Badge value={severity} />,
+    form: 'badge',
     width: 100,
   },
   {
     id: 'status',
     title: 'Status',
-    value: ({ status }) => status,
-    render: ({ status }) => <Badge value={status} />,
+    form: 'badge',
     width: 125,
   },
   {
     id: 'rule_name',
     title: 'Rule',
-    value: ({ rule_name }) => rule_name,
-    render: ({ rule_name }) => <SafeText text={rule_name} />,
     width: 145,
   },
   {
@@ -55,7 +49,6 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
   {
     id: 'count',
     title: 'Events',
-    value: ({ count }) => count,
     width: 80,
     is_number: true,
     is_wide_only: true,
@@ -63,16 +56,14 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
   {
     id: 'fired_at',
     title: 'Fired',
-    value: ({ fired_at }) => fired_at,
-    render: ({ fired_at }) => <Time at={fired_at} />,
+    form: 'time',
     width: 100,
     is_wide_only: true,
   },
   {
     id: 'last_at',
     title: 'Last event',
-    value: ({ last_at }) => last_at,
-    render: ({ last_at }) => <Time at={last_at} />,
+    form: 'time',
     width: 100,
     is_wide_only: true,
   },
@@ -84,7 +75,7 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     width: 120,
     is_wide_only: true,
   },
-  { id: 'alert_id', title: 'ID', value: ({ alert_id }) => alert_id, is_extra: true, width: 260 },
+  { id: 'alert_id', title: 'ID', is_extra: true, width: 260 },
 ];
 
 /** Alerts that fire now, and past ones. */
@@ -109,7 +100,7 @@ export function AlertsPanel() {
   const is_filtered = FILTERS.some(({ name }) => query[name] !== undefined);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {firing === 0 ? null : (
         <p className="note watch" role="status">
           {firing === 1 ? 'One alert fires' : `${firing} alerts fire`} and no person has acknowledged{' '}
@@ -124,14 +115,12 @@ export function AlertsPanel() {
         name="alerts"
         label="Alerts"
         columns={COLUMNS}
-        rows={rows}
+        rows={alerts && rows}
         rowKey={({ alert_id }) => alert_id}
         onOpen={({ alert_id }) => change({ alert: alert_id })}
         has_more={data?.next_cursor !== null && data !== undefined}
         empty={
-          alerts === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : is_filtered ? (
+          is_filtered ? (
             <EmptyState title="No alert matches these filters." />
           ) : (
             <EmptyState

@@ -1,14 +1,12 @@
 import type { OperationInput, OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { FilterChips, type FilterField, useAddressQuery } from '../../components/filter-chips.tsx';
-import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
 
 type Delivery = OperationOutput<'alertsDeliveries'>['deliveries'][number];
 type DeliveryStatus = NonNullable<OperationInput<'alertsDeliveries'>['status']>;
@@ -39,8 +37,8 @@ export function DeliveriesPanel() {
   const dead = rows.filter((each) => each.status === 'dead').length;
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
-      {resend.error === null ? null : <ErrorNote error={resend.error} />}
+      <ErrorNote error={error} />
+      <ErrorNote error={resend.error} />
       {dead === 0 ? null : (
         <p className="note bad" role="status">
           {dead === 1 ? 'One message was' : `${dead} messages were`} given up. Fix the channel, then send{' '}
@@ -52,21 +50,16 @@ export function DeliveriesPanel() {
         name="deliveries"
         label="Deliveries"
         columns={buildColumns(mayCall('alertsResend') ? send : null, resend.isPending)}
-        rows={rows}
+        rows={data && rows}
         rowKey={({ delivery_id }) => delivery_id}
         has_more={data !== undefined && data.next_cursor !== null}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title={status === undefined ? 'No message was sent yet.' : `No message is ${status}.`}
-              command="customshouse alerts test secrets-blocked"
-            >
-              An alert sends a message to each channel of its rule. This command sends a test message of a
-              rule.
-            </EmptyState>
-          )
+          <EmptyState
+            title={status === undefined ? 'No message was sent yet.' : `No message is ${status}.`}
+            command="customshouse alerts test secrets-blocked"
+          >
+            An alert sends a message to each channel of its rule. This command sends a test message of a rule.
+          </EmptyState>
         }
       >
         <FilterChips fields={FILTERS} />
@@ -83,29 +76,23 @@ function buildColumns(
     {
       id: 'status',
       title: 'Status',
-      value: ({ status }) => status,
-      render: ({ status }) => <Badge value={status} />,
+      form: 'badge',
       width: 110,
     },
     {
       id: 'channel',
       title: 'Channel',
-      value: ({ channel }) => channel,
-      render: ({ channel }) => <SafeText text={channel} />,
     },
-    { id: 'kind', title: 'Kind', value: ({ kind }) => kind, width: 90, is_wide_only: true },
+    { id: 'kind', title: 'Kind', width: 90, is_wide_only: true },
     {
       id: 'subject_id',
       title: 'About',
-      value: ({ subject_id }) => subject_id,
-      render: ({ subject_id }) => <SafeText text={subject_id} />,
       width: 200,
       is_wide_only: true,
     },
     {
       id: 'attempts',
       title: 'Attempts',
-      value: ({ attempts }) => attempts,
       width: 85,
       is_number: true,
       is_wide_only: true,
@@ -113,24 +100,20 @@ function buildColumns(
     {
       id: 'reason',
       title: 'Last failure',
-      value: ({ reason }) => reason,
-      render: ({ reason }) => <SafeText text={reason} />,
       width: 240,
       is_wide_only: true,
     },
     {
       id: 'created_at',
       title: 'Queued',
-      value: ({ created_at }) => created_at,
-      render: ({ created_at }) => <Time at={created_at} />,
+      form: 'time',
       width: 90,
       is_wide_only: true,
     },
     {
       id: 'next_attempt_at',
       title: 'Next attempt',
-      value: ({ next_attempt_at }) => next_attempt_at,
-      render: ({ next_attempt_at }) => <Time at={next_attempt_at} />,
+      form: 'time',
       width: 105,
       is_wide_only: true,
     },
@@ -141,16 +124,11 @@ function buildColumns(
       width: 110,
       render: ({ delivery_id, status }) =>
         onSend === null || status !== 'dead' ? null : (
-          <button
-            type="button"
-            className="button small"
-            disabled={is_busy}
-            onClick={() => onSend(delivery_id)}
-          >
+          <Button is_small disabled={is_busy} onClick={() => onSend(delivery_id)}>
             Send again
-          </button>
+          </Button>
         ),
     },
-    { id: 'delivery_id', title: 'ID', value: ({ delivery_id }) => delivery_id, is_extra: true, width: 280 },
+    { id: 'delivery_id', title: 'ID', is_extra: true, width: 280 },
   ];
 }

@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
+import { ChoiceField } from '../../components/choice-field.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
-import { SelectField, TextField } from './alert-fields.tsx';
+import { TextField } from '../../components/text-field.tsx';
 
 const LENGTHS = [
   ['1h', '1 hour'],
@@ -37,37 +38,27 @@ export function SilenceDialog({ rule_id = '', onClose }: SilenceDialogProps) {
   const rules = (data?.rules ?? []).map(
     (each) => [each.rule_id, `${revealHidden(each.name)} (${each.rule_id})`] as const,
   );
-  function save() {
-    const input = {
-      expires_in,
-      reason,
-      ...(rule !== '' && { rule_id: rule }),
-      ...(severity !== '' && { severity: severity as 'critical' | 'high' | 'medium' | 'low' }),
-      ...(tenant !== '' && { tenant_id: tenant }),
-    };
-    add.mutate(input, { onSuccess: onClose });
-  }
+  const input = {
+    expires_in,
+    reason,
+    ...(rule !== '' && { rule_id: rule }),
+    ...(severity !== '' && { severity: severity as 'critical' | 'high' | 'medium' | 'low' }),
+    ...(tenant !== '' && { tenant_id: tenant }),
+  };
   return (
-    <ConfirmDialog
-      title="Silence alerts"
-      action="Silence"
-      is_busy={add.isPending}
-      error={add.error}
-      onClose={onClose}
-      onConfirm={save}
-    >
+    <CallDialog title="Silence alerts" action="Silence" call={add} input={input} onClose={onClose}>
       <p>Alerts that match are recorded, and no message is sent until the silence ends.</p>
-      <SelectField
+      <ChoiceField
         label="Rule"
         value={rule}
         onChange={setRule}
-        options={[['', 'all rules'], ...withChosen(rules, rule)]}
+        choices={[['', 'all rules'], ...withChosen(rules, rule)]}
       />
-      <SelectField label="Severity" value={severity} onChange={setSeverity} options={SEVERITIES} />
-      <TextField label="Tenant; empty for all" value={tenant} onChange={setTenant} max={256} />
-      <SelectField label="For" value={expires_in} onChange={setLength} options={LENGTHS} />
-      <TextField label="Reason" value={reason} onChange={setReason} is_required max={500} />
-    </ConfirmDialog>
+      <ChoiceField label="Severity" value={severity} onChange={setSeverity} choices={SEVERITIES} />
+      <TextField label="Tenant; empty for all" value={tenant} onChange={setTenant} maxLength={256} />
+      <ChoiceField label="For" value={expires_in} onChange={setLength} choices={LENGTHS} />
+      <TextField label="Reason" value={reason} onChange={setReason} required maxLength={500} />
+    </CallDialog>
   );
 }
 

@@ -3,13 +3,12 @@ import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
 
 type Silence = OperationOutput<'alertSilencesList'>['silences'][number];
@@ -22,32 +21,28 @@ export function SilencesPanel() {
   const [ending, setEnding] = useState<Silence | null>(null);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="silences"
+        error={error}
         label="Silences"
         columns={buildColumns(mayCall('alertSilencesRemove') ? setEnding : null)}
-        rows={data?.silences ?? []}
+        rows={data?.silences}
         rowKey={({ silence_id }) => silence_id}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="Nothing is silenced."
-              command={
-                'customshouse alerts silence --rule-id secrets-blocked --expires-in 2h --reason "Load test"'
-              }
-            >
-              A silence keeps messages back during a test or a known fault. Alerts are recorded meanwhile.
-            </EmptyState>
-          )
+          <EmptyState
+            title="Nothing is silenced."
+            command={
+              'customshouse alerts silence --rule-id secrets-blocked --expires-in 2h --reason "Load test"'
+            }
+          >
+            A silence keeps messages back during a test or a known fault. Alerts are recorded meanwhile.
+          </EmptyState>
         }
       >
         {mayCall('alertSilencesAdd') ? (
-          <button type="button" className="button primary small" onClick={() => setAdding(true)}>
+          <Button look="primary" is_small onClick={() => setAdding(true)}>
             Silence alerts
-          </button>
+          </Button>
         ) : null}
       </DataTable>
       {is_adding ? <SilenceDialog onClose={() => setAdding(false)} /> : null}
@@ -70,14 +65,11 @@ function buildColumns(onEnd: ((silence: Silence) => void) | null): readonly Data
       id: 'matches',
       title: 'Silences',
       value: ({ matcher }) => describeMatcher(matcher),
-      render: ({ matcher }) => <SafeText text={describeMatcher(matcher)} />,
       width: 150,
     },
     {
       id: 'reason',
       title: 'Reason',
-      value: ({ reason }) => reason,
-      render: ({ reason }) => <SafeText text={reason} />,
       width: 240,
       is_wide_only: true,
     },
@@ -91,15 +83,12 @@ function buildColumns(onEnd: ((silence: Silence) => void) | null): readonly Data
     {
       id: 'created_by',
       title: 'By',
-      value: ({ created_by }) => created_by,
-      render: ({ created_by }) => <SafeText text={created_by} />,
       is_wide_only: true,
     },
     {
       id: 'expires_at',
       title: 'Ends',
-      value: ({ expires_at }) => expires_at,
-      render: ({ expires_at }) => <Time at={expires_at} />,
+      form: 'time',
       width: 85,
     },
     {
@@ -109,9 +98,9 @@ function buildColumns(onEnd: ((silence: Silence) => void) | null): readonly Data
       width: 70,
       render: (silence) =>
         onEnd === null || silence.expired ? null : (
-          <button type="button" className="button danger small" onClick={() => onEnd(silence)}>
+          <Button look="danger" is_small onClick={() => onEnd(silence)}>
             End
-          </button>
+          </Button>
         ),
     },
   ];
@@ -129,19 +118,18 @@ function describeMatcher({ rule_id, severity, group }: Silence['matcher']): stri
 function EndDialog({ silence, onClose }: { readonly silence: Silence; readonly onClose: () => void }) {
   const end = useOperationCall('alertSilencesRemove', ['alertSilencesList', 'alertsHistory']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="End this silence?"
       action="End silence"
       is_dangerous
-      is_busy={end.isPending}
-      error={end.error}
       onClose={onClose}
-      onConfirm={() => end.mutate({ silence_id: silence.silence_id }, { onSuccess: onClose })}
+      call={end}
+      input={{ silence_id: silence.silence_id }}
     >
       <p>
         Messages for <SafeText text={describeMatcher(silence.matcher)} /> are sent again from the next event
         on.
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -1,6 +1,7 @@
 import type { VerifyReport } from '../../../../src/runtime/audit/verify-report.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
@@ -20,7 +21,7 @@ export function ChainPart() {
   const list = tasks.data?.tasks ?? [];
   return (
     <div className="stack">
-      {tasks.error === null ? null : <ErrorNote error={tasks.error} />}
+      <ErrorNote error={tasks.error} />
       {tenants.includes('*') ? (
         <VerifyPanel task={list.find(({ kind }) => kind === 'verify') ?? null} />
       ) : null}
@@ -38,19 +39,14 @@ function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
       title="Chain"
       aside={
         mayCall('auditVerifyStart') ? (
-          <button
-            type="button"
-            className="button primary"
-            disabled={is_running || start.isPending}
-            onClick={() => start.mutate({})}
-          >
+          <Button look="primary" disabled={is_running || start.isPending} onClick={() => start.mutate({})}>
             Verify the log
-          </button>
+          </Button>
         ) : null
       }
     >
       <div className="stack">
-        {start.error === null ? null : <ErrorNote error={start.error} />}
+        <ErrorNote error={start.error} />
         {task === null ? (
           <p>
             The log was not verified in the last day. Verifying checks the hash of every record, its place in

@@ -2,14 +2,13 @@ import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
-import { DayField } from '../../components/evidence-pack-dialog.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
+import { TextField } from '../../components/text-field.tsx';
 
 type Hold = OperationOutput<'auditHoldsList'>['holds'][number];
 
@@ -24,8 +23,6 @@ const COLUMNS: readonly DataColumn<Hold>[] = [
   {
     id: 'reason',
     title: 'Reason',
-    value: ({ reason }) => reason,
-    render: ({ reason }) => <SafeText text={reason} />,
     width: 240,
   },
   text('tenant_id', 'Tenant'),
@@ -34,7 +31,6 @@ const COLUMNS: readonly DataColumn<Hold>[] = [
   {
     id: 'since',
     title: 'From',
-    value: ({ since }) => since,
     render: ({ since }) => <Day at={since} />,
     width: 110,
     is_wide_only: true,
@@ -42,7 +38,6 @@ const COLUMNS: readonly DataColumn<Hold>[] = [
   {
     id: 'until',
     title: 'Before',
-    value: ({ until }) => until,
     render: ({ until }) => <Day at={until} />,
     width: 110,
     is_wide_only: true,
@@ -50,12 +45,11 @@ const COLUMNS: readonly DataColumn<Hold>[] = [
   {
     id: 'created_at',
     title: 'Added',
-    value: ({ created_at }) => created_at,
-    render: ({ created_at }) => <Time at={created_at} />,
+    form: 'time',
     width: 110,
     is_wide_only: true,
   },
-  { id: 'created_by', title: 'Added by', value: ({ created_by }) => created_by, is_extra: true },
+  { id: 'created_by', title: 'Added by', is_extra: true },
 ];
 
 function Day({ at }: { readonly at: string | null }) {
@@ -74,9 +68,9 @@ export function HoldsPart() {
     title: 'Change',
     value: () => null,
     render: (hold) => (
-      <button type="button" className="button small" onClick={() => setRemoved(hold)}>
+      <Button is_small onClick={() => setRemoved(hold)}>
         Remove
-      </button>
+      </Button>
     ),
     width: 110,
   };
@@ -86,30 +80,26 @@ export function HoldsPart() {
         A legal hold keeps events of the audit log beyond their maximum age. It matches by tenant, agent,
         session and time; all that are given must match.
       </p>
-      {holds.error === null ? null : <ErrorNote error={holds.error} />}
       <DataTable
         name="legal-holds"
+        error={holds.error}
         label="Legal holds"
         columns={may_remove ? [...COLUMNS, action] : COLUMNS}
-        rows={holds.data?.holds ?? []}
+        rows={holds.data?.holds}
         rowKey={({ hold_id }) => hold_id}
         empty={
-          holds.isPending ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState
-              title="There are no legal holds."
-              command='customshouse audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"'
-            >
-              Retention deletes files by age alone. This command adds a hold.
-            </EmptyState>
-          )
+          <EmptyState
+            title="There are no legal holds."
+            command='customshouse audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"'
+          >
+            Retention deletes files by age alone. This command adds a hold.
+          </EmptyState>
         }
       >
         {mayCall('auditHoldAdd') ? (
-          <button type="button" className="button primary" onClick={() => setAdding(true)}>
+          <Button look="primary" onClick={() => setAdding(true)}>
             Add a legal hold
-          </button>
+          </Button>
         ) : null}
       </DataTable>
       {is_adding ? <AddHoldDialog onClose={() => setAdding(false)} /> : null}
@@ -130,70 +120,45 @@ function AddHoldDialog({ onClose }: { readonly onClose: () => void }) {
   const change = (field: keyof typeof NOTHING) => (value: string) => setHold({ ...hold, [field]: value });
   const given = Object.fromEntries(Object.entries(hold).filter(([, value]) => value !== ''));
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Add a legal hold"
       action="Add hold"
-      is_busy={call.isPending}
-      error={call.error}
-      onConfirm={() => call.mutate({ ...given, reason: hold.reason }, { onSuccess: onClose })}
+      call={call}
+      input={{ ...given, reason: hold.reason }}
       onClose={onClose}
     >
       <TextField
         label="Reason, such as the number of a case"
         value={hold.reason}
         onChange={change('reason')}
-        is_required
+        required
       />
       <TextField label="Tenant; empty for all" value={hold.tenant_id} onChange={change('tenant_id')} />
       <TextField label="Agent; empty for all" value={hold.agent_id} onChange={change('agent_id')} />
       <TextField label="Session; empty for all" value={hold.session_id} onChange={change('session_id')} />
       <div className="field-row">
-        <DayField label="From (UTC)" value={hold.since} onChange={change('since')} />
-        <DayField label="Before (UTC)" value={hold.until} onChange={change('until')} />
+        <TextField type="date" label="From (UTC)" value={hold.since} onChange={change('since')} />
+        <TextField type="date" label="Before (UTC)" value={hold.until} onChange={change('until')} />
       </div>
-    </ConfirmDialog>
-  );
-}
-
-interface TextFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly is_required?: boolean;
-}
-
-function TextField({ label, value, onChange, is_required = false }: TextFieldProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="input"
-        spellCheck={false}
-        maxLength={256}
-        required={is_required}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
+    </CallDialog>
   );
 }
 
 function RemoveHoldDialog({ hold, onClose }: { readonly hold: Hold; readonly onClose: () => void }) {
   const call = useOperationCall('auditHoldRemove', ['auditHoldsList']);
   return (
-    <ConfirmDialog
+    <CallDialog
       title="Remove the legal hold"
       action="Remove hold"
       is_dangerous
-      is_busy={call.isPending}
-      error={call.error}
-      onConfirm={() => call.mutate({ hold_id: hold.hold_id }, { onSuccess: onClose })}
+      call={call}
+      input={{ hold_id: hold.hold_id }}
       onClose={onClose}
     >
       <p>
         Retention may delete the files again that only “<SafeText text={hold.reason} />” kept. Events that are
         deleted cannot be brought back.
       </p>
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { PackSummary } from '../../../../src/features/evidence/make-pack.ts';
 import { operationRoutes } from '../../api/routes.ts';
 import { useMayCall } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { EvidencePackDialog } from '../../components/evidence-pack-dialog.tsx';
 import { Panel } from '../../components/page-header.tsx';
@@ -20,9 +21,9 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
       title="Evidence packs"
       aside={
         mayCall('evidencePackStart') ? (
-          <button type="button" className="button" disabled={is_running} onClick={() => setOpen(true)}>
+          <Button disabled={is_running} onClick={() => setOpen(true)}>
             Make an evidence pack
-          </button>
+          </Button>
         ) : null
       }
     >

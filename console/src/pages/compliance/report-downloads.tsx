@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ApiError, callOperation, type OperationInput } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { saveFile } from '../../components/save-file.ts';
 
@@ -24,20 +25,19 @@ export function ReportDownloads({ input }: { readonly input: ReportInput }) {
   return (
     <div className="report-downloads">
       {FORMATS.map((format) => (
-        <button
+        <Button
           key={format[0]}
-          type="button"
-          className="button small"
+          is_small
           disabled={download.isPending}
           onClick={() => download.mutate(format)}
         >
           Download {format[1]}
-        </button>
+        </Button>
       ))}
-      <button type="button" className="button small" onClick={() => globalThis.print()}>
+      <Button is_small onClick={() => globalThis.print()}>
         Print or save as PDF
-      </button>
-      {download.error === null ? null : <ErrorNote error={download.error} />}
+      </Button>
+      <ErrorNote error={download.error} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
@@ -38,7 +39,7 @@ function DocumentOfAllTenants() {
   const { data, error } = useOperation('policyDocumentShow', {});
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : <DocumentEditor document={data} />}
       <DocumentHistory current={data?.version ?? null} />
     </>
@@ -71,9 +72,9 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
             <p className="note watch" role="status">
               Version {document.version} was saved by <SafeText text={document.created_by} /> after you began.
               Your draft is still here.{' '}
-              <button type="button" className="button small" onClick={() => draft.setText(null)}>
+              <Button is_small onClick={() => draft.setText(null)}>
                 Drop the draft
-              </button>
+              </Button>
             </p>
           ) : null}
           <YamlEditor
@@ -84,7 +85,7 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
             problems={listEditorProblems(found)}
             document="policy"
           />
-          {lint.error === null ? null : <ErrorNote error={lint.error} />}
+          <ErrorNote error={lint.error} />
           {found === undefined ? null : <LintResult lint={found} />}
           {can_save ? <SaveForm draft={draft} /> : null}
         </div>
@@ -163,7 +164,7 @@ function SaveForm({ draft }: SaveFormProps) {
   }
   return (
     <>
-      {save.error === null ? null : <ErrorNote error={save.error} />}
+      <ErrorNote error={save.error} />
       {save.isSuccess ? (
         <p className="note good" role="status">
           Version {save.data.version} is active in all workers.
@@ -172,9 +173,9 @@ function SaveForm({ draft }: SaveFormProps) {
       <form className="field-row" onSubmit={submit}>
         {weaker.field}
         <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
-        <button type="submit" className="button primary" disabled={!draft.is_changed || save.isPending}>
+        <Button type="submit" look="primary" disabled={!draft.is_changed || save.isPending}>
           {save.isPending ? 'Saving …' : 'Save as a new version'}
-        </button>
+        </Button>
       </form>
     </>
   );

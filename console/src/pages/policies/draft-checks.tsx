@@ -3,6 +3,8 @@ import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
 import { Badge, Tags } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { ChoiceField } from '../../components/choice-field.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -40,8 +42,6 @@ const CASE_COLUMNS: readonly DataColumn<CaseResult>[] = [
   {
     id: 'name',
     title: 'Case',
-    value: ({ name }) => name,
-    render: ({ name }) => <SafeText text={name} />,
     width: 180,
   },
   {
@@ -71,16 +71,14 @@ function CasesPanel({ text }: { readonly text: string }) {
         </p>
         <YamlEditor label="Test cases as YAML" value={cases} onChange={setCases} document="cases" />
         <p>
-          <button
-            type="button"
-            className="button"
+          <Button
             disabled={call.isPending}
             onClick={() => call.mutate({ text, ...(cases.trim() === '' ? {} : { cases }) })}
           >
             {call.isPending ? 'Running …' : 'Run the cases'}
-          </button>
+          </Button>
         </p>
-        {call.error === null ? null : <ErrorNote error={call.error} />}
+        <ErrorNote error={call.error} />
         {data === undefined ? null : (
           <>
             <Outdated is_outdated={call.variables?.text !== text} />
@@ -154,20 +152,7 @@ function ReplayPanel({ text }: { readonly text: string }) {
           Evaluates recorded decisions under this document, and shows those that would change.
         </p>
         <div className="field-row">
-          <label className="field">
-            <span>Period</span>
-            <select
-              className="select"
-              value={since}
-              onChange={(event) => setSince(event.currentTarget.value)}
-            >
-              {PERIODS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
+          <ChoiceField label="Period" choices={PERIODS} value={since} onChange={setSince} />
           <label className="field grow">
             <span>Agent; empty for all</span>
             <input
@@ -177,12 +162,12 @@ function ReplayPanel({ text }: { readonly text: string }) {
               onChange={(event) => setAgent(event.currentTarget.value)}
             />
           </label>
-          <button type="submit" className="button" disabled={call.isPending}>
+          <Button type="submit" disabled={call.isPending}>
             {call.isPending ? 'Replaying …' : 'Replay'}
-          </button>
+          </Button>
         </div>
       </form>
-      {call.error === null ? null : <ErrorNote error={call.error} />}
+      <ErrorNote error={call.error} />
       {call.data === undefined ? null : (
         <div className="stack">
           <Outdated is_outdated={call.variables?.text !== text} />
@@ -209,13 +194,11 @@ const EXAMPLE_COLUMNS: readonly DataColumn<ChangedDecision>[] = [
     id: 'agent',
     title: 'Agent',
     value: ({ agent_id }) => agent_id,
-    render: ({ agent_id }) => <SafeText text={agent_id} />,
   },
   {
     id: 'tool',
     title: 'Tool',
     value: ({ tool_name }) => tool_name,
-    render: ({ tool_name }) => <SafeText text={tool_name} />,
     width: 110,
   },
   {
@@ -230,7 +213,6 @@ const EXAMPLE_COLUMNS: readonly DataColumn<ChangedDecision>[] = [
     id: 'rule',
     title: 'Rule',
     value: ({ to_rule }) => to_rule,
-    render: ({ to_rule }) => <SafeText text={to_rule} />,
     is_wide_only: true,
   },
 ];

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callOperation } from '../../api/client.ts';
 import { useMayCall, useSession } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { appendRecords, type RecordList } from './append-record.ts';
 import { addToPolicyDraft } from './policy-draft.ts';
@@ -32,10 +33,8 @@ export function OpenInEditor({ list, text }: OpenInEditorProps) {
   if (!mayCall('policyDocumentSave') || !tenants.includes('*')) return null;
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
-      <button type="button" className="button" onClick={() => void open()}>
-        Open in the policy editor
-      </button>
+      <ErrorNote error={error} />
+      <Button onClick={() => void open()}>Open in the policy editor</Button>
     </>
   );
 }

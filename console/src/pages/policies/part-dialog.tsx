@@ -1,7 +1,7 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CallDialog } from '../../components/call-dialog.tsx';
 import { revealHidden } from '../../components/safe-text.tsx';
 import { useWeakerConfirmation, WhyField } from '../../components/weaker-confirmation.tsx';
 
@@ -32,23 +32,13 @@ export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose
   const weaker = useWeakerConfirmation(call.error);
   const [note, setNote] = useState('');
   return (
-    <ConfirmDialog
+    <CallDialog
       title={`${verb} ${revealHidden(name)}`}
       action={`${verb} ${noun}`}
-      is_busy={call.isPending}
-      error={call.error}
       onClose={onClose}
-      onConfirm={() =>
-        call.mutate(
-          { name, ...(note === '' ? {} : { note }), ...weaker.input },
-          {
-            onSuccess: (saved) => {
-              onDone(saved);
-              onClose();
-            },
-          },
-        )
-      }
+      call={call}
+      input={{ name, ...(note === '' ? {} : { note }), ...weaker.input }}
+      onDone={(saved) => onDone(saved)}
     >
       <p>
         The {noun} is{' '}
@@ -57,6 +47,6 @@ export function PartDialog({ change: { noun, name, verb, call }, onDone, onClose
       </p>
       {weaker.field}
       {weaker.is_asked ? <WhyField value={note} is_required onChange={setNote} /> : null}
-    </ConfirmDialog>
+    </CallDialog>
   );
 }

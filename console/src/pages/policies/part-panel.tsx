@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
@@ -30,17 +31,13 @@ export function PartPanel({ noun, name, change, error, children }: PartPanelProp
       title={revealHidden(name)}
       aside={
         can_change ? (
-          <button
-            type="button"
-            className={verb === 'Install' ? 'button primary small' : 'button small'}
-            onClick={() => setChosen(verb)}
-          >
+          <Button look={verb === 'Install' ? 'primary' : undefined} is_small onClick={() => setChosen(verb)}>
             {verb}
-          </button>
+          </Button>
         ) : null
       }
     >
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {saved === null ? null : (
         <div className={saved.warnings.length === 0 ? 'note good' : 'note watch'} role="status">
           <p>Version {saved.version} of the policy document is active in all workers.</p>

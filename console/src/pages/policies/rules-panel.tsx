@@ -5,13 +5,11 @@ import { useOperation } from '../../api/use-operation.ts';
 import { Badge, Tags } from '../../components/badge.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { PeriodSelect, usePeriod } from '../../components/period-select.tsx';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 import { formatNumber } from '../../components/stat-tile.tsx';
-import { Time } from '../../components/time.tsx';
 
 type ActiveRule = OperationOutput<'dashboardRules'>['rules'][number] & { readonly position: number };
 
@@ -26,19 +24,16 @@ const ORIGIN_NAMES: Readonly<Record<ActiveRule['origin'], string>> = {
 };
 
 const COLUMNS: readonly DataColumn<ActiveRule>[] = [
-  { id: 'position', title: 'Order', value: ({ position }) => position, width: 64 },
+  { id: 'position', title: 'Order', width: 64 },
   {
     id: 'name',
     title: 'Rule',
-    value: ({ name }) => name,
-    render: ({ name }) => <SafeText text={name} />,
     width: 225,
   },
   {
     id: 'action',
     title: 'Action',
-    value: ({ action }) => action,
-    render: ({ action }) => <Badge value={action} />,
+    form: 'badge',
     width: 166,
   },
   {
@@ -80,12 +75,11 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     width: 110,
     is_wide_only: true,
   },
-  { id: 'priority', title: 'Priority', value: ({ priority }) => priority, is_number: true, is_extra: true },
-  { id: 'hits', title: 'Decided', value: ({ hits }) => hits, is_number: true, width: 80 },
+  { id: 'priority', title: 'Priority', is_number: true, is_extra: true },
+  { id: 'hits', title: 'Decided', is_number: true, width: 80 },
   {
     id: 'monitored_hits',
     title: 'Would act',
-    value: ({ monitored_hits }) => monitored_hits,
     is_number: true,
     width: 90,
     is_wide_only: true,
@@ -93,8 +87,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
   {
     id: 'last_hit',
     title: 'Last match',
-    value: ({ last_hit }) => last_hit,
-    render: ({ last_hit }) => <Time at={last_hit} />,
+    form: 'time',
     width: 120,
     is_extra: true,
     is_wide_only: true,
@@ -110,15 +103,15 @@ export function RulesPanel() {
   const opened = rules.find((rule) => buildRuleKey(rule) === query.rule);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="rules"
+        error={error}
         label="Active rules"
         columns={COLUMNS}
-        rows={rules}
+        rows={data && rules}
         rowKey={buildRuleKey}
         onOpen={(rule) => change({ rule: buildRuleKey(rule) })}
-        empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no rules.'}</p>}
+        empty={<p className="muted">There are no rules.</p>}
       >
         <PeriodSelect />
       </DataTable>

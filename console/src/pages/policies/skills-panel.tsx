@@ -5,10 +5,9 @@ import { Badge } from '../../components/badge.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
 import { Command } from '../../components/prose.tsx';
-import { revealHidden, SafeText } from '../../components/safe-text.tsx';
+import { revealHidden } from '../../components/safe-text.tsx';
 import { type OfferedChange, PartPanel } from './part-panel.tsx';
 
 type Skill = OperationOutput<'skillsList'>['skills'][number];
@@ -17,21 +16,17 @@ const COLUMNS: readonly DataColumn<Skill>[] = [
   {
     id: 'name',
     title: 'Skill',
-    value: ({ name }) => name,
-    render: ({ name }) => <SafeText text={name} />,
     width: 180,
   },
   {
     id: 'state',
     title: 'State',
-    value: ({ state }) => state,
     render: ({ state }) => <Badge value={state === 'intact' ? 'installed' : state} />,
     width: 120,
   },
   {
     id: 'installed_in',
     title: 'Installed in',
-    value: ({ installed_in }) => installed_in,
     render: describePlace,
     width: 170,
     is_wide_only: true,
@@ -45,8 +40,6 @@ const COLUMNS: readonly DataColumn<Skill>[] = [
   {
     id: 'description',
     title: 'What it does',
-    value: ({ description }) => description,
-    render: ({ description }) => <SafeText text={description} />,
     width: 480,
     is_wide_only: true,
   },
@@ -64,15 +57,15 @@ export function SkillsPanel() {
   const open = data?.skills.find(({ name }) => name === query.skill);
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="skills"
+        error={error}
         label="Skills"
         columns={COLUMNS}
-        rows={data?.skills ?? []}
+        rows={data?.skills}
         rowKey={({ name }) => name}
         onOpen={({ name }) => change({ skill: name })}
-        empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no skills.'}</p>}
+        empty={<p className="muted">There are no skills.</p>}
       />
       <p className="hint">
         A skill from a folder or a registry is installed as files:{' '}

@@ -5,9 +5,7 @@ import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { useAddressQuery } from '../../components/filter-chips.tsx';
-import { SafeText } from '../../components/safe-text.tsx';
 import { type OfferedChange, PartPanel } from './part-panel.tsx';
 
 type Template = OperationOutput<'policyTemplates'>['templates'][number];
@@ -16,22 +14,17 @@ const COLUMNS: readonly DataColumn<Template>[] = [
   {
     id: 'name',
     title: 'Template',
-    value: ({ name }) => name,
-    render: ({ name }) => <SafeText text={name} />,
     width: 180,
   },
   {
     id: 'source',
     title: 'From',
-    value: ({ source }) => source,
     render: ({ source }) => (source === 'builtin' ? 'the service' : 'a plug-in'),
     width: 110,
   },
   {
     id: 'description',
     title: 'What it does',
-    value: ({ description }) => description,
-    render: ({ description }) => <SafeText text={description} />,
     width: 600,
   },
 ];
@@ -42,15 +35,15 @@ export function TemplatesPanel() {
   const [query, change] = useAddressQuery();
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
       <DataTable
         name="templates"
+        error={error}
         label="Policy templates"
         columns={COLUMNS}
-        rows={data?.templates ?? []}
+        rows={data?.templates}
         rowKey={({ name }) => name}
         onOpen={({ name }) => change({ template: name })}
-        empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no templates.'}</p>}
+        empty={<p className="muted">There are no templates.</p>}
       />
       {query.template === undefined ? null : <TemplatePanel key={query.template} name={query.template} />}
     </>

@@ -1,6 +1,7 @@
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { Command } from '../../components/prose.tsx';
@@ -17,7 +18,7 @@ export function HealthPanel() {
   const mayCall = useMayCall();
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       <div className="tiles">
         <StatTile
           label="Stores and policy"
@@ -74,7 +75,7 @@ function ReloadPanel() {
           A reload reads the configuration and all documents again, and activates them in every worker or in
           none.
         </p>
-        {reload.error === null ? null : <ErrorNote error={reload.error} />}
+        <ErrorNote error={reload.error} />
         {reload.data === undefined ? null : (
           <p className="note good" role="status">
             {reload.data.changed ? 'A changed policy is active: ' : 'Nothing has changed: '}
@@ -82,14 +83,9 @@ function ReloadPanel() {
           </p>
         )}
         <p>
-          <button
-            type="button"
-            className="button"
-            disabled={reload.isPending}
-            onClick={() => reload.mutate({})}
-          >
+          <Button disabled={reload.isPending} onClick={() => reload.mutate({})}>
             {reload.isPending ? 'Reloading …' : 'Reload the policy'}
-          </button>
+          </Button>
         </p>
       </div>
     </Panel>

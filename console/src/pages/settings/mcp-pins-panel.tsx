@@ -2,7 +2,6 @@ import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useMayCall } from '../../api/session.ts';
 import { useOperation, useOperationCall } from '../../api/use-operation.ts';
-import { Badge } from '../../components/badge.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
@@ -10,7 +9,6 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { JsonDiff } from '../../components/json-diff.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
-import { Time } from '../../components/time.tsx';
 
 type Pin = OperationOutput<'mcpPinsList'>['pins'][number];
 
@@ -18,42 +16,34 @@ const COLUMNS: readonly DataColumn<Pin>[] = [
   {
     id: 'server',
     title: 'Server',
-    value: ({ server }) => server,
-    render: ({ server }) => <SafeText text={server} />,
   },
-  { id: 'tool', title: 'Tool', value: ({ tool }) => tool, render: ({ tool }) => <SafeText text={tool} /> },
+  { id: 'tool', title: 'Tool' },
   {
     id: 'status',
     title: 'Status',
-    value: ({ status }) => status,
-    render: ({ status }) => <Badge value={status} />,
+    form: 'badge',
   },
   {
     id: 'reason',
     title: 'Why it is held back',
     value: ({ quarantined_reason }) => quarantined_reason,
-    render: ({ quarantined_reason }) => <SafeText text={quarantined_reason} />,
     width: 320,
   },
   {
     id: 'approved_by',
     title: 'Approved by',
-    value: ({ approved_by }) => approved_by,
-    render: ({ approved_by }) => <SafeText text={approved_by} />,
     is_wide_only: true,
   },
   {
     id: 'first_seen_at',
     title: 'First seen',
-    value: ({ first_seen_at }) => first_seen_at,
-    render: ({ first_seen_at }) => <Time at={first_seen_at} />,
+    form: 'time',
     is_wide_only: true,
   },
   {
     id: 'changed_at',
     title: 'Changed',
-    value: ({ changed_at }) => changed_at,
-    render: ({ changed_at }) => <Time at={changed_at} />,
+    form: 'time',
   },
 ];
 
@@ -64,7 +54,7 @@ export function McpPinsPanel() {
   const waiting = (data?.pins ?? []).filter(({ status }) => status === 'quarantined').length;
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {waiting === 0 ? null : (
         <p className="note watch" role="status">
           {waiting === 1 ? 'One tool is' : `${waiting} tools are`} held back until an approver approves the
@@ -75,17 +65,13 @@ export function McpPinsPanel() {
         name="mcp-tools"
         label="Tools of MCP servers"
         columns={COLUMNS}
-        rows={data?.pins ?? []}
+        rows={data?.pins}
         rowKey={({ tenant_id, server, user_id, tool }) => JSON.stringify([tenant_id, server, user_id, tool])}
         onOpen={setOpen}
         empty={
-          data === undefined ? (
-            <p className="muted">Loading …</p>
-          ) : (
-            <EmptyState title="No tools are known yet." command="customshouse mcp --gateway">
-              A tool is pinned when an MCP server lists it through the gateway for the first time.
-            </EmptyState>
-          )
+          <EmptyState title="No tools are known yet." command="customshouse mcp --gateway">
+            A tool is pinned when an MCP server lists it through the gateway for the first time.
+          </EmptyState>
         }
       />
       {open === null ? null : <PinDialog pin={open} onClose={() => setOpen(null)} />}

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { OperationOutput } from '../../api/client.ts';
 import { useOperation } from '../../api/use-operation.ts';
+import { Button } from '../../components/button.tsx';
 import type { DataColumn } from '../../components/data-column.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
-import { SafeText } from '../../components/safe-text.tsx';
 
 type Setting = OperationOutput<'settingsShow'>['settings'][number];
 
@@ -12,7 +12,6 @@ const COLUMNS: readonly DataColumn<Setting>[] = [
   {
     id: 'path',
     title: 'Setting',
-    value: ({ path }) => path,
     render: ({ path }) => <code>{path}</code>,
     width: 260,
   },
@@ -20,7 +19,6 @@ const COLUMNS: readonly DataColumn<Setting>[] = [
     id: 'value',
     title: 'Value',
     value: ({ value }) => JSON.stringify(value),
-    render: ({ value }) => <SafeText text={JSON.stringify(value)} />,
     width: 420,
   },
   { id: 'source', title: 'Source', value: describeSource, width: 170 },
@@ -33,7 +31,7 @@ export function SettingsPanel() {
   const rows = (data?.settings ?? []).filter(({ source }) => !changed || source !== 'default');
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {data === undefined ? null : (
         <p className="muted">
           {data.config_file === null ? (
@@ -49,21 +47,14 @@ export function SettingsPanel() {
         name="settings"
         label="Settings"
         columns={COLUMNS}
-        rows={rows}
+        rows={data && rows}
         rowKey={({ path }) => path}
         is_tall
-        empty={
-          <p className="muted">{data === undefined ? 'Loading …' : 'No setting differs from its default.'}</p>
-        }
+        empty={<p className="muted">No setting differs from its default.</p>}
       >
-        <button
-          type="button"
-          className="button small"
-          aria-pressed={changed}
-          onClick={() => setChanged(!changed)}
-        >
+        <Button is_small aria-pressed={changed} onClick={() => setChanged(!changed)}>
           Only those that differ from the default
-        </button>
+        </Button>
       </DataTable>
     </>
   );
