@@ -1,4 +1,4 @@
-/** A feature is removed with its folder and its lines in two lists. */
+/** A feature is removed with its folder and its lines in three lists. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,11 +24,12 @@ function listRemovable(): readonly string[] {
 /** Copies the sources without some features. */
 function copyWithout(names: readonly string[]): string {
   const copy = copySource();
-  const records = readFileSync(join(copy, FEATURE_LISTS[0]!), 'utf8');
-  const constants = names.flatMap((name) => {
-    const found = new RegExp(`import \\{ (\\w+) \\} from '\\.\\./features/${name}/feature\\.ts';`);
-    return found.exec(records)?.[1] ?? [];
-  });
+  const texts = FEATURE_LISTS.map((list) => readFileSync(join(copy, list), 'utf8')).join('');
+  const constants = names.flatMap((name) =>
+    [...texts.matchAll(new RegExp(`import \\{ (\\w+) \\} from '[./]+/features/${name}/`, 'g'))].map(
+      ([, constant]) => constant!,
+    ),
+  );
   const is_named = (line: string) =>
     constants.some((each) => new RegExp(`\\b${each}\\b`).test(line)) ||
     names.some((name) => line.includes(`/features/${name}/`));
@@ -77,8 +78,24 @@ test('the service answers without removable features', async () => {
   }
 });
 
+test('the program lacks only the commands of removed features', () => {
+  const copy = copyWithout(['evidence', 'quality']);
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [join(copy, 'src/entry/cli/main.ts'), ...words], { encoding: 'utf8' });
+  try {
+    const { stdout } = run('help');
+    assert.match(stdout, /^ {2}cost /m);
+    assert.doesNotMatch(stdout, /^ {2}bench /m);
+    const pack = run('audit', 'verify', 'evidence.tar.gz');
+    assert.equal(pack.status, 2, pack.stderr);
+    assert.match(pack.stderr, /has no evidence packs/);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+});
+
 /** The others have commands in `entry/cli/commands`, which name their operations. */
-const WITHOUT_COMMANDS = ['api-keys', 'memory', 'reported-decisions'];
+const WITHOUT_COMMANDS = ['api-keys', 'evidence', 'memory', 'quality', 'reported-decisions'];
 
 for (const name of WITHOUT_COMMANDS)
   testNightly(`the program compiles without ${name}`, {}, () => {

@@ -19,7 +19,7 @@ after(() => {
 });
 
 const built = (): string => join(checkout, 'node_modules/.cache/service-program/built.sh');
-const source = (): string => join(checkout, 'src/entry/cli/options.ts');
+const source = (): string => join(checkout, 'src/operations/cli-kit/options.ts');
 
 /** Runs `./service serve` with a port that it refuses. */
 function refuse(): Promise<CheckoutRun> {

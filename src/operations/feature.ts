@@ -55,8 +55,9 @@ export interface FeatureBackground {
 }
 
 /**
- * A part of the service that can be removed: delete its folder, and its lines in `server/features.ts` and
- * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`.
+ * A part of the service that can be removed: delete its folder, and its lines in `server/features.ts`,
+ * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`, and
+ * `entry/cli/feature-commands.ts`, which lists the commands of its `command-list.ts`.
  */
 export interface Feature {
   /** The features whose modules it imports. */

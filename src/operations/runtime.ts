@@ -25,6 +25,13 @@ import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-rep
  */
 export interface Runtime extends ServiceRuntime {}
 
+/** A runtime for one command, without a service. */
+export interface LocalRuntime extends Runtime {
+  /** Writes every event that was answered before the call to the journal, and returns the journal folder. */
+  readonly settleJournal: () => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
 /** The services that are there without any feature. */
 export interface ServiceRuntime extends AuditQueries {
   readonly version: string;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
-import type { Runtime } from '../operations/runtime.ts';
+import type { LocalRuntime, Runtime } from '../operations/runtime.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { openLog } from '../platform/log.ts';
 import { openLazyStore, parseStoreSettings, type Store } from '../platform/store/index.ts';
@@ -20,13 +20,6 @@ import { connectService, type ServiceClient } from './socket-client.ts';
 import { buildStatePaths, makeStateDir, takeOwnerLock } from './state-dir.ts';
 import { setForeignEntriesAside } from './state-entries.ts';
 import { openServiceStore } from './store.ts';
-
-/** A runtime for one command, without a service. */
-export interface LocalRuntime extends Runtime {
-  /** Writes every event that was answered before the call to the journal, and returns the journal folder. */
-  readonly settleJournal: () => Promise<string>;
-  readonly close: () => Promise<void>;
-}
 
 /**
  * Opens a runtime for a short-lived process. It loads the policy from the present configuration. Events go to

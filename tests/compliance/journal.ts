@@ -10,9 +10,10 @@ import { buildComplianceReport } from '../../src/features/compliance/report.ts';
 import type { FrameworkId } from '../../src/operations/compliance-frameworks.ts';
 import { guardOutput } from '../../src/operations/guard.ts';
 import { interceptTool } from '../../src/operations/intercept.ts';
+import type { LocalRuntime } from '../../src/operations/runtime.ts';
 import { scanInput } from '../../src/operations/scan.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../src/server/local.ts';
+import { openLocalRuntime } from '../../src/server/local.ts';
 
 export const DAY_MS = 86_400_000;
 export const START_MS = Date.parse('2026-03-01T10:00:00.000Z');

@@ -6,11 +6,15 @@ import type { Import, SourceFile } from '../tree.ts';
 /** The files that may load modules of their own feature on demand. */
 const BORDERS: readonly (readonly [path: RegExp, reason: string])[] = [
   [/\/lazy(?:-[a-z-]+)?\.ts$/, 'opens a feature at its first use'],
-  [/^src\/entry\/cli\/(?:bin|program|commands\/index)\.ts$/, 'a command loads only its own modules'],
+  [
+    /^src\/entry\/cli\/(?:bin|command-ports|program|commands\/index)\.ts$/,
+    'a command loads only its own modules',
+  ],
   [/^src\/entry\/hook\/[a-z-]+\.ts$/, 'most hooks only ask the daemon'],
   [/^src\/coding-agents\/[a-z-]+\/index\.ts$/, 'a hook needs the dialect alone'],
   [/^src\/entry\/(?:llm\/index|mcp\/route|http\/events\/index)\.ts$/, 'routes load their transport'],
   [/^src\/features\/[a-z-]+\/feature\.ts$/, 'opens a feature at its first use'],
+  [/^src\/features\/[a-z-]+\/command-list\.ts$/, 'a command loads only its own modules'],
   [/^src\/features\/(?:advisors|compliance|reported-decisions)\/operations\.ts$/, 'load all detectors'],
   [
     /^src\/server\/start\.ts$|^src\/entry\/cli\/serve-until-stopped\.ts$/,

@@ -23,6 +23,7 @@ export const lists: readonly List[] = [
   { list: 'src/core/wire/formats/index.ts', members: /^src\/core\/wire\/formats\/[a-z0-9-]+\.ts$/ },
   { list: 'src/drivers/alerts/index.ts', members: /^src\/drivers\/alerts\/(?!channel\.)[a-z0-9-]+\.ts$/ },
   { list: 'src/drivers/secrets/index.ts', members: /^src\/drivers\/secrets\/(?!backend\.)[a-z0-9-]+\.ts$/ },
+  { list: 'src/entry/cli/feature-commands.ts', members: /^src\/features\/[a-z-]+\/command-list\.ts$/ },
   { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },
   {
     list: 'src/coding-agents/index.ts',

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { escapeLineEnds } from '../../core/json/line-json.ts';
+import { formatCsvField } from '../../operations/cli-kit/format-csv.ts';
+import { printNotice, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import { dropAction } from '../../runtime/audit/journal-record.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
-import { formatCsvField } from './format-csv.ts';
 import { openOperationSession } from './run-operation.ts';
-import { printNotice, type Terminal } from './terminal.ts';
 
 /** The filter, format and start of an export. */
 export interface ExportOptions {

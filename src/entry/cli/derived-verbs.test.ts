@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { Compile } from 'typebox/schema';
 import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
 import { callOperation } from '../../operations/call.ts';
+import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
@@ -14,7 +15,6 @@ import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { openLocalRuntime } from '../../server/local.ts';
 import { operations } from '../../server/operations.ts';
 import { addDerivedVerbs } from './derived-verbs.ts';
-import type { Terminal } from './terminal.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 
 test('derived verbs that need an operator are in the list that keeps agents from them', () => {

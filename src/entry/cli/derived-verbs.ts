@@ -1,15 +1,21 @@
 import { Argument, type Command, Option } from 'commander';
-import { type AnyOperation, type CliVerb, getFullDescription } from '../../operations/operation.ts';
-import { formatTable } from './format-table.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   collectValues,
   parseWholeNumber,
-} from './options.ts';
+} from '../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../operations/cli-kit/terminal.ts';
+import { type AnyOperation, type CliVerb, getFullDescription } from '../../operations/operation.ts';
 import { runOperation } from './run-operation.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
 
 /** The parts of a member's JSON Schema that determine its command-line syntax. */
 interface MemberSchema {

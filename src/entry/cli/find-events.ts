@@ -1,6 +1,6 @@
+import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { runSelectedOperation } from './run-operation.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Finds the events that match, newest first. */
 export async function findNewestEvents(

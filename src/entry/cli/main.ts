@@ -1,4 +1,4 @@
+import { openProcessTerminal } from './process-terminal.ts';
 import { runProgram } from './program.ts';
-import { openProcessTerminal } from './terminal.ts';
 
 process.exitCode = await runProgram(process.argv.slice(2), openProcessTerminal());

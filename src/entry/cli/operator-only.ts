@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { requiresOperator } from '../../core/detect/guard/deciding-commands.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AgentEvidence } from '../../runtime/access/agent-ancestor.ts';
-import { CommandFailure, EXIT } from './command-failure.ts';
-import type { Terminal } from './terminal.ts';
 
 /**
  * Refuses commands that decide about agents if a coding agent started this process. A terminal alone proves nothing,

@@ -1,9 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { getPackageVersion } from '../../platform/version.ts';
-import { type CommandFailure, EXIT, type ExitCode } from './command-failure.ts';
-import { type CommandEntry, commands } from './commands/index.ts';
-import { convertExpectedFailure } from './convert-failure.ts';
-import { DERIVED_GROUPS } from './derived-groups.ts';
+import type { CommandEntry } from '../../operations/cli-kit/command.ts';
+import { type CommandFailure, EXIT, type ExitCode } from '../../operations/cli-kit/command-failure.ts';
 import {
   escapeControls,
   paintError,
@@ -12,7 +9,13 @@ import {
   printNotice,
   replaceProgramName,
   type Terminal,
-} from './terminal.ts';
+} from '../../operations/cli-kit/terminal.ts';
+import { getPackageVersion } from '../../platform/version.ts';
+import { commandPorts } from './command-ports.ts';
+import { commands } from './commands/index.ts';
+import { convertExpectedFailure } from './convert-failure.ts';
+import { DERIVED_GROUPS } from './derived-groups.ts';
+import { featureCommands } from './feature-commands.ts';
 
 /**
  * Runs one command line.
@@ -65,17 +68,18 @@ export async function buildProgram(terminal: Terminal, wanted: string | undefine
   return program.addHelpText('after', () => START);
 }
 
-/** Lists the commands of files and those that are only derived from operation records, by name. */
-function listCommands(): readonly CommandEntry[] {
-  const own = new Set(commands.map(({ name }) => name));
+/** Lists all commands by name: those with files, and those that are only derived from operation records. */
+export function listCommands(): readonly CommandEntry[] {
+  const defined = [...commands, ...featureCommands.flatMap(({ commands: own = [] }) => own)];
+  const own = new Set(defined.map(({ name }) => name));
   const derived = DERIVED_GROUPS.filter(({ name }) => !own.has(name));
-  return [...commands, ...derived].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return [...defined, ...derived].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Adds the subcommands of a command: those of its own file, and those that are derived from operation records. */
 async function defineCommand(command: Command, entry: CommandEntry, terminal: Terminal): Promise<void> {
   const define = await entry.load?.();
-  define?.(command, terminal);
+  define?.(command, terminal, commandPorts);
   if (!DERIVED_GROUPS.some(({ name }) => name === entry.name)) return;
   const [{ operations }, { addDerivedVerbs }] = await loadDerived();
   addDerivedVerbs(command, operations, terminal);

@@ -1,10 +1,6 @@
 import { extname } from 'node:path';
-import { getPackageVersion } from '../../platform/version.ts';
-import { startService } from '../../server/start.ts';
-import { dispatch } from '../hook/dispatch.ts';
-import { EXIT } from './command-failure.ts';
-import { formatCount } from './format-table.ts';
-import type { StartReport } from './start-report.ts';
+import { EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../operations/cli-kit/format-table.ts';
 import {
   escapeControls,
   paintError,
@@ -14,7 +10,11 @@ import {
   printNotice,
   replaceProgramName,
   type Terminal,
-} from './terminal.ts';
+} from '../../operations/cli-kit/terminal.ts';
+import { getPackageVersion } from '../../platform/version.ts';
+import { startService } from '../../server/start.ts';
+import { dispatch } from '../hook/dispatch.ts';
+import type { StartReport } from './start-report.ts';
 
 /** The options of `serve`, in commander's form. */
 export interface ServeOptions {

@@ -1,6 +1,6 @@
-import { CommandFailure, EXIT } from './command-failure.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import { type Answer, runSelectedOperation } from './run-operation.ts';
-import { escapeControls, printJson, printLine, type Terminal } from './terminal.ts';
 
 interface Options {
   readonly user?: string;

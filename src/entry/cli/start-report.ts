@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { evaluate } from '../../core/decision/evaluate.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { formatCount } from '../../operations/cli-kit/format-table.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import { describeStore, parseStoreSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { FirstSignIn } from '../../server/service.ts';
-import { formatCount } from './format-table.ts';
 
 /** The report of a started service. */
 export interface StartReport {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { LocalRuntime } from '../../operations/runtime.ts';
 import { StartFailure } from '../../platform/failure.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { writeFileDurably } from '../../runtime/audit/files.ts';
@@ -15,7 +16,7 @@ import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { loadConfiguredPlugins } from '../../runtime/policies/load-policy.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved-policy.ts';
 import { buildWatchList } from '../../runtime/policies/watch.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../server/local.ts';
+import { openLocalRuntime } from '../../server/local.ts';
 import { buildStatePaths, makeStateDir } from '../../server/state-dir.ts';
 import type { HookLocation } from './hook-location.ts';
 import {

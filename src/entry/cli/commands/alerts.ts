@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { SEVERITIES } from '../../../core/types/index.ts';
-import {
-  ALERT_GROUP_FIELDS,
-  ALERT_SOURCES,
-  type AlertGroupField,
-} from '../../../runtime/config/schema-alert-rules.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatTable } from '../format-table.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   collectValues,
   parseWholeNumber,
-} from '../options.ts';
+} from '../../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+import {
+  ALERT_GROUP_FIELDS,
+  ALERT_SOURCES,
+  type AlertGroupField,
+} from '../../../runtime/config/schema-alert-rules.ts';
 import { type Answer, type Input, runSelectedOperation } from '../run-operation.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
 
 /** Defines the commands of alerts that do more than call one operation. The others are derived. */
 export function defineAlerts(command: Command, terminal: Terminal): void {

@@ -1,10 +1,16 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { convertExpectedFailure } from '../convert-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 import { askConsent, type Consent } from '../skills/consent.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface AllowOptions extends Consent {
   readonly tool?: string;

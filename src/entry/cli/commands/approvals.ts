@@ -1,10 +1,21 @@
 import { type Command, Option } from 'commander';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  parseWholeNumber,
+} from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus } from '../../../runtime/enforcement/approvals/lifecycle.ts';
 import { formatAction } from '../format-action.ts';
-import { formatTable } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineApprovals(command: Command, terminal: Terminal): void {
   command.description(

@@ -2,14 +2,22 @@ import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
 import type { RetiredReport } from '../../../runtime/audit/verify-report.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatCount } from '../format-table.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface VerifyOptions {
   readonly dir?: string;
@@ -20,7 +28,7 @@ interface VerifyOptions {
   readonly json?: true;
 }
 
-export function defineAudit(command: Command, terminal: Terminal): void {
+export function defineAudit(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const verifying = command
     .command('verify')
     .summary('check every record of the journal, or an evidence pack')
@@ -34,7 +42,9 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((pack: string | undefined, options: VerifyOptions) => runVerification(pack, options, terminal));
+    .action((pack: string | undefined, options: VerifyOptions) =>
+      runVerification(pack, options, terminal, ports),
+    );
   addExamples(verifying, [
     ['customshouse audit verify', 'the journal in use'],
     ['customshouse audit verify --dir /backup/state --json', 'a copy, for a program'],
@@ -43,7 +53,7 @@ export function defineAudit(command: Command, terminal: Terminal): void {
       'an evidence pack, with a key that you have',
     ],
   ]);
-  defineExport(command, terminal);
+  defineExport(command, terminal, ports);
   // Its subcommands are derived from operations.
   const hold = command.command('hold').summary('keep events of the audit log for a legal case');
   hold.description(
@@ -77,7 +87,7 @@ interface ExportWords {
   readonly config?: string;
 }
 
-function defineExport(command: Command, terminal: Terminal): void {
+function defineExport(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const exporting = command
     .command('export')
     .summary('write any range of events as JSON lines or CSV, or an evidence pack')
@@ -99,7 +109,7 @@ function defineExport(command: Command, terminal: Terminal): void {
     .option('--cursor <cursor>', 'continue an export that stopped')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((words: ExportWords) => runExport(words, terminal));
+    .action((words: ExportWords) => runExport(words, terminal, ports));
   addExamples(exporting, [
     ['customshouse audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
     ['customshouse audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
@@ -107,11 +117,11 @@ function defineExport(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function runExport(words: ExportWords, terminal: Terminal): Promise<void> {
+async function runExport(words: ExportWords, terminal: Terminal, ports: CommandPorts): Promise<void> {
   if (words.pack !== undefined) {
     refuseFilters(words);
-    const { makeEvidencePack } = await import('../evidence-pack.ts');
-    return makeEvidencePack({ ...words, pack: words.pack }, terminal);
+    const { makeEvidencePack } = await ports.loadPacks();
+    return makeEvidencePack({ ...words, pack: words.pack }, terminal, ports);
   }
   if (words.framework !== undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--framework` is for an evidence pack.', {
@@ -164,13 +174,14 @@ async function runVerification(
   pack: string | undefined,
   options: VerifyOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
   if (pack === undefined && options.publicKey === undefined) return verifyFolder(options, terminal);
   if (pack === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--public-key` is for an evidence pack.', {
       hint: 'Name the pack, or use `--trusted-key` for a journal.',
     });
-  const { verifyEvidencePack } = await import('../evidence-pack.ts');
+  const { verifyEvidencePack } = await ports.loadPacks();
   await verifyEvidencePack(pack, options, terminal);
 }
 

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { formatTable } from '../format-table.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   collectValues,
   parseWholeNumber,
-} from '../options.ts';
+} from '../../../operations/cli-kit/options.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
-import { printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { printVerdict } from '../print-verdict.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface CheckOptions {
   readonly tool: string;

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
+import { addExamples } from '../../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { CommandWords } from '../completion/words.ts';
-import { addExamples } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

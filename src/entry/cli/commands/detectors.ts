@@ -1,8 +1,14 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatTable } from '../format-table.ts';
-import { addExamples, buildJsonOption } from '../options.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import { addExamples, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 
 interface ListOptions {
   readonly tag?: string;

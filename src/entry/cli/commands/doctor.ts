@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { printJson, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
-import { EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { printJson, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly codingAgent?: string;

@@ -1,11 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import type { AllowableValue } from '../../../runtime/policies/allow-value.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { readBounded } from '../read-bounded.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface AddOptions {
   readonly reason: string;

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../../coding-agents/hook-options.ts';
 import { dialects } from '../../../coding-agents/index.ts';
-import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 
 /**
  * Defines `hook` for the help only. The hook runs without this command line, because parsing one takes as long as a

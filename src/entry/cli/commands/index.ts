@@ -1,19 +1,6 @@
-import type { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { CommandEntry } from '../../../operations/cli-kit/command.ts';
 
-/** Adds the options and the action of a command. */
-export type DefineCommand = (command: Command, terminal: Terminal) => void;
-
-/** A command in the list of all commands. Its file is imported when the command is used. */
-export interface CommandEntry {
-  readonly name: string;
-  /** One line, without a full stop. */
-  readonly summary: string;
-  /** Absent if all subcommands are derived from operation records. */
-  readonly load?: () => Promise<DefineCommand>;
-}
-
-/** All commands, in alphabetical order. */
+/** All commands that no feature adds, in alphabetical order. */
 export const commands: readonly CommandEntry[] = [
   {
     name: 'agents',
@@ -40,11 +27,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   {
-    name: 'bench',
-    summary: 'measure detection on labelled texts of your own',
-    load: async () => (await import('./bench.ts')).defineBench,
-  },
-  {
     name: 'capabilities',
     summary: 'issue, list and revoke capability tokens of agents',
     load: async () => (await import('./capabilities.ts')).defineCapabilities,
@@ -60,19 +42,9 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./completion.ts')).defineCompletion,
   },
   {
-    name: 'compliance',
-    summary: 'report on controls of a framework, with evidence and gaps',
-    load: async () => (await import('./compliance.ts')).defineCompliance,
-  },
-  {
     name: 'config',
     summary: 'show the active settings and where each comes from',
     load: async () => (await import('./config.ts')).defineConfig,
-  },
-  {
-    name: 'cost',
-    summary: 'show what model calls cost and what is left of budgets',
-    load: async () => (await import('./cost.ts')).defineCost,
   },
   {
     name: 'detectors',
@@ -98,11 +70,6 @@ export const commands: readonly CommandEntry[] = [
     name: 'init',
     summary: 'write a configuration and a first policy',
     load: async () => (await import('./init.ts')).defineInit,
-  },
-  {
-    name: 'intelligence',
-    summary: 'get proposals from the advisory layer (off by default)',
-    load: async () => (await import('./intelligence.ts')).defineIntelligence,
   },
   {
     name: 'keys',

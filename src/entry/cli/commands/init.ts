@@ -2,12 +2,18 @@ import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildJsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { IntelligenceAnswer } from '../scaffold/configuration.ts';
 import type { WrittenFiles } from '../scaffold/write.ts';
 import type { SetupChoice } from '../setup/questions.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface InitOptions {
   readonly path: string;

@@ -1,13 +1,19 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { AuditEvent, AuditFilter } from '../../../runtime/audit/types.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
 import { findEventPage, findNewestEvents } from '../find-events.ts';
 import { followEvents } from '../follow-events.ts';
 import { formatEventDetail, formatEventLine } from '../format-event.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;

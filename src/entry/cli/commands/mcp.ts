@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { McpProxyOptions } from '../mcp.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface McpOptions extends McpProxyOptions {
   readonly wrap?: true;

@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  parseWholeNumber,
+} from '../../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { findEventPage } from '../find-events.ts';
 import { formatEventLine } from '../format-event.ts';
-import { formatTable } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
 import { explainNoEvents } from './logs.ts';
 
 export function defineObserve(command: Command, terminal: Terminal): void {

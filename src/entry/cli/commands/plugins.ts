@@ -1,12 +1,19 @@
 import { type Command, Option } from 'commander';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount, formatTable } from '../../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatCount, formatTable } from '../format-table.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
 import { askConsent, type Consent } from '../skills/consent.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface TrustOptions extends Consent {
   readonly config?: string;

@@ -1,13 +1,24 @@
 import { type Command, Option } from 'commander';
 import { BOUNDARIES } from '../../../core/types/index.ts';
-import { EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  collectValues,
+} from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { definePolicyExplain } from '../policy/explain.ts';
 import { definePolicyLint } from '../policy/lint.ts';
 import { definePolicyReplay } from '../policy/replay.ts';
 import { definePolicyTest } from '../policy/test.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 export function definePolicy(command: Command, terminal: Terminal): void {
   const evaluate = command

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { printJson, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { CALLS_MAX, REPLAY_MS_MAX } from '../past/judge-past-calls.ts';
-import { printJson, type Terminal } from '../terminal.ts';
 
 interface ReplayOptions {
   readonly transcripts?: true;

@@ -1,13 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  escapeControlsInLines,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { VerdictReply } from '../../../operations/reply.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { printVerdict } from '../print-verdict.ts';
 import { readBounded } from '../read-bounded.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, escapeControlsInLines, printLine, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
   readonly file?: string;

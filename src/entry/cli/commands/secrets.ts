@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineSecrets(command: Command, terminal: Terminal): void {
   command.description('Check the secret backend. No command prints the value of a secret.');

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { ServeOptions } from '../serve-until-stopped.ts';
-import type { Terminal } from '../terminal.ts';
 
 export function defineServe(command: Command, terminal: Terminal): void {
   command

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatCount } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
 
 export function defineSessions(command: Command, terminal: Terminal): void {
   const reset = command

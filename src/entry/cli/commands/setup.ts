@@ -2,11 +2,16 @@ import { Argument, type Command, Option } from 'commander';
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { agentFrameworks } from '../../../operations/agent-frameworks.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  collectValues,
+} from '../../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { explainUnknownSetupName, printSetupNames, setupNames } from '../setup/setup-names.ts';
 import type { Consent } from '../skills/consent.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface SetupOptions extends Consent {
   readonly scope?: SettingsScope;

@@ -1,10 +1,16 @@
 import type { Command } from 'commander';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import type { ServiceStatus } from '../../../server/service.ts';
-import { EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface StatusOptions {
   readonly config?: string;

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { escapeControlsInLines, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { Skill } from '../../../runtime/skills/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 import { type AddOptions, addSkill, buildConsentOptions } from '../skills/add.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';
-import { escapeControlsInLines, printLine, type Terminal } from '../terminal.ts';
 
 export function defineTemplates(command: Command, terminal: Terminal): void {
   const show = command

@@ -1,10 +1,15 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  collectValues,
+} from '../../../operations/cli-kit/options.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { TokenKind } from '../../../runtime/access/tokens.ts';
 import { OPERATOR_PERMISSIONS, PERMISSIONS } from '../../../runtime/config/permissions.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
-import { printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface TokenOptions {
   readonly config?: string;

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { PolicyCounts, Validation } from '../../../runtime/policies/index.ts';
-import { EXIT } from '../command-failure.ts';
-import { formatCount } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
   paintError,
@@ -11,7 +10,8 @@ import {
   printLine,
   printNotice,
   type Terminal,
-} from '../terminal.ts';
+} from '../../../operations/cli-kit/terminal.ts';
+import type { PolicyCounts, Validation } from '../../../runtime/policies/index.ts';
 
 export function defineValidate(command: Command, terminal: Terminal): void {
   command

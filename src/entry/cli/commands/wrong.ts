@@ -1,12 +1,18 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  replaceProgramName,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { findNewestEvents } from '../find-events.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, printJson, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
 
 interface WrongOptions {
   readonly last?: true;

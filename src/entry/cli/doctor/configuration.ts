@@ -10,15 +10,16 @@ import {
   type DoctorCheck,
   NO_SUBJECT,
 } from '../../../coding-agents/record/doctor-check.ts';
+import type { ProblemDetail } from '../../../operations/cli-kit/command-failure.ts';
+import type { LocalRuntime } from '../../../operations/runtime.ts';
 import { StartFailure } from '../../../platform/failure.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { loadConfig } from '../../../runtime/policies/load-config.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
+import { openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 import { SocketFailure } from '../../../server/socket-failure.ts';
 import { listForeignEntries } from '../../../server/state-entries.ts';
-import type { ProblemDetail } from '../command-failure.ts';
 import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
 /** A configuration as a hook or the command line names it. */

@@ -1,7 +1,13 @@
 import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { CheckStatus, DoctorCheck } from '../../../coding-agents/record/doctor-check.ts';
-import { formatCount, formatTable } from '../format-table.ts';
-import { escapeControls, paintText, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
+import { formatCount, formatTable } from '../../../operations/cli-kit/format-table.ts';
+import {
+  escapeControls,
+  paintText,
+  printLine,
+  replaceProgramName,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { Diagnosis } from './diagnose.ts';
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

@@ -21,8 +21,8 @@ import {
   type TimeWindow,
   type UnseenSession,
 } from '../../../coding-agents/transcripts/unseen-sessions.ts';
-import type { LocalRuntime } from '../../../server/local.ts';
-import { formatCount } from '../format-table.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import type { LocalRuntime } from '../../../operations/runtime.ts';
 
 /** A session in which an agent ran tools without calling the hook. It holds only names and times. */
 export interface SessionReport {

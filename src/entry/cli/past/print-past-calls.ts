@@ -1,7 +1,13 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import {
+  escapeControls,
+  paintText,
+  printLine,
+  replaceProgramName,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { formatAction } from '../format-action.ts';
-import { formatCount } from '../format-table.ts';
-import { escapeControls, paintText, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
 import { isAsked, type PastDecision, type PastReport, REPLAY_MS_MAX } from './judge-past-calls.ts';
 
 /** Decisions that the list shows at most; the JSON output has all. */

@@ -2,11 +2,17 @@ import type { Command } from 'commander';
 import type { Evaluation } from '../../../core/review/evaluations.ts';
 import type { Explanation } from '../../../core/review/explain.ts';
 import type { RuleTraceEntry } from '../../../core/review/rule-trace.ts';
-import { EXIT } from '../command-failure.ts';
-import { formatCount } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
   readonly all?: true;

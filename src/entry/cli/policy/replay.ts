@@ -1,14 +1,21 @@
 import type { Command } from 'commander';
 import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
 import type { DocumentProblem } from '../../../core/types/index.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import { compareByChanges, formatReplay } from '../../../runtime/policies/format-replay.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatTable } from '../format-table.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface ReplayOptions {
   readonly with: string;

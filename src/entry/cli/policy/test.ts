@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { DocumentProblem } from '../../../core/types/index.ts';
-import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatCount } from '../format-table.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
   paintError,
@@ -13,7 +12,8 @@ import {
   printLine,
   printNotice,
   type Terminal,
-} from '../terminal.ts';
+} from '../../../operations/cli-kit/terminal.ts';
+import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
 
 interface TestOptions {
   readonly config?: string;

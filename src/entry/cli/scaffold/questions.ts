@@ -1,4 +1,4 @@
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import type { IntelligenceAnswer } from './configuration.ts';
 
 /**

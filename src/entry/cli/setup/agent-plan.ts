@@ -17,11 +17,17 @@ import {
 import { planHooksPart, planServerPart } from '../../../coding-agents/setup/parts.ts';
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
 import { EARLIER_NAME, PACKAGE_NAME } from '../../../core/names.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatDiff, printDiff } from '../../../operations/cli-kit/diff-text.ts';
+import {
+  escapeControls,
+  paintText,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Consent } from '../skills/consent.ts';
-import { escapeControls, paintText, printLine, printNotice, type Terminal } from '../terminal.ts';
-import { formatDiff, printDiff } from './diff-text.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
 export interface SetupOptions extends Consent {

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { getProjectConfigFolder, getUserConfigFolder } from '../../../platform/files/user-folder.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
 import { buildScaffoldFiles } from '../scaffold/files.ts';
 import type { ScaffoldFile } from '../scaffold/write.ts';
-import type { Terminal } from '../terminal.ts';
 import type { HookConfig, SetupOptions } from './agent-plan.ts';
 
 /** The configuration that hooks will name, and the files to write first if there is no configuration yet. */

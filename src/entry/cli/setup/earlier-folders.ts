@@ -2,8 +2,8 @@ import { existsSync, lstatSync, renameSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { EARLIER_NAME, PACKAGE_NAME } from '../../../core/names.ts';
+import { escapeControls, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { getUserConfigFolder } from '../../../platform/files/user-folder.ts';
-import { escapeControls, printNotice, type Terminal } from '../terminal.ts';
 
 /**
  * Moves the user's folders with the earlier name: configuration, journals and reports. A link stays in the old place,

@@ -6,9 +6,9 @@ import {
   writeSettingsFile,
 } from '../../../coding-agents/setup/settings-file.ts';
 import { type AgentFramework, readFrameworkGuard } from '../../../operations/agent-frameworks.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
-import { formatDiff, printDiff } from './diff-text.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatDiff, printDiff } from '../../../operations/cli-kit/diff-text.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
 export interface FrameworkOptions {
@@ -60,13 +60,13 @@ function printChange(
   const action =
     before === after ? 'keep' : before === null ? 'create' : after === null ? 'delete' : 'change';
   if (json) {
-    const diff = action === 'keep' ? '' : formatDiff({ ...change, action });
+    const diff = action === 'keep' ? '' : formatDiff(change);
     printJson(terminal, { name, files: [{ path, action, diff, done }], done });
     return;
   }
   const file = escapeControls(relative(terminal.cwd, path) || path);
   if (action === 'keep') printLine(terminal, uninstall ? `There is no ${file}.` : 'Nothing to change.');
-  else if (dryRun) printDiff({ ...change, action }, terminal);
+  else if (dryRun) printDiff(change, terminal);
   else printLine(terminal, `${{ create: 'created', change: 'changed', delete: 'deleted' }[action]}  ${file}`);
   if (uninstall || dryRun) return;
   printLine(

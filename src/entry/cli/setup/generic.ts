@@ -1,5 +1,5 @@
 import { quoteArg } from '../../../coding-agents/record/hook-command.ts';
-import { printLine, type Terminal } from '../terminal.ts';
+import { printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { findProgram } from './find-program.ts';
 
 /** Prints the manual steps for agents and frameworks that have no installer here. */

@@ -1,7 +1,7 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 
 /** The user's choices. */
 export interface SetupChoice {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import type { Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 
 /** Returns the absolute path of the folder that `--path` names. @throws CommandFailure if it does not exist */
 export async function resolveFolder(path: string, { cwd }: Terminal): Promise<string> {

@@ -3,12 +3,19 @@ import { dirname, join, relative } from 'node:path';
 import { Writable } from 'node:stream';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { Diagnosis } from '../doctor/diagnose.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
 import { writeMissingFiles } from '../scaffold/write.ts';
 import { askConsent } from '../skills/consent.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 import {
   type AgentPlan,
   applyPlan,

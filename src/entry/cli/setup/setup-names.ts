@@ -1,9 +1,9 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { suggestName } from '../../../core/policy/compile/problems.ts';
 import { agentFrameworks } from '../../../operations/agent-frameworks.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { formatTable } from '../format-table.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 
 /** All names that can be set up: coding agents, frameworks, and `generic` for manual steps. */
 export const setupNames: readonly string[] = [

@@ -5,12 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { removeFolders } from '../../../coding-agents/setup/settings-file.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import { getProjectConfigFolder } from '../../../platform/files/user-folder.ts';
 import { connectService } from '../../../server/socket-client.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
 import { askConsent } from '../skills/consent.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
 import {
   type AgentPlan,
   applyPlan,

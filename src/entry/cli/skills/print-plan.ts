@@ -1,6 +1,12 @@
+import { formatCount } from '../../../operations/cli-kit/format-table.ts';
+import {
+  escapeControls,
+  paintText,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
 import type { PolicyRecord, SkillPlan } from '../../../runtime/skills/index.ts';
-import { formatCount } from '../format-table.ts';
-import { escapeControls, paintText, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 /** Prints the files that would change, and the effect on the policy. */
 export function printSkillPlan(plan: SkillPlan, terminal: Terminal): void {

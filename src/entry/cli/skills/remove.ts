@@ -1,6 +1,6 @@
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { OpenPlan, SkillPlan } from '../../../runtime/skills/index.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 import { dropFileTexts } from './add.ts';
 import { askConsent, type Consent } from './consent.ts';
 import { printSkillPlan } from './print-plan.ts';

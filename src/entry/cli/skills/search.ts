@@ -1,5 +1,5 @@
-import { formatTable } from '../format-table.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
+import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 
 export interface SearchOptions {
   readonly registry?: 'npm';

@@ -6,13 +6,14 @@ import {
   Refusal,
   type RunOperation,
 } from '../../../operations/operation.ts';
+import type { LocalRuntime } from '../../../operations/runtime.ts';
 import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import { isOperatorToken } from '../../../runtime/access/tokens.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { OPERATOR_PERMISSIONS } from '../../../runtime/config/permissions.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
+import { openLocalRuntime } from '../../../server/local.ts';
 import { connectService, runWithContent } from '../../../server/socket-client.ts';
 
 /** Access to the operations from a program on this machine, for as long as the program runs. */

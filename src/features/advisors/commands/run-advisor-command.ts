@@ -1,21 +1,17 @@
 import { resolve } from 'node:path';
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
-import type { PreparedCall } from '../../../features/advisors/advisory.ts';
-import { requireStagingFolder } from '../../../features/advisors/artifact-files.ts';
-import type { AdvisorStep } from '../../../features/advisors/run-advisor.ts';
-import {
-  type AnsweredQuestion,
-  findProposal,
-  type ProposalQuestion,
-} from '../../../features/advisors/shown-proposal.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { Context } from '../../../operations/operation.ts';
-import { getPackageVersion } from '../../../platform/version.ts';
 import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { printLine, printNotice, type Terminal } from '../terminal.ts';
+import type { PreparedCall } from '../advisory.ts';
+import { requireStagingFolder } from '../artifact-files.ts';
+import type { AdvisorStep } from '../run-advisor.ts';
+import { type AnsweredQuestion, findProposal, type ProposalQuestion } from '../shown-proposal.ts';
 import { convertArtifactFailure } from './deliver-artifacts.ts';
 
 /** The options that all advisors share. */
@@ -38,6 +34,7 @@ export async function runAdvisorCommand(
   asked: ProposalQuestion,
   options: AdvisorOptions,
   terminal: Terminal,
+  { openRuntime }: CommandPorts,
   prepare: (context: Context, config: Config) => Promise<PreparedCall>,
 ): Promise<AnsweredQuestion | null> {
   const config = await loadCliConfig(terminal, options.config, 'leave');
@@ -48,8 +45,7 @@ export async function runAdvisorCommand(
     if (options.outputDir !== undefined)
       await convertArtifactFailure(requireStagingFolder(resolve(terminal.cwd, options.outputDir)));
   }
-  const { openLocalRuntime } = await import('../../../server/local.ts');
-  const runtime = await openLocalRuntime(config, getPackageVersion());
+  const runtime = await openRuntime(config);
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   try {
     // A replay reads the journal itself, so events of the spool must be in it.

@@ -1,25 +1,27 @@
 import { join, resolve } from 'node:path';
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { printDiff } from '../../../operations/cli-kit/diff-text.ts';
+import {
+  escapeControls,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
+import { PRINTABLE_TEXT } from '../../../operations/shapes.ts';
+import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
+import { getOsUserName } from '../../../runtime/access/os-user.ts';
+import type { Config } from '../../../runtime/config/index.ts';
 import {
   type ArtifactChange,
   ArtifactFailure,
   applyArtifacts,
   listArtifactChanges,
   stageArtifacts,
-} from '../../../features/advisors/artifact-files.ts';
-import {
-  type AnsweredQuestion,
-  dropProposal,
-  keepProposal,
-} from '../../../features/advisors/shown-proposal.ts';
-import { PRINTABLE_TEXT } from '../../../operations/shapes.ts';
-import { getPackageVersion } from '../../../platform/version.ts';
-import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
-import { getOsUserName } from '../../../runtime/access/os-user.ts';
-import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { printDiff } from '../setup/diff-text.ts';
-import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+} from '../artifact-files.ts';
+import { type AnsweredQuestion, dropProposal, keepProposal } from '../shown-proposal.ts';
 import { isWeakening, printAdvice, readReview } from './print-advice.ts';
 
 /** The options of advisors that propose files. */
@@ -38,6 +40,7 @@ export async function deliverArtifacts(
   root: string,
   options: DeliveryOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
   if (!isSuccess(result, options, terminal)) return;
   if (!options.json) printAdvice(result, terminal);
@@ -54,7 +57,8 @@ export async function deliverArtifacts(
   if (staged.length > 0) keepProposal(config.state_dir, question, result);
   const changes = await convertArtifactFailure(listArtifactChanges(root, result.artifacts));
   const is_applied =
-    options.apply === true && (await applyConfirmedChanges(changes, result, root, config, options, terminal));
+    options.apply === true &&
+    (await applyConfirmedChanges(changes, result, root, config, options, terminal, ports));
   if (is_applied) await dropProposal(config.state_dir, question);
   if (options.json) {
     const applied = is_applied ? changes.map(({ path }) => path) : [];
@@ -74,6 +78,7 @@ async function applyConfirmedChanges(
   config: Config,
   options: DeliveryOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<boolean> {
   if (changes.length === 0) {
     if (!options.json) printLine(terminal, 'Nothing to apply: the files are there already.');
@@ -88,7 +93,7 @@ async function applyConfirmedChanges(
     printNotice(terminal, 'Nothing was applied.');
     return false;
   }
-  if (consent.note !== null) await recordConfirmation(result, config);
+  if (consent.note !== null) await recordConfirmation(result, config, ports);
   const { state_dir } = config;
   await convertArtifactFailure(
     applyArtifacts(root, changes, { state_dir, now_ms: Date.now(), note: consent.note }),
@@ -110,10 +115,13 @@ interface Consent {
 }
 
 /** Writes the audit event for a confirmed proposal. The reason stays in the change record, in the state folder. */
-async function recordConfirmation(result: AdvisorResult, config: Config): Promise<void> {
-  const { openLocalRuntime } = await import('../../../server/local.ts');
+async function recordConfirmation(
+  result: AdvisorResult,
+  config: Config,
+  { openRuntime }: CommandPorts,
+): Promise<void> {
   const { recordOperatorChange } = await import('../../../operations/managed-change.ts');
-  const runtime = await openLocalRuntime(config, getPackageVersion());
+  const runtime = await openRuntime(config);
   try {
     const event = {
       phase: 'advisor_apply',

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Policy, Severity } from '../../../core/types/index.ts';
-import type { Category, QualityReport } from '../../../features/quality/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { printJson, printLine, type Terminal } from '../terminal.ts';
+import type { Policy, Severity } from '../../core/types/index.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import { type Category, measureRows, openPredictions, type QualityReport, readCorpus } from './index.ts';
+import { formatQuality } from './quality-report.ts';
 
 interface BenchOptions {
   readonly category: Category;
@@ -17,6 +18,7 @@ interface BenchOptions {
   readonly json?: true;
 }
 
+/** Defines `bench`. */
 export function defineBench(command: Command, terminal: Terminal): void {
   command
     .description(
@@ -60,13 +62,12 @@ async function runBench(options: BenchOptions, terminal: Terminal): Promise<void
   const policy = await getPolicy(options, terminal);
   const report = await measureCorpus(options, policy, terminal);
   if (options.json) return printJson(terminal, report);
-  const { formatQuality } = await import('../quality-report.ts');
   for (const line of formatQuality(report, options.brief ?? false)) printLine(terminal, line);
 }
 
 async function getPolicy({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
-  const { loadPolicy } = await import('../../../runtime/policies/index.ts');
-  const { formatProblem } = await import('../../../runtime/config/index.ts');
+  const { loadPolicy } = await import('../../runtime/policies/index.ts');
+  const { formatProblem } = await import('../../runtime/config/index.ts');
   const made = await loadPolicy(await loadCliConfig(terminal, config));
   if (made.ok) return made.policy;
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
@@ -81,7 +82,6 @@ async function measureCorpus(
   policy: Policy,
   terminal: Terminal,
 ): Promise<QualityReport> {
-  const { measureRows, openPredictions, readCorpus } = await import('../../../features/quality/index.ts');
   const path = resolve(terminal.cwd, corpus);
   const out = predictions === undefined ? null : resolve(terminal.cwd, predictions);
   if (out === path)

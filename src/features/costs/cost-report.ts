@@ -1,9 +1,11 @@
-import type { Price, Rates } from '../../features/costs/types.ts';
-import { formatCsvField } from './format-csv.ts';
-import { formatTable } from './format-table.ts';
-import { loadCliConfig } from './load-cli-config.ts';
-import type { Answer } from './run-operation.ts';
-import { escapeControls, type Terminal } from './terminal.ts';
+import type { Static } from 'typebox';
+import { formatCsvField } from '../../operations/cli-kit/format-csv.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
+import { escapeControls, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import type { dashboardCostBudgets } from './budget-operations.ts';
+import { buildAssumedPrice, openPriceList } from './prices.ts';
+import type { Price, Rates } from './types.ts';
 
 /** A line of a report, in the format of the operation. */
 export interface CostLine {
@@ -26,7 +28,7 @@ export interface CostLine {
 }
 
 /** The status of a budget, in the format of the operations. */
-export type BudgetLine = Answer<'dashboardCostBudgets'>['budgets'][number];
+export type BudgetLine = Static<typeof dashboardCostBudgets.output>['budgets'][number];
 
 /** Formats an amount, such as `$12.35`, with more decimals below one dollar. */
 export function formatMoney(usd: number): string {
@@ -116,7 +118,6 @@ export async function findPrices(
   config_path: string | undefined,
   model: string | undefined,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
-  const { openPriceList, buildAssumedPrice } = await import('../../features/costs/prices.ts');
   const { cost } = await loadCliConfig(terminal, config_path, 'leave');
   const prices = openPriceList(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);

@@ -1,5 +1,5 @@
-import type { FigureGroup, Mistake, QualityReport } from '../../features/quality/index.ts';
-import { formatTable } from './format-table.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
+import type { FigureGroup, Mistake, QualityReport } from './index.ts';
 
 /**
  * Formats a measurement for people: the figures in total and by source, tier and type, and the IDs of false negatives

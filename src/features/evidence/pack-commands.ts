@@ -1,44 +1,44 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { PackSummary } from '../../features/evidence/make-pack.ts';
-import type { EvidenceProgress, PackReport } from '../../features/evidence/types.ts';
-import type { TrustedPublicKey } from '../../features/evidence/verify-pack.ts';
+import type {
+  CommandPorts,
+  PackCommandOptions,
+  PackVerifyOptions,
+} from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { formatCount } from '../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../platform/version.ts';
 import { getOsUserName } from '../../runtime/access/os-user.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
-import { CommandFailure, EXIT } from './command-failure.ts';
-import { formatCount } from './format-table.ts';
-import { loadCliConfig } from './load-cli-config.ts';
-import { requireJournal } from './run-operation.ts';
-import { escapeControls, paintText, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
-
-/** The options of a command that makes an evidence pack. */
-export interface PackCommand {
-  /** The file to write. */
-  readonly pack: string;
-  readonly framework?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly last?: string;
-  readonly tenant?: string;
-  readonly config?: string;
-  readonly json?: true;
-}
+import { buildPackEvent } from './evidence-events.ts';
+import { makePack, type PackSummary } from './make-pack.ts';
+import { parsePackWindow } from './pack-window.ts';
+import type { EvidenceProgress, PackReport } from './types.ts';
+import { loadVerifier, type TrustedPublicKey } from './verify-pack.ts';
 
 /** Makes an evidence pack from the state folder of the configuration, and prints what is in it. */
-export async function makeEvidencePack(command: PackCommand, terminal: Terminal): Promise<void> {
+export async function makeEvidencePack(
+  command: PackCommandOptions,
+  terminal: Terminal,
+  ports: CommandPorts,
+): Promise<void> {
   const config = await loadCliConfig(terminal, command.config, 'leave');
-  await requireJournal(config);
+  await ports.requireJournal(config);
   const target = resolve(terminal.cwd, command.pack);
   if (await isThere(target))
     throw new CommandFailure(EXIT.usage, 'file_exists', `\`${target}\` exists already.`, {
       hint: 'Choose another file, or remove it.',
     });
-  const { openLocalRuntime } = await import('../../server/local.ts');
-  const { makePack } = await import('../../features/evidence/make-pack.ts');
-  const { parsePackWindow } = await import('../../features/evidence/pack-window.ts');
-  const { buildPackEvent } = await import('../../features/evidence/evidence-events.ts');
-  const runtime = await openLocalRuntime(config, getPackageVersion());
+  const runtime = await ports.openRuntime(config);
   try {
     const window = parsePackWindow(command, runtime.now_ms());
     await runtime.settleJournal();
@@ -99,24 +99,17 @@ function printSummary(summary: PackSummary, target: string, terminal: Terminal):
     );
 }
 
-/** The options of `audit verify` with a pack. */
-export interface VerifyPackCommand {
-  readonly publicKey?: string;
-  readonly json?: true;
-}
-
 /** Verifies a pack and prints the result. Ends with 1 if it is broken. */
 export async function verifyEvidencePack(
   pack: string,
-  command: VerifyPackCommand,
+  command: PackVerifyOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { loadVerifier } = await import('../../features/evidence/verify-pack.ts');
-  const { verifyPack, formatPackReport } = await loadVerifier();
+  const verifier = await loadVerifier();
   const public_key = command.publicKey === undefined ? null : await readKey(command.publicKey, terminal);
-  const report = await verifyPack(resolve(terminal.cwd, pack), { public_key });
+  const report = await verifier.verifyPack(resolve(terminal.cwd, pack), { public_key });
   if (command.json) printJson(terminal, report);
-  else printReport(report, formatPackReport(report), terminal);
+  else printReport(report, verifier.formatPackReport(report), terminal);
   if (!report.intact) terminal.exit_code = EXIT.no;
 }
 
@@ -129,7 +122,6 @@ function printReport(report: PackReport, lines: readonly string[], terminal: Ter
 }
 
 async function readKey(path: string, terminal: Terminal): Promise<TrustedPublicKey> {
-  const { loadVerifier } = await import('../../features/evidence/verify-pack.ts');
   const { readPublicKey } = await loadVerifier();
   const text = await readFile(resolve(terminal.cwd, path), 'utf8');
   try {

@@ -1,9 +1,12 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
-import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
-import { escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
+import { escapeControlsInLines, paintText, printLine, type Terminal } from './terminal.ts';
 
 /** The texts of a file before and after a change; `null` if there is no file. */
-type TextChange = Pick<SettingsChange, 'path' | 'before' | 'after'> & Partial<SettingsChange>;
+interface TextChange {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
 
 /** Formats the change of a file in the format of `diff -u`. */
 export function formatDiff({ path, before, after }: TextChange): string {

@@ -1,15 +1,17 @@
 import { type Command, Option } from 'commander';
-import type { ComplianceReportOptions } from '../compliance-report.ts';
-import type { ComplianceVerifyOptions } from '../compliance-verify.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
+import type { Terminal } from '../../operations/cli-kit/terminal.ts';
+import { type ComplianceReportOptions, writeComplianceReport } from './report-command.ts';
+import { type ComplianceVerifyOptions, verifyCompliance } from './verify-command.ts';
 
-export function defineCompliance(command: Command, terminal: Terminal): void {
+/** Defines `compliance`. */
+export function defineCompliance(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Report for a compliance framework what was enforced in a window of the audit log, with evidence and gaps.',
   );
-  defineReport(command, terminal);
-  defineVerify(command, terminal);
+  defineReport(command, terminal, ports);
+  defineVerify(command, terminal, ports);
   addExamples(command, [
     ['customshouse compliance report --framework hipaa --since 90d', 'as JSON'],
     ['customshouse compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
@@ -17,7 +19,7 @@ export function defineCompliance(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function defineReport(command: Command, terminal: Terminal): void {
+function defineReport(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const report = command
     .command('report')
     .summary('write a report on a window of the audit log')
@@ -35,10 +37,7 @@ function defineReport(command: Command, terminal: Terminal): void {
     )
     .option('--output <file>', 'the file to write (default: standard output; a PDF needs a file)')
     .addOption(buildConfigOption())
-    .action(async (options: ComplianceReportOptions) => {
-      const { writeComplianceReport } = await import('../compliance-report.ts');
-      await writeComplianceReport(options, terminal);
-    });
+    .action((options: ComplianceReportOptions) => writeComplianceReport(options, terminal, ports));
   addExamples(report, [
     ['customshouse compliance report --framework hipaa --since 90d', 'as JSON'],
     ['customshouse compliance report --framework gdpr --format markdown', 'to read in a terminal'],
@@ -50,7 +49,7 @@ function defineReport(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function defineVerify(command: Command, terminal: Terminal): void {
+function defineVerify(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const verify = command
     .command('verify')
     .summary('test the controls with synthetic data')
@@ -61,10 +60,7 @@ function defineVerify(command: Command, terminal: Terminal): void {
     .option('--tenant <id>', 'the tenant whose rules are tested (default: default)')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action(async (options: ComplianceVerifyOptions) => {
-      const { verifyCompliance } = await import('../compliance-verify.ts');
-      await verifyCompliance(options, terminal);
-    });
+    .action((options: ComplianceVerifyOptions) => verifyCompliance(options, terminal, ports));
   addExamples(verify, [
     ['customshouse compliance verify', 'all frameworks'],
     ['customshouse compliance verify --framework owasp-agentic --json', 'for a program'],

@@ -2,8 +2,7 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeUnprintable } from '../../core/text/unprintable.ts';
 import type { ProcessLineage } from '../../runtime/access/lineage.ts';
-import { EXIT, type ExitCode } from './command-failure.ts';
-import { findProgramName } from './program-name.ts';
+import type { ExitCode } from './command-failure.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -24,36 +23,9 @@ export interface Terminal {
   exit_code: ExitCode;
 }
 
-/**
- * Returns the terminal of this process. A reader that stops reading (`| head`) ends the program without an error
- * message.
- */
-export function openProcessTerminal(): Terminal {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
-  return {
-    name: findProgramName({
-      script: process.argv[1] ?? '',
-      cwd: process.cwd(),
-      launcher: process.env.SERVICE_NAME,
-    }),
-    cwd: process.cwd(),
-    env: process.env,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
-    exit_code: EXIT.done,
-  };
-}
-
 /** Rewrites the commands in a text to those that can be typed here: `customshouse logs` becomes `./customshouse logs`. */
 export function replaceProgramName(terminal: Terminal, text: string): string {
   return text.replace(/([`(]|\$ )customshouse (?=[a-z-])/g, `$1${terminal.name} `);
-}
-
-function endOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
 }
 
 /** Writes one line for people. Text that others chose must have passed through `escapeControls`. */

@@ -1,24 +1,40 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { formatCount, formatTable } from '../../operations/cli-kit/format-table.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  parseWholeNumber,
+} from '../../operations/cli-kit/options.ts';
+import {
+  escapeControls,
+  paintText,
+  printJson,
+  printLine,
+  type Terminal,
+} from '../../operations/cli-kit/terminal.ts';
+import { checkBudget, dashboardCostBudgets } from './budget-operations.ts';
 import {
   type CostLine,
+  findPrices,
   formatBudgets,
   formatCostCsv,
   formatCostMarkdown,
   formatMoney,
-} from '../cost-report.ts';
-import { formatCount, formatTable } from '../format-table.ts';
-import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
-import { type Answer, runSelectedOperation } from '../run-operation.ts';
-import { escapeControls, paintText, printJson, printLine, type Terminal } from '../terminal.ts';
+} from './cost-report.ts';
+import { dashboardCostReport, dashboardCostSummary } from './spending-operations.ts';
 
-export function defineCost(command: Command, terminal: Terminal): void {
+/** Defines `cost`. */
+export function defineCost(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Show the cost of calls to model providers, and the status of budgets. Works with and without a running service.',
   );
-  defineSummary(command, terminal);
-  defineBudget(command, terminal);
-  defineReport(command, terminal);
+  defineSummary(command, terminal, ports);
+  defineBudget(command, terminal, ports);
+  defineReport(command, terminal, ports);
   definePrices(command, terminal);
   addExamples(command, [
     ['customshouse cost summary', 'the last 30 days'],
@@ -58,14 +74,14 @@ function getWhich({ last, tenant, agent, model }: WhichOptions): Record<string, 
   };
 }
 
-function defineSummary(command: Command, terminal: Terminal): void {
+function defineSummary(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const summary = withWhich(command.command('summary').summary('show total spending'))
     .description('Show what was spent, and on what. Days are UTC.')
     .action(async (options: WhichOptions) => {
-      const answer = await runSelectedOperation(
+      const answer = await ports.runOperation(
         terminal,
         options.config,
-        (of) => of.dashboardCostSummary,
+        dashboardCostSummary,
         getWhich(options),
       );
       if (options.json) printJson(terminal, answer);
@@ -81,7 +97,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
 /** Maximum number of lines of each list in the output for people. */
 const TOP = 10;
 
-function printSummary(answer: Answer<'dashboardCostSummary'>, terminal: Terminal): void {
+function printSummary(answer: Static<typeof dashboardCostSummary.output>, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
   const head = `${formatMoney(answer.total_cost)} from ${answer.since} to ${answer.until}`;
   printLine(terminal, paintText(terminal, 'bold', head));
@@ -123,7 +139,7 @@ interface BudgetOptions extends CommonOptions {
   readonly model?: string;
 }
 
-function defineBudget(command: Command, terminal: Terminal): void {
+function defineBudget(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const budget = command
     .command('budget')
     .summary('show the status of the budgets')
@@ -137,20 +153,20 @@ function defineBudget(command: Command, terminal: Terminal): void {
     .option('--model <name>', 'to this model')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: BudgetOptions) => showBudgets(options, terminal));
+    .action((options: BudgetOptions) => showBudgets(options, terminal, ports));
   addExamples(budget, [
     ['customshouse cost budget', 'all'],
     ['customshouse cost budget --agent planner --user ann', 'what is left for one of them'],
   ]);
 }
 
-async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<void> {
+async function showBudgets(options: BudgetOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
   const { tenant, agent, session, user, model } = options;
   const isForOne = [agent, session, user, model].some((each) => each !== undefined);
-  const answer = await runSelectedOperation(
+  const answer = await ports.runOperation(
     terminal,
     options.config,
-    (of) => (isForOne ? of.checkBudget : of.dashboardCostBudgets),
+    isForOne ? checkBudget : dashboardCostBudgets,
     {
       ...(tenant !== undefined && { tenant_id: tenant }),
       ...(agent !== undefined && { agent_id: agent }),
@@ -173,7 +189,7 @@ interface ReportOptions extends WhichOptions {
   readonly limit: number;
 }
 
-function defineReport(command: Command, terminal: Terminal): void {
+function defineReport(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const report = withWhich(command.command('report').summary('list spending by day, agent and model'))
     .description('Add up spending by day, tenant, agent, user, model or provider, most expensive first.')
     .option('--group-by <fields>', 'what to add up by, with commas between', 'day,agent,model')
@@ -183,7 +199,7 @@ function defineReport(command: Command, terminal: Terminal): void {
         .default('table'),
     )
     .option('--limit <count>', 'lines at most', parseWholeNumber(1, 10_000), 1_000)
-    .action((options: ReportOptions) => writeReport(options, terminal));
+    .action((options: ReportOptions) => writeReport(options, terminal, ports));
   addExamples(report, [
     ['customshouse cost report --last 7d', 'by day, agent and model'],
     ['customshouse cost report --group-by user --format csv', 'who spends most'],
@@ -191,8 +207,8 @@ function defineReport(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
-  const answer = await runSelectedOperation(terminal, options.config, (of) => of.dashboardCostReport, {
+async function writeReport(options: ReportOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const answer = await ports.runOperation(terminal, options.config, dashboardCostReport, {
     ...getWhich(options),
     group_by: options.groupBy,
     limit: options.limit,
@@ -232,7 +248,6 @@ function definePrices(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (model: string | undefined, options: CommonOptions) => {
-      const { findPrices } = await import('../cost-report.ts');
       const { found, lines } = await findPrices(terminal, options.config, model);
       if (options.json) return printJson(terminal, { prices: found });
       for (const line of lines) printLine(terminal, escapeControls(line));

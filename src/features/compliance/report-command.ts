@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandFailure, EXIT } from './command-failure.ts';
+import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { printNotice, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import { complianceReport } from './operations.ts';
 import { findChromium, printPdf } from './print-pdf.ts';
-import { type Answer, runSelectedOperation } from './run-operation.ts';
-import { printNotice, type Terminal } from './terminal.ts';
 
 /** The options of `compliance report`. */
 export interface ComplianceReportOptions {
@@ -20,13 +22,14 @@ export interface ComplianceReportOptions {
 export async function writeComplianceReport(
   options: ComplianceReportOptions,
   terminal: Terminal,
+  { runOperation }: CommandPorts,
 ): Promise<void> {
   const { framework, since, until, tenant, format, output, config } = options;
   if (format === 'pdf' && output === undefined)
     throw new CommandFailure(EXIT.usage, 'usage', 'A PDF is written to a file.', {
       hint: 'Name it with --output report.pdf.',
     });
-  const answer = await runSelectedOperation(terminal, config, (of) => of.complianceReport, {
+  const answer = await runOperation(terminal, config, complianceReport, {
     framework,
     since,
     ...(until !== undefined && { until }),
@@ -61,6 +64,6 @@ async function writePdf(html: string, output: string, terminal: Terminal): Promi
 }
 
 /** Returns the text of an answer: the rendered report, or its JSON without the member `format`. */
-function formatAnswer({ format, content, ...report }: Answer<'complianceReport'>): string {
+function formatAnswer({ format, content, ...report }: Static<typeof complianceReport.output>): string {
   return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : (content ?? '');
 }

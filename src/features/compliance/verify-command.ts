@@ -1,11 +1,19 @@
-import { getPackageVersion } from '../../platform/version.ts';
+import type { Static } from 'typebox';
+import { callOperation } from '../../operations/call.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
+import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
+import {
+  paintText,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../../operations/cli-kit/terminal.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { getOsUserName } from '../../runtime/access/os-user.ts';
-import { EXIT } from './command-failure.ts';
-import { formatTable } from './format-table.ts';
-import { loadCliConfig } from './load-cli-config.ts';
-import type { Answer } from './run-operation.ts';
-import { paintText, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
+import { complianceVerify } from './operations.ts';
 
 /** The options of `compliance verify`. */
 export interface ComplianceVerifyOptions {
@@ -16,8 +24,12 @@ export interface ComplianceVerifyOptions {
 }
 
 /** Runs the self-test in the running service, or in this process, and ends with 1 if a control is ineffective. */
-export async function verifyCompliance(options: ComplianceVerifyOptions, terminal: Terminal): Promise<void> {
-  const answer = await runSelfTest(options, terminal);
+export async function verifyCompliance(
+  options: ComplianceVerifyOptions,
+  terminal: Terminal,
+  ports: CommandPorts,
+): Promise<void> {
+  const answer = await runSelfTest(options, terminal, ports);
   if (!answer.effective) terminal.exit_code = EXIT.no;
   if (options.json) return printJson(terminal, answer);
   const WORDS = {
@@ -51,28 +63,21 @@ export async function verifyCompliance(options: ComplianceVerifyOptions, termina
 async function runSelfTest(
   { framework, tenant, config: config_path }: ComplianceVerifyOptions,
   terminal: Terminal,
-): Promise<Answer<'complianceVerify'>> {
+  ports: CommandPorts,
+): Promise<Static<typeof complianceVerify.output>> {
   const input = {
     ...(framework !== undefined && { framework }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
   const config = await loadCliConfig(terminal, config_path, 'decide');
-  const [{ connectService }, { complianceVerify }] = await Promise.all([
-    import('../../server/socket-client.ts'),
-    import('../../features/compliance/operations.ts'),
-  ]);
-  const client = await connectService(config.state_dir);
-  if (client !== null) return client.run(complianceVerify, input).finally(client.close);
+  const answer = await ports.callService(config, complianceVerify, input);
+  if (answer !== null) return answer;
   printNotice(
     terminal,
     'No service runs here: the policy is tested in this process, and nothing is recorded.',
   );
-  const [{ callOperation }, { openLocalRuntime }] = await Promise.all([
-    import('../../operations/call.ts'),
-    import('../../server/local.ts'),
-  ]);
   const unrecorded = { ...config, audit: { ...config.audit, enabled: false } };
-  const runtime = await openLocalRuntime(unrecorded, getPackageVersion());
+  const runtime = await ports.openRuntime(unrecorded);
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   try {
     const context = { runtime, caller, request_id: 'cli' };

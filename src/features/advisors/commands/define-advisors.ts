@@ -1,21 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { codingAgents } from '../../../coding-agents/coding-agents.ts';
-import { STAGING_FOLDER } from '../../../features/advisors/artifact-files.ts';
-import {
-  findIntegrationTarget,
-  INTEGRATION_TARGET_NAMES,
-} from '../../../features/advisors/integration-targets.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { printJson, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import {
   FRAMEWORK_IDS,
   type FrameworkId,
   findFrameworkId,
 } from '../../../operations/compliance-frameworks.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import {
+  prepareAutoConfig,
+  prepareCompliance,
+  prepareExplanation,
+  prepareIntegration,
+  prepareRecommendations,
+} from '../advisory.ts';
+import { STAGING_FOLDER } from '../artifact-files.ts';
+import { findIntegrationTarget, INTEGRATION_TARGET_NAMES } from '../integration-targets.ts';
+import { readProject } from '../read-project.ts';
 import { type DeliveryOptions, deliverArtifacts, isSuccess, parseReason } from './deliver-artifacts.ts';
 import { printAdvice } from './print-advice.ts';
 import { type AdvisorOptions, runAdvisorCommand } from './run-advisor-command.ts';
@@ -23,7 +28,7 @@ import { type AdvisorOptions, runAdvisorCommand } from './run-advisor-command.ts
 type FileOptions = AdvisorOptions & DeliveryOptions;
 
 /** Adds `intelligence auto-config`. */
-export function defineAutoConfig(parent: Command, terminal: Terminal): void {
+export function defineAutoConfig(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = defineAdvisor(
     parent,
     'auto-config',
@@ -31,7 +36,7 @@ export function defineAutoConfig(parent: Command, terminal: Terminal): void {
     'Read the names of packages, imports, tools and agents of a Python or TypeScript project, and propose configuration, policies, contracts and identities. Only names are sent, never code.',
   ).option('--path <folder>', 'the project', '.');
   addFileOptions(command).action((options: FileOptions & { readonly path: string }) =>
-    runAutoConfig(options, terminal),
+    runAutoConfig(options, terminal, ports),
   );
   addExamples(command, [
     ['customshouse intelligence auto-config --path . --show-prompt', 'what would be sent'],
@@ -43,12 +48,12 @@ export function defineAutoConfig(parent: Command, terminal: Terminal): void {
 async function runAutoConfig(
   options: FileOptions & { readonly path: string },
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
   const root = resolve(terminal.cwd, options.path);
-  const outline = await readOutline(root);
+  const outline = await readProject(root);
   const question = ['auto-config', root] as const;
-  const done = await runAdvisorCommand(question, options, terminal, async (context, config) => {
-    const { prepareAutoConfig } = await import('../../../features/advisors/advisory.ts');
+  const done = await runAdvisorCommand(question, options, terminal, ports, async (context, config) => {
     const { CONFIGURATION_NAMES } = await import('../../../runtime/policies/load-config.ts');
     const has_configuration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
     return prepareAutoConfig(
@@ -56,7 +61,7 @@ async function runAutoConfig(
       context,
     );
   });
-  if (done !== null) await deliverArtifacts(done, root, options, terminal);
+  if (done !== null) await deliverArtifacts(done, root, options, terminal, ports);
 }
 
 /** Returns the configuration of the project, or the defaults in its folder. */
@@ -75,13 +80,8 @@ async function readProjectConfig(root: string, own: Config): Promise<Config> {
   );
 }
 
-async function readOutline(root: string) {
-  const { readProject } = await import('../../../features/advisors/read-project.ts');
-  return readProject(root);
-}
-
 /** Adds `intelligence recommend`. */
-export function defineRecommend(parent: Command, terminal: Terminal): void {
+export function defineRecommend(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = defineAdvisor(
     parent,
     'recommend',
@@ -90,11 +90,10 @@ export function defineRecommend(parent: Command, terminal: Terminal): void {
   ).option('--since <duration>', 'period before now', '7d');
   addFileOptions(command).action(async (options: FileOptions & { readonly since: string }) => {
     const question = ['recommend', options.since] as const;
-    const done = await runAdvisorCommand(question, options, terminal, async (context) => {
-      const { prepareRecommendations } = await import('../../../features/advisors/advisory.ts');
-      return prepareRecommendations(options.since, context);
-    });
-    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
+    const done = await runAdvisorCommand(question, options, terminal, ports, (context) =>
+      prepareRecommendations(options.since, context),
+    );
+    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal, ports);
   });
   addExamples(command, [
     ['customshouse intelligence recommend --since 7d', 'stage proposals from the last week'],
@@ -102,7 +101,7 @@ export function defineRecommend(parent: Command, terminal: Terminal): void {
 }
 
 /** Adds `intelligence explain`. */
-export function defineExplain(parent: Command, terminal: Terminal): void {
+export function defineExplain(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = defineAdvisor(
     parent,
     'explain',
@@ -111,10 +110,15 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
   )
     .argument('<event_id>', 'the event, `evt_...`')
     .action(async (event_id: string, options: AdvisorOptions) => {
-      const done = await runAdvisorCommand(['explain', event_id], options, terminal, async (context) => {
-        const { prepareExplanation } = await import('../../../features/advisors/advisory.ts');
-        return prepareExplanation(event_id, context);
-      });
+      const done = await runAdvisorCommand(
+        ['explain', event_id],
+        options,
+        terminal,
+        ports,
+        async (context) => {
+          return prepareExplanation(event_id, context);
+        },
+      );
       if (done === null || !isSuccess(done.result, options, terminal)) return;
       if (options.json) printJson(terminal, done.result);
       else printAdvice(done.result, terminal);
@@ -123,7 +127,7 @@ export function defineExplain(parent: Command, terminal: Terminal): void {
 }
 
 /** Adds `intelligence compliance`. */
-export function defineComplianceAdvice(parent: Command, terminal: Terminal): void {
+export function defineComplianceAdvice(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = defineAdvisor(
     parent,
     'compliance',
@@ -136,11 +140,10 @@ export function defineComplianceAdvice(parent: Command, terminal: Terminal): voi
   );
   addFileOptions(command).action(async (options: FileOptions & { readonly framework: FrameworkId }) => {
     const question = ['compliance', options.framework] as const;
-    const done = await runAdvisorCommand(question, options, terminal, async (context) => {
-      const { prepareCompliance } = await import('../../../features/advisors/advisory.ts');
-      return prepareCompliance(options.framework, context);
-    });
-    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal);
+    const done = await runAdvisorCommand(question, options, terminal, ports, (context) =>
+      prepareCompliance(options.framework, context),
+    );
+    if (done !== null) await deliverArtifacts(done, done.config.origin.base_dir, options, terminal, ports);
   });
   addExamples(command, [['customshouse intelligence compliance --framework hipaa', '']]);
 }
@@ -152,7 +155,7 @@ function parseFramework(name: string): FrameworkId {
 }
 
 /** Adds `intelligence integrate`. */
-export function defineIntegrate(parent: Command, terminal: Terminal): void {
+export function defineIntegrate(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = defineAdvisor(
     parent,
     'integrate',
@@ -164,22 +167,24 @@ export function defineIntegrate(parent: Command, terminal: Terminal): void {
   addFileOptions(command).action(
     async (options: FileOptions & { readonly target: string; readonly path: string }) => {
       const framework = findIntegrationTarget(options.target);
-      if (framework === null) throw explainUnknownTarget(options.target);
+      if (framework === null) throw await explainUnknownTarget(options.target, ports);
       const root = resolve(terminal.cwd, options.path);
-      const outline = await readOutline(root);
+      const outline = await readProject(root);
       const question = ['integrate', framework.name, root] as const;
-      const done = await runAdvisorCommand(question, options, terminal, async (context) => {
-        const { prepareIntegration } = await import('../../../features/advisors/advisory.ts');
-        return prepareIntegration(framework, outline, context);
-      });
-      if (done !== null) await deliverArtifacts(done, root, options, terminal);
+      const done = await runAdvisorCommand(question, options, terminal, ports, (context) =>
+        prepareIntegration(framework, outline, context),
+      );
+      if (done !== null) await deliverArtifacts(done, root, options, terminal, ports);
     },
   );
   addExamples(command, [['customshouse intelligence integrate --target langchain --path .', '']]);
 }
 
-function explainUnknownTarget(target: string): CommandFailure {
-  const agent = codingAgents.find(({ name }) => name === target.trim().toLowerCase());
+async function explainUnknownTarget(
+  target: string,
+  { findCodingAgent }: CommandPorts,
+): Promise<CommandFailure> {
+  const agent = await findCodingAgent(target.trim().toLowerCase());
   return new CommandFailure(EXIT.usage, 'usage', 'There is no adapter for this target.', {
     hint:
       agent === undefined

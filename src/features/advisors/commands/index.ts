@@ -1,32 +1,31 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { undoArtifacts } from '../../../features/advisors/artifact-files.ts';
-import { type ModelBackend, ModelFailure } from '../../../features/advisors/types.ts';
-import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+import { undoArtifacts } from '../artifact-files.ts';
 import {
   defineAutoConfig,
   defineComplianceAdvice,
   defineExplain,
   defineIntegrate,
   defineRecommend,
-} from '../intelligence/define-advisors.ts';
-import { convertArtifactFailure } from '../intelligence/deliver-artifacts.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
+} from './define-advisors.ts';
+import { convertArtifactFailure } from './deliver-artifacts.ts';
 
 /** Defines the commands of the advisory layer. */
-export function defineIntelligence(command: Command, terminal: Terminal): void {
+export function defineIntelligence(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Query the advisory layer. It is off by default, never decides, and sends metadata only (docs/reference/intelligence.md).',
   );
-  defineAutoConfig(command, terminal);
-  defineRecommend(command, terminal);
-  defineExplain(command, terminal);
-  defineComplianceAdvice(command, terminal);
-  defineIntegrate(command, terminal);
-  defineStatus(command, terminal);
+  defineAutoConfig(command, terminal, ports);
+  defineRecommend(command, terminal, ports);
+  defineExplain(command, terminal, ports);
+  defineComplianceAdvice(command, terminal, ports);
+  defineIntegrate(command, terminal, ports);
+  defineStatus(command, terminal, ports);
   defineUndo(command, terminal);
   addExamples(command, [
     ['customshouse intelligence status --check', 'ask the model for one word'],
@@ -42,7 +41,7 @@ interface StatusOptions {
   readonly json?: true;
 }
 
-function defineStatus(parent: Command, terminal: Terminal): void {
+function defineStatus(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = parent
     .command('status')
     .summary('show the model backend and whether it answers')
@@ -50,11 +49,15 @@ function defineStatus(parent: Command, terminal: Terminal): void {
     .option('--check', 'ask the model for one word, and end with 1 if it does not answer')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: StatusOptions) => showStatus(options, terminal));
+    .action((options: StatusOptions) => showStatus(options, terminal, ports));
   addExamples(command, [['customshouse intelligence status --check', '']]);
 }
 
-async function showStatus({ check, config: path, json }: StatusOptions, terminal: Terminal): Promise<void> {
+async function showStatus(
+  { check, config: path, json }: StatusOptions,
+  terminal: Terminal,
+  { probeModel }: CommandPorts,
+): Promise<void> {
   const { intelligence } = await loadCliConfig(terminal, path, 'leave');
   const { enabled, backend } = intelligence;
   const key = backend?.api_key_env;
@@ -66,7 +69,7 @@ async function showStatus({ check, config: path, json }: StatusOptions, terminal
     api_key_env: key ?? null,
     key_is_set: key === undefined ? null : (terminal.env[key] ?? '') !== '',
   };
-  const answered = check && enabled ? await probeBackend(intelligence, terminal) : null;
+  const answered = check && enabled ? await probeModel(intelligence, terminal.env) : null;
   if (json)
     printJson(terminal, {
       ...status,
@@ -84,24 +87,6 @@ async function showStatus({ check, config: path, json }: StatusOptions, terminal
       printLine(terminal, answered === '' ? '\nThe model answers.' : `\n${escapeControls(answered)}`);
   }
   if (check && answered !== '') terminal.exit_code = EXIT.no;
-}
-
-const PROBE = 'Reply with the word ok.';
-
-/** Asks the model for one word. Returns an empty text, or the problem. */
-async function probeBackend(intelligence: Config['intelligence'], { env }: Terminal): Promise<string> {
-  const { openModelBackend } = await import('../../../gateways/advisor-model/model-backend.ts');
-  let backend: ModelBackend | null = null;
-  try {
-    backend = openModelBackend(intelligence, env);
-    await backend.ask([{ role: 'user', content: PROBE }], new AbortController().signal);
-    return '';
-  } catch (fault) {
-    if (fault instanceof ModelFailure) return fault.message;
-    throw fault;
-  } finally {
-    await backend?.close();
-  }
 }
 
 function defineUndo(parent: Command, terminal: Terminal): void {

@@ -1,6 +1,12 @@
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
-import type { ProposalEffect, ReviewedProposal } from '../../../features/advisors/check-artifacts.ts';
-import { escapeControls, escapeControlsInLines, paintText, printLine, type Terminal } from '../terminal.ts';
+import {
+  escapeControls,
+  escapeControlsInLines,
+  paintText,
+  printLine,
+  type Terminal,
+} from '../../../operations/cli-kit/terminal.ts';
+import type { ProposalEffect, ReviewedProposal } from '../check-artifacts.ts';
 
 interface Review {
   readonly together: ProposalEffect | null;

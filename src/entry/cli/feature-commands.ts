@@ -1,0 +1,15 @@
+import { advisorCommands } from '../../features/advisors/command-list.ts';
+import { complianceCommands } from '../../features/compliance/command-list.ts';
+import { costCommands } from '../../features/costs/command-list.ts';
+import { evidenceCommands } from '../../features/evidence/command-list.ts';
+import { qualityCommands } from '../../features/quality/command-list.ts';
+import type { FeatureCommands } from '../../operations/cli-kit/command.ts';
+
+/** The commands of all features. */
+export const featureCommands: readonly FeatureCommands[] = [
+  advisorCommands,
+  complianceCommands,
+  costCommands,
+  evidenceCommands,
+  qualityCommands,
+];

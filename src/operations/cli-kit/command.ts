@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { Static, TSchema } from 'typebox';
+import type { Config } from '../../runtime/config/index.ts';
+import type { Operation } from '../operation.ts';
+import type { LocalRuntime } from '../runtime.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Adds the options and the action of a command. */
+export type DefineCommand = (command: Command, terminal: Terminal, ports: CommandPorts) => void;
+
+/** A command in a list of commands. Its file is imported when the command is used. */
+export interface CommandEntry {
+  readonly name: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** Absent if all subcommands are derived from operation records. */
+  readonly load?: () => Promise<DefineCommand>;
+}
+
+/** The commands of one feature. */
+export interface FeatureCommands {
+  readonly commands?: readonly CommandEntry[];
+  /** Loads the actions of `audit` on evidence packs. */
+  readonly loadPacks?: () => Promise<PackActions>;
+}
+
+/** The actions of `audit` on evidence packs. */
+export interface PackActions {
+  /** Makes an evidence pack from the state folder of the configuration, and prints what is in it. */
+  readonly makeEvidencePack: (
+    options: PackCommandOptions,
+    terminal: Terminal,
+    ports: CommandPorts,
+  ) => Promise<void>;
+  /** Verifies a pack and prints the result. Ends with 1 if it is broken. */
+  readonly verifyEvidencePack: (
+    pack: string,
+    options: PackVerifyOptions,
+    terminal: Terminal,
+  ) => Promise<void>;
+}
+
+/** The options of `audit export` with a pack. */
+export interface PackCommandOptions {
+  /** The file to write. */
+  readonly pack: string;
+  readonly framework?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly last?: string;
+  readonly tenant?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+/** The options of `audit verify` with a pack. */
+export interface PackVerifyOptions {
+  readonly publicKey?: string;
+  readonly json?: true;
+}
+
+/** The parts of later layers and of features that commands call. */
+export interface CommandPorts {
+  /** Calls an operation as the user of the command line, in the service or in this process, as the operation needs it. */
+  readonly runOperation: <Input extends TSchema, Output extends TSchema>(
+    terminal: Terminal,
+    config_path: string | undefined,
+    operation: Operation<Input, Output>,
+    input: Static<Input>,
+  ) => Promise<Static<Output>>;
+  /** Calls an operation in the running service; `null` if none runs. */
+  readonly callService: <Input extends TSchema, Output extends TSchema>(
+    config: Config,
+    operation: Operation<Input, Output>,
+    input: Static<Input>,
+  ) => Promise<Static<Output> | null>;
+  /** Opens a runtime in this process. */
+  readonly openRuntime: (config: Config) => Promise<LocalRuntime>;
+  /** Loads the actions on evidence packs. @throws CommandFailure if no feature has them */
+  readonly loadPacks: () => Promise<PackActions>;
+  /** Requires a journal that this user can read. @throws CommandFailure */
+  readonly requireJournal: (config: Config) => Promise<void>;
+  /** Asks the configured model for one word. Returns an empty text, or the problem. */
+  readonly probeModel: (settings: Config['intelligence'], env: NodeJS.ProcessEnv) => Promise<string>;
+  /** Returns the coding agent with that name; `undefined` without one. */
+  readonly findCodingAgent: (
+    name: string,
+  ) => Promise<{ readonly name: string; readonly label: string } | undefined>;
+}
