@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runInProcess } from '../src/entry/cli/testing/run.ts';
+import { buildGuardPorts } from '../src/entry/mcp/gateway/guard-ports.ts';
 import { openPolicyGuard } from '../src/gateways/mcp/policy-guard.ts';
 import { type ApiClient, openApiClient } from './support/api-client.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -217,7 +218,9 @@ test('the named command lets the same call pass', async () => {
 
 test('a hook and the MCP proxy give the same help', async () => {
   const guard = openPolicyGuard(
-    async ({ http }, input) => (await call(http.path, { body: complete(input as object), as: null })).body,
+    buildGuardPorts(
+      async ({ http }, input) => (await call(http.path, { body: complete(input as object), as: null })).body,
+    ),
     { agent_id: 'coder', session_id: null, user_id: 'u' },
   );
   const rows = Object.entries(ROWS).filter(

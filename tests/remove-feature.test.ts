@@ -53,18 +53,29 @@ async function decide({ url }: TestService, path: string, body: object): Promise
 const SECRET = { text: 'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY' };
 const TOOL_CALL = { tool: 'send_email', input: {}, agent_id: 'bot', source_agent_id: 'bot' };
 
+const CONFIG = `policies:
+  - { name: pay-asks, boundary: action, action: require_approval, condition: { tools: [pay] } }
+`;
+
 test('the service answers without removable features', async () => {
   const names = listRemovable();
   assert.ok(
     ['capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
     `${names}`,
   );
-  const copy = copyWithout(names);
-  const service = await startTestService({ main: join(copy, 'src/entry/cli/main.ts') });
+  // `alerts` and `evidence`, which need `approvals`, are among them.
+  const copy = copyWithout([...names, 'approvals']);
+  const service = await startTestService({
+    main: join(copy, 'src/entry/cli/main.ts'),
+    config: CONFIG,
+  });
   try {
     assert.equal((await fetch(`${service.url}/v1/health`)).status, 200);
     assert.notEqual((await decide(service, '/v1/guard/output', SECRET)).decision, 'allow');
     assert.equal((await decide(service, '/v1/intercept/tool', TOOL_CALL)).decision, 'allow');
+    const pay = await decide(service, '/v1/intercept/tool', { ...TOOL_CALL, tool: 'pay' });
+    assert.partialDeepStrictEqual(pay, { decision: 'block', rule: 'pay-asks' });
+    assert.ok(!('approval' in pay));
     const with_token = { ...TOOL_CALL, capability_token_id: `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}` };
     assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', with_token), {
       decision: 'block',

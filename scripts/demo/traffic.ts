@@ -1,7 +1,7 @@
 /** A day of traffic: sessions of all agents, in the order of their time, through the real decision engine. */
 
+import { approvalsApprove, approvalsDeny } from '../../src/features/approvals/operations.ts';
 import { mcpToolsCheck } from '../../src/features/tool-pins/check-operation.ts';
-import { approvalsApprove, approvalsDeny } from '../../src/operations/approvals.ts';
 import { interceptAgentMessage, interceptTool } from '../../src/operations/intercept.ts';
 import { buildTextCrossing } from '../../src/runtime/enforcement/crossings.ts';
 import { DEMO_AGENTS, type DemoAgent } from './agents.ts';

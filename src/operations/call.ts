@@ -9,7 +9,6 @@ import type { Caller } from '../runtime/access/types.ts';
 import { identifyUser, isSignedIn } from '../runtime/access/users.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
-import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
 import {
   type AnyOperation,
@@ -75,8 +74,7 @@ export async function callOperation<Input extends TSchema, Output extends TSchem
 export function findUnavailableRefusal(error: unknown): Refusal | null {
   if (error instanceof AuditFailure && error.code === 'audit_disabled')
     return new Refusal('not_configured', error.message);
-  const is_expected =
-    error instanceof Unavailable || error instanceof StoreFailure || error instanceof RecordingFailure;
+  const is_expected = error instanceof Unavailable || error instanceof StoreFailure;
   return is_expected ? new Refusal('unavailable', error.message) : null;
 }
 

@@ -28,12 +28,19 @@ export interface FeatureParts {
   readonly runtime: () => Runtime;
 }
 
+/** The ports of enforcement that features implement. */
+export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval'>;
+
 /** A feature in one process that answers operations. */
 export interface OpenFeature {
   /** The members that it adds to `Runtime`, which its own types declare (`declare module`). */
   readonly members: Partial<Runtime>;
+  /** The ports of enforcement that it implements. */
+  readonly ports?: FeaturePorts;
   /** Checks what it connects to. Never rejects. */
   readonly listDrivers?: () => Promise<readonly DriverState[]>;
+  /** Answers all waiting callers at once, because the process is about to stop. */
+  readonly release?: () => Promise<void>;
   readonly close?: () => Promise<void>;
 }
 
@@ -51,7 +58,7 @@ export interface FeatureBackground {
   /** Its jobs do not wait for other features' jobs. */
   readonly runs_apart?: true;
   readonly queues?: readonly OutboxQueue[];
-  readonly listMetrics?: () => readonly Metric[];
+  readonly listMetrics?: () => readonly Metric[] | Promise<readonly Metric[]>;
 }
 
 /**

@@ -33,6 +33,16 @@ export const pageOutput = {
   next_cursor: Type.Nullable(Type.String({ description: '`null` after the last page.' })),
 } as const;
 
+/** The cursor of a page in the console. */
+export const nextCursorSchema = Type.Nullable(
+  Type.String({ description: 'The cursor of the next page; `null` if there is none.' }),
+);
+
+/** The length of a whole list. */
+export const totalSchema = Type.Nullable(
+  Type.Integer({ description: 'The number of entries on all pages; `null` if counting them is expensive.' }),
+);
+
 /** The members of a request that select a page. */
 export interface PageRequest {
   readonly cursor?: string | null | undefined;

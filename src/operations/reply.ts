@@ -2,7 +2,7 @@ import { type ContentMark, listContentMarks } from '../core/decision/content-mar
 import { describePendingApproval } from '../core/decision/deciding-documents.ts';
 import { buildViolationReplies, type ViolationReply } from '../core/decision/violation-reply.ts';
 import type { Content, Verdict } from '../core/types/index.ts';
-import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
+import type { ApprovalState } from '../runtime/enforcement/approval.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 
 /** The members that every check answers with. Each operation adds the changed content under a name of its own. */

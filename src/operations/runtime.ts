@@ -6,7 +6,6 @@ import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
-import type { Approvals } from '../runtime/enforcement/approvals/types.ts';
 import type { PresentCapability } from '../runtime/enforcement/capability.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
@@ -62,8 +61,6 @@ export interface ServiceRuntime extends AuditQueries {
     approval_request_id?: string | null,
     extras?: EnforcementExtras,
   ) => Promise<Ruling>;
-  /** Loads and opens approvals on the first call. */
-  readonly approvals: () => Promise<Approvals>;
   /**
    * Opens the store next to the journal. Rejects with a `StoreFailure` if it is not available. An operation need not
    * catch that error, nor those of the store's own queries.

@@ -1,7 +1,8 @@
 import { CONTENT_MARKS } from '../core/decision/content-marks.ts';
 import { Type } from '../core/schema.ts';
 import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
-import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
+import type { ActionMarks } from '../runtime/audit/types.ts';
+import { APPROVAL_STATUSES } from '../runtime/enforcement/approval.ts';
 
 /**
  * A character of a name or a reason: no control character and no lone surrogate. Written as ranges,
@@ -140,3 +141,9 @@ export const verdictProperties = {
     Type.Boolean({ description: 'The decision is due to an internal fault; it always blocks.' }),
   ),
 } as const;
+
+/** Ranges of `action_shown`. */
+export const actionMarksSchema = Type.Unsafe<ActionMarks>({
+  ...Type.Array(Type.Array(Type.Integer())),
+  description: 'The dangerous parts of `action_shown`: start and end in UTF-16 units.',
+});

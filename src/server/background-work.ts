@@ -12,7 +12,7 @@ export interface Closeable {
 /** The work that one process does for the whole service. */
 export interface BackgroundWork {
   readonly opened: readonly Closeable[];
-  readonly listMetrics: () => readonly Metric[];
+  readonly listMetrics: () => Promise<readonly Metric[]>;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface BackgroundWork {
 export async function openBackgroundWork(
   parts: BackgroundParts & { readonly deliveries: Pick<DeliveryMetrics, 'countAttempt'> },
 ): Promise<BackgroundWork> {
-  const [{ buildMaintenanceLoops, buildOutboxQueues }, { startOutbox }, ...own] = await Promise.all([
+  const [{ buildMaintenanceLoops }, { startOutbox }, ...own] = await Promise.all([
     import('./maintenance-jobs.ts'),
     import('../platform/outbox/sender.ts'),
     ...features.flatMap(({ openBackground }) => openBackground?.(parts) ?? []),
@@ -31,8 +31,11 @@ export async function openBackgroundWork(
   return {
     opened: [
       ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log)),
-      startOutbox({ ...parts, now_ms, count: parts.deliveries.countAttempt }, buildOutboxQueues(parts, own)),
+      startOutbox(
+        { ...parts, now_ms, count: parts.deliveries.countAttempt },
+        own.flatMap(({ queues = [] }) => queues),
+      ),
     ],
-    listMetrics: () => own.flatMap(({ listMetrics }) => listMetrics?.() ?? []),
+    listMetrics: async () => (await Promise.all(own.map(({ listMetrics }) => listMetrics?.() ?? []))).flat(),
   };
 }

@@ -2,13 +2,7 @@ import { parseStoreSettings } from '../platform/store/index.ts';
 import type { LazyStore } from '../platform/store/lazy.ts';
 import type { ClassifierSettings } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { APPROVAL_QUEUE } from '../runtime/enforcement/approvals/outbox.ts';
-import {
-  buildOff,
-  checkReceivers,
-  limitTime,
-  type QueueReceiver,
-} from '../runtime/observability/driver-checks.ts';
+import { buildOff, limitTime } from '../runtime/observability/driver-checks.ts';
 import type { DriverState } from '../runtime/observability/service-state.ts';
 
 export interface DriverParts {
@@ -34,17 +28,15 @@ export function openDriverStates(parts: DriverParts): () => Promise<readonly Dri
 
 async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]> {
   const { config } = parts;
-  const [store, own, receivers, provider, classifiers] = await Promise.all([
+  const [store, own, provider, classifiers] = await Promise.all([
     checkStore(parts),
     parts.listFeatureDrivers(),
-    checkReceivers(parts.store.open, listApprovalReceivers(config)),
     checkOpenIdProvider(config),
     Promise.all(config.classifiers.map(checkClassifier)),
   ]);
   return [
     store,
     ...own,
-    ...receivers,
     ...listIdentities(config, store.status),
     provider,
     ...classifiers,
@@ -59,12 +51,6 @@ async function checkStore({ config, store }: DriverParts): Promise<DriverState> 
     ...{ kind: 'store', name: driver, driver, status: answers ? 'ok' : 'failing' },
     detail: answers ? null : 'It does not answer; requests that need it are refused.',
   };
-}
-
-function listApprovalReceivers({ approvals: { webhook } }: Config): readonly QueueReceiver[] {
-  if (webhook === undefined) return [];
-  const about = { kind: 'approval_webhook', name: 'approvals.webhook', driver: 'webhook' } as const;
-  return [{ queue: APPROVAL_QUEUE, about }];
 }
 
 function listIdentities({ auth }: Config, store: DriverState['status']): readonly DriverState[] {

@@ -3,6 +3,7 @@ export * from '../features/advisors/operation-list.ts';
 export * from '../features/alerts/operation-list.ts';
 export * from '../features/allowlist/operation-list.ts';
 export * from '../features/api-keys/operation-list.ts';
+export * from '../features/approvals/operation-list.ts';
 export * from '../features/capabilities/operation-list.ts';
 export * from '../features/compliance/operation-list.ts';
 export * from '../features/console/operation-list.ts';

@@ -2,6 +2,7 @@ import { advisorsFeature } from '../features/advisors/feature.ts';
 import { alertsFeature } from '../features/alerts/feature.ts';
 import { allowlistFeature } from '../features/allowlist/feature.ts';
 import { apiKeysFeature } from '../features/api-keys/feature.ts';
+import { approvalsFeature } from '../features/approvals/feature.ts';
 import { capabilitiesFeature } from '../features/capabilities/feature.ts';
 import { costsFeature } from '../features/costs/feature.ts';
 import { evidenceFeature } from '../features/evidence/feature.ts';
@@ -18,6 +19,7 @@ export const features: readonly Feature[] = [
   alertsFeature,
   allowlistFeature,
   apiKeysFeature,
+  approvalsFeature,
   capabilitiesFeature,
   costsFeature,
   evidenceFeature,

@@ -1,12 +1,10 @@
 import type { FeatureBackground } from '../operations/feature.ts';
 import type { Log } from '../platform/log.ts';
-import type { OutboxQueue } from '../platform/outbox/deliver.ts';
 import { deleteOldMessages } from '../platform/outbox/messages.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { MaintenanceJob } from '../platform/store/maintenance.ts';
 import { buildAccountJobs } from '../runtime/accounts/jobs.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { buildApprovalJobs, buildApprovalQueues } from '../runtime/enforcement/approvals/jobs.ts';
 import { buildSessionJobs } from '../runtime/enforcement/sessions/jobs.ts';
 import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
 
@@ -34,17 +32,9 @@ export function buildMaintenanceLoops(
 ): readonly (readonly MaintenanceJob[])[] {
   const apart = features.filter(({ runs_apart }) => runs_apart === true);
   const together = features.filter(({ runs_apart }) => runs_apart !== true);
-  const own = [buildAccountJobs, buildApprovalJobs, buildSessionJobs, buildOutboxJobs];
+  const own = [buildAccountJobs, buildSessionJobs, buildOutboxJobs];
   return [
     [...own.flatMap((buildJobs) => buildJobs(parts)), ...together.flatMap(({ jobs = [] }) => jobs)],
     ...apart.map(({ jobs = [] }) => jobs),
   ];
-}
-
-/** Returns the queues of the outbox, one for each receiver. */
-export function buildOutboxQueues(
-  parts: MaintenanceParts,
-  features: readonly FeatureBackground[],
-): readonly OutboxQueue[] {
-  return [...buildApprovalQueues(parts), ...features.flatMap(({ queues = [] }) => queues)];
 }

@@ -2,14 +2,6 @@ import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterCheck } from '../operations/adapters.ts';
 import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
-import { approvalsOpen } from '../operations/approval-link.ts';
-import {
-  approvalsApprove,
-  approvalsCancel,
-  approvalsDeny,
-  approvalsList,
-  approvalsShow,
-} from '../operations/approvals.ts';
 import { auditQuery } from '../operations/audit.ts';
 import { policyExplain } from '../operations/explain.ts';
 import { scanFile } from '../operations/file.ts';
@@ -73,12 +65,6 @@ export const operationCatalogue = {
   agentsBlock,
   agentsBlocked,
   agentsUnblock,
-  approvalsApprove,
-  approvalsCancel,
-  approvalsDeny,
-  approvalsList,
-  approvalsOpen,
-  approvalsShow,
   auditQuery,
   authMethods,
   authOidcCallback,

@@ -15,7 +15,6 @@ import { createOrder } from '../runtime/audit/order.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { resolveRealPath } from '../runtime/config/real-file.ts';
 import { followAgentBlocks, mirrorAgentBlocks } from '../runtime/enforcement/agent-blocks/agent-blocks.ts';
-import { countPendingApprovals } from '../runtime/enforcement/approvals/pending.ts';
 import { type DeliveryMetrics, openDeliveryMetrics } from '../runtime/observability/delivery-metrics.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
@@ -298,15 +297,11 @@ function openParentMetrics(
   deferred: DeferredParts,
   deliveries: DeliveryMetrics,
 ): Metrics {
-  const pending = async (): Promise<number | null> => {
-    if (deferred.store === null) return null;
-    return countPendingApprovals(deferred.store, Date.now());
-  };
   const listMore = async () => [
-    ...(deferred.background?.listMetrics() ?? []),
+    ...((await deferred.background?.listMetrics()) ?? []),
     ...(deferred.store === null ? [] : await deliveries.list(deferred.store)),
   ];
-  return openMetrics({ version, mode: server.mode, countPendingApprovals: pending, listMore });
+  return openMetrics({ version, mode: server.mode, listMore });
 }
 
 /**

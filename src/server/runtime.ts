@@ -3,10 +3,11 @@ import type { Policy } from '../core/types/index.ts';
 import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
-import type { OpenFeature } from '../operations/feature.ts';
+import type { FeaturePorts, OpenFeature } from '../operations/feature.ts';
 import { openNoteWriter } from '../operations/note.ts';
 import type { Runtime, ServiceRuntime } from '../operations/runtime.ts';
 import { createLazyValue } from '../platform/lazy.ts';
+import { limitRate } from '../platform/limit-rate.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { requireAnswer } from '../platform/require-answer.ts';
 import type { LazyStore } from '../platform/store/index.ts';
@@ -117,19 +118,19 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const agents = openSeenAgents();
   const audit_log = openAuditLog({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
-  const approvals = createLazyApprovals(parts, () => ports);
   const sessions = openSessionPorts(config, parts.store.open);
-  const kept = { agents, unrecorded, approvals, sessions, classifiers: openConfiguredClassifiers(parts) };
-  let ports = buildPorts(parts, kept, parts.policy);
-  const lazy_enforce = openLazyEnforce(() => ports);
-  const outbound = openOutbound(config);
-  const plugins = () =>
-    requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const open_features = openFeatures(
     parts,
     () => ports,
     () => runtime,
   );
+  const own: FeaturePorts = Object.assign({}, ...open_features.map((each) => each.ports));
+  const kept = { agents, unrecorded, own, sessions, classifiers: openConfiguredClassifiers(parts) };
+  let ports = buildPorts(parts, kept, parts.policy);
+  const lazy_enforce = openLazyEnforce(() => ports);
+  const outbound = openOutbound(config);
+  const plugins = () =>
+    requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const hub = openLazyHub(parts, audit_log.index);
   const runtime: Runtime = {
     ...{ version: parts.version, mode: config.server.mode, started_ms: parts.started_ms },
@@ -138,7 +139,6 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
-    approvals: approvals.open,
     presentCapability: refuseCapability,
     note: openNoteWriter((event) => ports.record(event)),
     store: parts.store.open,
@@ -167,7 +167,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     warm: async (policy = ports.policy) =>
       void (await Promise.all([lazy_enforce.load(), judgeNothing(policy, config, now_ms())])),
-    release: () => runInOrder([hub.close, approvals.release]),
+    release: () => runInOrder([hub.close, ...open_features.map(({ release = async () => {} }) => release)]),
     close: () =>
       runInOrder([
         ...[llm.close, audit_log.close, outbound.close],
@@ -315,14 +315,15 @@ const UNREADY_MS = 5_000;
 interface KeptParts {
   readonly agents: SeenAgents;
   readonly unrecorded: { last_ms: number };
-  readonly approvals: LazyApprovals;
+  /** The ports that features implement. */
+  readonly own: FeaturePorts;
   readonly sessions: SessionPorts;
   readonly classifiers: LazyClassifiers | null;
 }
 
 function buildPorts(
   parts: RuntimeParts,
-  { agents, unrecorded, approvals, sessions, classifiers }: KeptParts,
+  { agents, unrecorded, own, sessions, classifiers }: KeptParts,
   policy: Policy,
 ): EnforcementPorts {
   const { config, journal, metrics, telemetry, log } = parts;
@@ -349,7 +350,7 @@ function buildPorts(
     telemetry,
     onSessionFault: reportSessionFault,
     logged_texts: readLoggedTexts(config.audit),
-    resolveApproval: async (settling) => (await approvals.open()).resolve(settling),
+    ...own,
     onRuling: (ruling, endpoint, scan_seconds) => {
       agents.note(ruling.crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
@@ -371,46 +372,6 @@ function openConfiguredClassifiers({ config, metrics, log }: RuntimeParts): Lazy
       log.warn('a classifier gave no valid answer', { classifier, failure }),
     ),
   });
-}
-
-const REPORT_MS = 5_000;
-
-/** Limits the rate of a report. A full disk fails thousands of times per second, and one line is enough. */
-function limitRate<Values extends readonly unknown[]>(report: (...values: Values) => void): typeof report {
-  let last_ms = Number.NEGATIVE_INFINITY;
-  return (...values) => {
-    const now = performance.now();
-    if (now - last_ms < REPORT_MS) return;
-    last_ms = now;
-    report(...values);
-  };
-}
-
-interface LazyApprovals {
-  readonly open: Runtime['approvals'];
-  readonly release: () => Promise<void>;
-}
-
-/** Loads approvals on demand, because only some policies use them. */
-function createLazyApprovals(
-  { config, port, log, store }: RuntimeParts,
-  ports: () => EnforcementPorts,
-): LazyApprovals {
-  const report = limitRate((what: string, fault?: unknown) =>
-    log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
-  );
-  const approvals = createLazyValue(async () => {
-    const [{ openApprovals }, { buildApprovalsParts }, { openApprovalLinks }, { readAccountSettings }] =
-      await Promise.all([
-        import('../runtime/enforcement/approvals/index.ts'),
-        import('../runtime/enforcement/approvals/parts.ts'),
-        import('../runtime/enforcement/approvals/link.ts'),
-        import('../runtime/accounts/settings.ts'),
-      ]);
-    const links = openApprovalLinks(config.state_dir, readAccountSettings(config, port).public_url);
-    return openApprovals(buildApprovalsParts({ config, store: store.open, ports, links }, report));
-  });
-  return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
 /** The checks of drivers open with the first operator who asks. */

@@ -2,7 +2,6 @@ import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { accountMigrations } from '../runtime/accounts/tables.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
-import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 import { features } from './features.ts';
@@ -15,7 +14,6 @@ export function listMigrations(): Migrations {
   return Object.assign(
     {
       ...agentBlockMigrations,
-      ...approvalMigrations,
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,

@@ -5,6 +5,7 @@ import { eventRoutes } from '../../src/entry/http/events/routes.ts';
 import { type Answer, serve } from '../../src/entry/http/testing/serve.ts';
 import { llmRoutes } from '../../src/entry/llm/routes.ts';
 import { MCP_ROUTES } from '../../src/entry/mcp/route.ts';
+import { openTestApprovals } from '../../src/features/approvals/testing/open.ts';
 import { openCapabilities } from '../../src/features/capabilities/capabilities.ts';
 import { createCapabilityParts } from '../../src/features/capabilities/testing/parts.ts';
 import { openTestCosts } from '../../src/features/costs/testing/test-costs.ts';
@@ -15,7 +16,6 @@ import { createApiKey, ensureToken } from '../../src/runtime/access/tokens.ts';
 import { beginSession } from '../../src/runtime/accounts/sign-in.ts';
 import { openTestAccounts, TEST_ORIGIN } from '../../src/runtime/accounts/testing/account-parts.ts';
 import { OPERATOR_PERMISSIONS, PERMISSIONS, ROLES } from '../../src/runtime/config/permissions.ts';
-import { openTestApprovals } from '../../src/runtime/enforcement/approvals/testing/open.ts';
 import { operations } from '../../src/server/operations.ts';
 import { openServiceStore } from '../../src/server/store.ts';
 

@@ -12,7 +12,7 @@ import {
 import { ALERT_SOURCES } from '../../src/runtime/config/schema-alert-rules.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import { features } from '../../src/server/features.ts';
-import { buildMaintenanceLoops, buildOutboxQueues } from '../../src/server/maintenance-jobs.ts';
+import { buildMaintenanceLoops } from '../../src/server/maintenance-jobs.ts';
 
 const refuse = () => {
   throw new Error('no job runs here');
@@ -41,7 +41,7 @@ export async function collectLists(): Promise<string> {
     ...Object.entries(STATUS).map(([code, status]) => `error code ${code} ${status}`),
     ...EVENT_KINDS.map((name) => `event kind ${name}`),
     ...jobs.map(({ name, every_ms }) => `job every ${every_ms} ms: ${name}`),
-    ...buildOutboxQueues(parts, own).map(({ name }) => `outbox queue ${name}`),
+    ...own.flatMap(({ queues = [] }) => queues).map(({ name }) => `outbox queue ${name}`),
     ...PERMISSIONS.map((name) => `permission ${name}`),
     ...OPERATOR_PERMISSIONS.map((name) => `permission of people only ${name}`),
     ...SERVICE_PERMISSIONS.map((name) => `permission on all tenants only ${name}`),

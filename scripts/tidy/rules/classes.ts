@@ -6,12 +6,15 @@ export const classes: TidyRule = {
   examine: ({ sources }) =>
     sources.flatMap(({ path, classes: found }) =>
       found
-        .filter(({ base }) => base === null || !/(Error|Refusal)$/.test(base))
+        .filter(({ base }) => base === null || !/(Error|Refusal|Unavailable)$/.test(base))
         .map(({ name, line }) => ({ path, line, message: `\`${name}\` is a class that is no error` })),
     ),
   refuses: [
     { files: { 'src/core/a.ts': 'export class Detector {}' }, remarks: 1 },
     { files: { 'src/core/a.ts': 'export class A extends Base {}' }, remarks: 1 },
   ],
-  accepts: [{ 'src/core/a.ts': 'export class Refusal extends Error {}' }],
+  accepts: [
+    { 'src/core/a.ts': 'export class Refusal extends Error {}' },
+    { 'src/core/a.ts': 'export class A extends Unavailable {}' },
+  ],
 };

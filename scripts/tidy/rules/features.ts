@@ -13,7 +13,6 @@ export const FEATURE_LISTS: readonly string[] = [
 const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
   [/^src\/gateways\/advisor-model\/[a-z-]+\.ts$/, 'advisors'],
   [/^src\/gateways\/llm\/[a-z-]+\.ts$/, 'costs'],
-  [/^src\/gateways\/mcp\/policy-guard\.ts$/, 'tool-pins'],
 ];
 
 export const features: TidyRule = {

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/types/index.ts';
 import type { VerdictReply } from '../../operations/reply.ts';
-import type { ApprovalState } from '../../runtime/enforcement/approvals/types.ts';
+import type { ApprovalState } from '../../runtime/enforcement/approval.ts';
 
 /** The JSON object that an agent writes to the standard input of a hook. */
 export type Payload = Readonly<Record<string, unknown>>;

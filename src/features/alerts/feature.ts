@@ -4,6 +4,7 @@ import { openAlertMetrics } from './alert-metrics.ts';
 import { alertMigrations } from './tables.ts';
 
 export const alertsFeature: Feature = {
+  needs: ['approvals'],
   migrations: alertMigrations,
   open: ({ config, port, store }) => {
     const service = createLazyValue(async () =>

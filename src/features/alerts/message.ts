@@ -7,7 +7,7 @@ import type { StoreTables } from '../../platform/store/index.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
 import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
-import { describeShownAction } from '../../runtime/enforcement/approvals/rows.ts';
+import { describeShownAction } from '../approvals/rows.ts';
 import { ALERT_QUEUE_PREFIX, type AlertRow } from './alert-store.ts';
 import type { AlertService } from './types.ts';
 

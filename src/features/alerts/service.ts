@@ -1,9 +1,9 @@
 import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Store } from '../../platform/store/index.ts';
-import { readAccountSettings } from '../../runtime/accounts/settings.ts';
+import { readPublicUrl } from '../../runtime/access/public-url.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { DEFAULT_ALERT_CHANNEL } from '../../runtime/config/schema-alert-rules.ts';
-import { openApprovalLinks } from '../../runtime/enforcement/approvals/link.ts';
+import { openApprovalLinks } from '../approvals/link.ts';
 import { listRecentAlerts } from './alert-store.ts';
 import type { AlertChannelName, AlertService } from './types.ts';
 
@@ -18,7 +18,7 @@ export function buildAlertService({
   readonly port: number | undefined;
   readonly store: () => Promise<Store>;
 }): AlertService {
-  const console_url = readAccountSettings(config, port).public_url;
+  const console_url = readPublicUrl(config, port);
   return {
     rules: config.alerts.rules,
     channels: listAlertChannels(config),

@@ -121,7 +121,7 @@ export const allowlistDetectorAdd = defineOperation({
   answer: null,
   refusals: ['conflict', 'policy_invalid', 'weaker_policy', 'not_found'],
   async run(input, context) {
-    const { maskComment } = await import('../../runtime/enforcement/approvals/mask.ts');
+    const { maskComment } = await import('../../runtime/enforcement/mask-comment.ts');
     const reason = maskComment(input.note, context.runtime.policy());
     if (reason === null) throw new Refusal('invalid_request', '`note` must give the reason.');
     const created_ms = context.runtime.now_ms();

@@ -3,6 +3,7 @@ import { type Context, defineOperation, Refusal } from '../../operations/operati
 import {
   cutPage,
   formatPageCursor,
+  nextCursorSchema,
   PAGE_LIMIT_DEFAULT,
   pageInput,
   parsePageCursor,
@@ -11,14 +12,7 @@ import { givenName } from '../../operations/shapes.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
-import {
-  eventSchema,
-  lastSchema,
-  listPageSchemas,
-  nextCursorSchema,
-  tenantSchema,
-  usageSchemas,
-} from './schemas.ts';
+import { eventSchema, lastSchema, listPageSchemas, tenantSchema, usageSchemas } from './schemas.ts';
 
 const AGENT_EXAMPLE = 'support-bot-2';
 

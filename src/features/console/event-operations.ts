@@ -1,14 +1,21 @@
 import { Type } from '../../core/schema.ts';
 import { auditFilterSchemas, checkAuditFilter } from '../../operations/audit.ts';
 import { defineOperation } from '../../operations/operation.ts';
-import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
+import {
+  formatPageCursor,
+  nextCursorSchema,
+  PAGE_LIMIT_DEFAULT,
+  pageInput,
+  parsePageCursor,
+  totalSchema,
+} from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { countMatches } from './counted-filter.ts';
 import { findIncidents, findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
-import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
+import { eventSchema, lastSchema, tenantSchema } from './schemas.ts';
 
 const eventPageSchema = Type.Object({
   events: Type.Array(eventSchema),

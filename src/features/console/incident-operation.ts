@@ -1,8 +1,8 @@
 import { parseFoundTags } from '../../core/review/found-tags.ts';
 import { Type } from '../../core/schema.ts';
-import { actionMarksSchema } from '../../operations/approvals.ts';
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
+import { actionMarksSchema } from '../../operations/shapes.ts';
 import { buildNoSuchEventRefusal } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { parseFindingPlaces } from '../../runtime/enforcement/finding-places.ts';

@@ -1,11 +1,5 @@
 /** The feature's operations. */
 export { observeAgent, observeAgents } from './agent-operations.ts';
-export {
-  dashboardApprovals,
-  dashboardApprovalsApprove,
-  dashboardApprovalsDeny,
-  dashboardApprovalsDenyMany,
-} from './approval-operations.ts';
 export { dashboardBreakdown, dashboardRules } from './breakdown-operations.ts';
 export { dashboardDetection } from './detection-operation.ts';
 export { dashboardEventsQuery, dashboardIncidents } from './event-operations.ts';

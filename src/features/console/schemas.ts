@@ -1,5 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
+import { nextCursorSchema, totalSchema } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 
@@ -17,13 +18,6 @@ export const tenantSchema = {
 export const effectsSchema = Type.Array(Type.String(), {
   description: 'For each dangerous command that was found: what it does, its rule, and a safer one.',
 });
-
-export const nextCursorSchema = Type.Nullable(
-  Type.String({ description: 'The cursor of the next page; `null` if there is none.' }),
-);
-export const totalSchema = Type.Nullable(
-  Type.Integer({ description: 'The number of entries on all pages; `null` if counting them is expensive.' }),
-);
 
 /** Counts of events by the name of a decision, an action or a boundary. */
 export const countsSchema = Type.Record(Type.String(), Type.Integer());

@@ -1,10 +1,17 @@
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
-import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
+import {
+  formatPageCursor,
+  nextCursorSchema,
+  PAGE_LIMIT_DEFAULT,
+  pageInput,
+  parsePageCursor,
+  totalSchema,
+} from '../../operations/paging.ts';
 import { givenName } from '../../operations/shapes.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
-import { eventSchema, lastSchema, nextCursorSchema, tenantSchema, totalSchema } from './schemas.ts';
+import { eventSchema, lastSchema, tenantSchema } from './schemas.ts';
 import { buildSpans, SPAN_KINDS } from './session-spans.ts';
 
 export const observeSessions = defineOperation({

@@ -7,7 +7,7 @@ import type { ActionErasure } from '../../runtime/audit/erase-actions.ts';
 import type { AuditFailure } from '../../runtime/audit/failure.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
-import { eraseRequestActions, findOpenRequest } from '../../runtime/enforcement/approvals/erase-actions.ts';
+import { eraseRequestActions, findOpenRequest } from '../approvals/erase-actions.ts';
 import { copyLegalHolds } from './hold-store.ts';
 
 const EXAMPLE_ID = 'evt_0123456789abcdef01234567';

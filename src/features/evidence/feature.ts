@@ -3,7 +3,7 @@ import { buildEvidenceJobs } from './jobs.ts';
 import { evidenceMigrations } from './tables.ts';
 
 export const evidenceFeature: Feature = {
-  needs: ['compliance'],
+  needs: ['approvals', 'compliance'],
   migrations: evidenceMigrations,
   open: ({ runtime }) => ({
     members: {

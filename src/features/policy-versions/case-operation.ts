@@ -54,7 +54,7 @@ export const policyCase = defineOperation({
     const expect = input.expect ?? (event.decision === 'allow' ? 'block' : 'allow');
     const [{ stringify }, { maskComment }, { testPolicy }] = await Promise.all([
       import('yaml'),
-      import('../../runtime/enforcement/approvals/mask.ts'),
+      import('../../runtime/enforcement/mask-comment.ts'),
       import('../../runtime/policies/test-policy.ts'),
     ]);
     const policy = context.runtime.policy();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findSourceText, rememberText } from '../../core/json/value-source.ts';
+import { buildGuardPorts } from '../../entry/mcp/gateway/guard-ports.ts';
 import { callOperation } from '../../operations/call.ts';
 import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
@@ -15,7 +16,9 @@ const OTHER = ['sk-', 'ABCDEF1234567890'].join('');
 
 const { runtime } = createTestRuntime();
 const guard = openPolicyGuard(
-  (operation, input) => callOperation(operation, input, { runtime, caller, request_id: 'r' }),
+  buildGuardPorts((operation, input) =>
+    callOperation(operation, input, { runtime, caller, request_id: 'r' }),
+  ),
   {
     agent_id: null,
     session_id: null,
@@ -232,7 +235,9 @@ test('numbers are judged and redacted digit for digit', async () => {
   };
   const { runtime: strict } = createTestRuntime({ rules: [rule] });
   const strictGuard = openPolicyGuard(
-    (operation, input) => callOperation(operation, input, { runtime: strict, caller, request_id: 'r' }),
+    buildGuardPorts((operation, input) =>
+      callOperation(operation, input, { runtime: strict, caller, request_id: 'r' }),
+    ),
     { agent_id: null, session_id: null, user_id: '' },
   );
   const stated = `{ "f": 1.0, "card": ${CARD} }`;

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
+import { buildGuardPorts } from '../../entry/mcp/gateway/guard-ports.ts';
 import { callOperation } from '../../operations/call.ts';
 import type { RunOperation } from '../../operations/operation.ts';
 import { createTestRuntime } from '../../operations/testing/runtime.ts';
@@ -51,7 +52,7 @@ function openRealGuard(): PolicyGuard {
   const runner: RunOperation = (operation, input) =>
     callOperation(operation, input, { runtime, caller, request_id: 'r' });
   return {
-    ...openPolicyGuard(runner, { agent_id: null, session_id: null, user_id: '' }),
+    ...openPolicyGuard(buildGuardPorts(runner), { agent_id: null, session_id: null, user_id: '' }),
     checkDefinitions,
   };
 }

@@ -1,10 +1,32 @@
 import type { Json, JsonObject } from '../../core/types/index.ts';
-import { mcpToolsCheck } from '../../features/tool-pins/check-operation.ts';
-import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import type { RunOperation } from '../../operations/operation.ts';
 import type { VerdictReply } from '../../operations/reply.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
+
+/** The operations that the guard runs. An operation of a feature is a function here. */
+export interface GuardPorts {
+  readonly run: RunOperation;
+  /** Compares tool definitions with the pinned ones. */
+  readonly checkTools: (list: ToolListCheck) => Promise<{ readonly tools: readonly ToolPinReply[] }>;
+  /** Resolves when an approval request is decided, or after 30 seconds. */
+  readonly waitForApproval: (request_id: string) => Promise<void>;
+  readonly cancelApproval: (request_id: string) => Promise<void>;
+}
+
+/** A list of tool definitions, as `mcp_tools_check` reads it. */
+export interface ToolListCheck extends GuardSubject {
+  readonly server: string;
+  readonly tools: readonly object[];
+}
+
+/** The members of the answer for one tool that the guard reads. */
+export interface ToolPinReply {
+  readonly tool: string;
+  readonly status: 'pinned' | 'quarantined';
+  readonly reason: string | null;
+  readonly definition?: object;
+}
 
 /** The agent, session and user on whose behalf the proxy calls. */
 export interface GuardSubject {
@@ -63,14 +85,12 @@ type JudgedReply = Pick<
   'decision' | 'reason' | 'help' | 'rule' | 'event_id' | 'approval' | 'marks'
 >;
 
-const WAIT = '30s';
-
 /** Opens the guard of one caller. Each evaluation runs as an ordinary operation. */
 export function openPolicyGuard(
-  runner: RunOperation,
+  { run, checkTools, waitForApproval, cancelApproval }: GuardPorts,
   { agent_id, session_id, user_id }: GuardSubject,
 ): PolicyGuard {
-  const ask: RunOperation = (operation, input) => runner(operation, input).catch(throwUnavailable);
+  const ask: RunOperation = (operation, input) => run(operation, input).catch(throwUnavailable);
   const about = { agent_id, session_id };
   return {
     judgeRequest: async (tool, input, request_id) => {
@@ -84,7 +104,7 @@ export function openPolicyGuard(
       return readReply(reply, output, reply.modified_output);
     },
     checkDefinitions: async (server, tools) => {
-      const answer = await ask(mcpToolsCheck, { server, user_id, ...about, tools });
+      const answer = await checkTools({ server, user_id, ...about, tools }).catch(throwUnavailable);
       return new Map(
         answer.tools.map(({ tool, status, reason, definition }) => [
           tool,
@@ -92,12 +112,9 @@ export function openPolicyGuard(
         ]),
       );
     },
-    waitForDecision: async (request_id) => {
-      await ask(approvalsShow, { request_id, wait: WAIT }).catch(ignoreForbidden);
-    },
-    cancelApproval: async (request_id) => {
-      await ask(approvalsCancel, { request_id });
-    },
+    waitForDecision: (request_id) =>
+      waitForApproval(request_id).catch(throwUnavailable).catch(ignoreForbidden),
+    cancelApproval: (request_id) => cancelApproval(request_id).catch(throwUnavailable),
   };
 }
 

@@ -3,7 +3,7 @@ import { createRequestStateCodec, type ServerContext } from '@modelcontextprotoc
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
 import { hashText } from '../../platform/hash-text.ts';
-import { readLinkKey } from '../../runtime/enforcement/approvals/link.ts';
+import { readLinkKey } from '../../runtime/access/link-key.ts';
 
 /** The request that a server's state belongs to. */
 export interface StatefulRequest {

@@ -1,6 +1,7 @@
 /** Sharing of sessions over HTTP, and eviction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { buildGuardPorts } from '../../entry/mcp/gateway/guard-ports.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { createTestRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
@@ -18,6 +19,7 @@ function openTestPool(sessions_max: number) {
   const { runtime } = createTestRuntime();
   return openSessionPool({
     runtime,
+    buildGuardPorts,
     servers: [],
     sessions_max,
     env: {},

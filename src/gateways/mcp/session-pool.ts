@@ -1,14 +1,14 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { matchesAny } from '../../core/tags.ts';
 import { callOperation } from '../../operations/call.ts';
-import { Refusal } from '../../operations/operation.ts';
+import { Refusal, type RunOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type ConnectionPool, openConnectionPool } from './connection.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { openGatewayServer } from './gateway-server.ts';
 import { collectInstructions } from './instructions.ts';
-import { openPolicyGuard } from './policy-guard.ts';
+import { type GuardPorts, openPolicyGuard } from './policy-guard.ts';
 import { deriveStateKey, openRequestStates } from './request-state.ts';
 import {
   type ClientNotice,
@@ -50,6 +50,7 @@ export interface SessionPool {
 /** The dependencies of the session pool. */
 export interface SessionPoolParts {
   readonly runtime: Runtime;
+  readonly buildGuardPorts: (run: RunOperation) => GuardPorts;
   readonly servers: readonly McpServerSettings[];
   readonly sessions_max: number;
   readonly env: NodeJS.ProcessEnv;
@@ -142,14 +143,15 @@ const SUBSCRIPTIONS_MAX = 8;
 
 function openSession(
   identity: ClientIdentity,
-  { runtime, servers: settings_list, logFailure }: SessionPoolParts,
+  { runtime, buildGuardPorts, servers: settings_list, logFailure }: SessionPoolParts,
   pool: ConnectionPool,
 ): PooledSession {
   const { version } = runtime;
   const { tenant_id, agent_id, session_id, caller } = identity;
   const guard = openPolicyGuard(
-    (operation, input) =>
+    buildGuardPorts((operation, input) =>
       callOperation(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
+    ),
     // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },
   );

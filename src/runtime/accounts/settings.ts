@@ -1,13 +1,17 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
-import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import { readPublicUrl } from '../access/public-url.ts';
 import type { Config } from '../config/index.ts';
 import type { AccountSettings } from './types.ts';
 
 /** Reads the settings of sign-in from the configuration. `port` is the one that the service listens on. */
 export function readAccountSettings(
-  { auth: { session, sign_in, oidc }, server, state_dir }: Pick<Config, 'auth' | 'server' | 'state_dir'>,
-  port: number = server.port,
+  config: Pick<Config, 'auth' | 'server' | 'state_dir'>,
+  port?: number,
 ): AccountSettings {
+  const {
+    auth: { session, sign_in, oidc },
+    state_dir,
+  } = config;
   return {
     idle_ms: parseDurationMs(session.idle_timeout),
     absolute_ms: parseDurationMs(session.absolute_timeout),
@@ -18,13 +22,6 @@ export function readAccountSettings(
     link_ms: parseDurationMs(sign_in.link_ttl),
     totp_key: { state_dir, key: sign_in.totp_key ?? null },
     oidc,
-    public_url: server.public_url ?? `http://${toUrlHost(server.host)}:${port}`,
+    public_url: readPublicUrl(config, port),
   };
-}
-
-/** Returns the name that a browser on this machine uses. Passkeys need a name, so that it is no IP address. */
-function toUrlHost(host: string): string {
-  const is_here = isLoopbackHost(host) || host === '0.0.0.0' || host === '::';
-  if (is_here) return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }

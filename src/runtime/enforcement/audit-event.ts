@@ -13,7 +13,7 @@ import { formatTime, type HashedFields, hashContext, sortMetadata } from '../aud
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { type FingerprintSealer, NO_FINGERPRINT } from '../policies/fingerprints.ts';
-import type { ApprovalState } from './approvals/types.ts';
+import type { ApprovalState } from './approval.ts';
 import { formatArgumentShapes } from './argument-shape.ts';
 import { formatFindingPlace } from './finding-places.ts';
 import type { LoggedTexts } from './logged-texts.ts';

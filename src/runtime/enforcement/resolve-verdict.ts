@@ -2,7 +2,7 @@ import type { ContractMatch } from '../../core/decision/contracts.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import type { Classification, Crossing, Verdict } from '../../core/types/index.ts';
-import type { ApprovalQuestion, ApprovalResolution } from './approvals/types.ts';
+import type { ApprovalQuestion, ApprovalResolution } from './approval.ts';
 import type { EnforcementPorts, UnrecordedRuling } from './types.ts';
 
 /** The parts of a request that an approval depends on; `null` if no approval is resolved, as in a self-test. */

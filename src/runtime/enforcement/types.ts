@@ -6,7 +6,7 @@ import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
 import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
-import type { ApprovalResolution, ResolveApproval } from './approvals/types.ts';
+import type { ApprovalResolution, ResolveApproval } from './approval.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';
 

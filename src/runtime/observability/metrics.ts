@@ -52,8 +52,6 @@ export interface MetricsOptions {
   readonly mode: string;
   /** Labels that start with a count of zero. Others appear with their first check. */
   readonly endpoints?: readonly Endpoint[];
-  /** Counts the pending approval requests; `null` if the store does not respond. Set it in one process only. */
-  readonly countPendingApprovals?: () => Promise<number | null>;
   /** Returns further metrics. Set it in one process only. */
   readonly listMore?: () => Promise<readonly Metric[]>;
 }
@@ -90,18 +88,13 @@ export function openMetrics(about: MetricsOptions): Metrics {
     calls: calls.counts,
     countClassifierCall: classifier_calls.count,
     snapshot: async () => {
-      const [registry, pending, more] = await Promise.all([
-        standard.open(),
-        about.countPendingApprovals?.() ?? null,
-        about.listMore?.() ?? [],
-      ]);
+      const [registry, more] = await Promise.all([standard.open(), about.listMore?.() ?? []]);
       return [
         buildRequestsMetric(requests),
         buildViolationsMetric(violations),
         buildCounter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
         buildDurationsMetric(scans),
         ...buildFailureMetrics(failed),
-        ...(pending === null ? [] : [buildPendingMetric(pending)]),
         ...calls.metrics(),
         ...classifier_calls.metrics(),
         ...more,
@@ -201,11 +194,6 @@ function buildFailureMetrics({ reloads, journal }: { reloads: number; journal: n
       [{ value: journal, labels: {} }],
     ),
   ];
-}
-
-function buildPendingMetric(value: number): Metric {
-  const help = 'Approval requests that are pending in the store.';
-  return buildGauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
 }
 
 function buildMetric(about: Pick<MetricsOptions, 'version' | 'mode'>): Metric {

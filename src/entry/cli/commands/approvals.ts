@@ -13,7 +13,7 @@ import {
   printLine,
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
-import { APPROVAL_STATUSES, type ApprovalStatus } from '../../../runtime/enforcement/approvals/lifecycle.ts';
+import { APPROVAL_STATUSES, type ApprovalStatus } from '../../../runtime/enforcement/approval.ts';
 import { formatAction } from '../format-action.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
 

@@ -24,6 +24,7 @@ import {
 } from '../../../gateways/mcp/upstream-server.ts';
 import { type LocalOperationsOptions, openLocalOperations } from '../server/local-operations.ts';
 import { openStdioInput, openStdioTransport } from '../stdio-input.ts';
+import { buildGuardPorts } from './guard-ports.ts';
 import { readSubscriptionChange, type SubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
@@ -43,7 +44,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
   const runner = openLocalOperations({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
-  const guard = openPolicyGuard(runner.run, { agent_id, session_id, user_id });
+  const guard = openPolicyGuard(buildGuardPorts(runner.run), { agent_id, session_id, user_id });
   const clients = new Set<Server>();
   const notify = (notice: ClientNotice) => {
     for (const client of clients)

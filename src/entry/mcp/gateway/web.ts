@@ -13,6 +13,7 @@ import { describeFault, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { readNameHeader } from '../../web/routes.ts';
 import { answerMessage, type McpCallContext, type McpRequestHandler } from '../server/web.ts';
+import { buildGuardPorts } from './guard-ports.ts';
 import { readSubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayWebParts {
@@ -26,6 +27,7 @@ export interface GatewayWebParts {
  */
 export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpRequestHandler {
   const pool = openSessionPool({
+    buildGuardPorts,
     runtime,
     servers: mcp.servers,
     sessions_max: mcp.sessions_max,

@@ -1,0 +1,73 @@
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import type { Policy } from '../../core/types/index.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { AuditPorts } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { ApprovalLinks } from './link.ts';
+
+/** The limits of pending and stored requests. */
+export interface ApprovalLimits {
+  readonly ttl_ms_max: number;
+  readonly pending_max: number;
+  readonly pending_per_agent_max: number;
+  readonly arguments_bytes_max: number;
+  readonly keep_ms: number;
+  /** The age of a second factor up to which it counts for an approval. */
+  readonly second_factor_ms_max: number;
+}
+
+/** The dependencies of approvals. */
+export interface ApprovalsParts {
+  readonly store: () => Promise<Store>;
+  /** Resolves when the event is durable. */
+  readonly record: (event: AuditEvent) => Promise<void>;
+  readonly now_ms: () => number;
+  readonly limits: ApprovalLimits;
+  /** The active policy: its detectors mask comments, and it sets the style of masks. */
+  readonly policy: () => Policy;
+  /** True if a webhook is configured. Without one, no message is queued. */
+  readonly has_webhook: boolean;
+  /** Builds the links in messages about pending requests; `null` leaves them out. */
+  readonly links: Pick<ApprovalLinks, 'build'> | null;
+  /** Receives a message and its cause for the service log. Must not throw. */
+  readonly reportFault: ReportFault;
+}
+
+export type ReportFault = (what: string, fault?: unknown) => void;
+
+/** The parts of a process from which the dependencies are built. */
+export interface ApprovalsEnvironment {
+  readonly config: Pick<Config, 'approvals'>;
+  readonly store: () => Promise<Store>;
+  /** Returns the active ports; a reload replaces them. */
+  readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
+  readonly links?: Pick<ApprovalLinks, 'build'>;
+}
+
+/** Builds the parts from the configuration. */
+export function buildApprovalsParts(
+  { config, store, ports, links }: ApprovalsEnvironment,
+  reportFault: ReportFault,
+): ApprovalsParts {
+  const { second_factor_ttl } = config.approvals;
+  const { ttl_max, retention, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
+    config.approvals;
+  return {
+    store,
+    record: (event) => ports().record(event),
+    now_ms: () => ports().now_ms(),
+    limits: {
+      pending_max,
+      pending_per_agent_max,
+      arguments_bytes_max,
+      ttl_ms_max: parseDurationMs(ttl_max),
+      keep_ms: parseDurationMs(retention),
+      second_factor_ms_max: parseDurationMs(second_factor_ttl),
+    },
+    policy: () => ports().policy,
+    has_webhook: webhook !== undefined,
+    links: links ?? null,
+    reportFault,
+  };
+}

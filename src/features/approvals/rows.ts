@@ -1,0 +1,141 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Row } from '../../platform/store/define-table.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+import type { ActionMarks } from '../../runtime/audit/types.ts';
+import type { ApprovalStatus } from '../../runtime/enforcement/approval.ts';
+import { OPEN_STATUSES } from './lifecycle.ts';
+import { approvalRequests, approvalVotes } from './tables.ts';
+import type { ApprovalFilter, ApprovalRecord } from './types.ts';
+
+export type ApprovalRequestRow = Row<typeof approvalRequests>;
+type VoteRow = Row<typeof approvalVotes>;
+export type StoreTransaction = Transaction<StoreTables>;
+type Db = Kysely<StoreTables> | StoreTransaction;
+
+/** Returns whether a request has expired, whether or not that is stored. */
+export function hasExpired(row: Pick<ApprovalRequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
+  return OPEN_STATUSES.includes(row.status) && row.expires_ms <= now_ms;
+}
+
+/** Reads and locks a row: no other transaction changes it until this one ends. */
+export async function lockRequestRow(
+  trx: StoreTransaction,
+  request_id: string,
+): Promise<ApprovalRequestRow | null> {
+  const found = trx.selectFrom('approval_requests').selectAll().where('request_id', '=', request_id);
+  return (await found.forUpdate().executeTakeFirst()) ?? null;
+}
+
+/** Returns requests as callers see them, in the order of the given rows. */
+export async function buildApprovalRecords(
+  db: Db,
+  rows: readonly ApprovalRequestRow[],
+  now_ms: number,
+): Promise<readonly ApprovalRecord[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ request_id }) => request_id);
+  const votes = await db
+    .selectFrom('approval_votes')
+    .selectAll()
+    .where('request_id', 'in', ids)
+    .orderBy('voted_ms')
+    .execute();
+  const byRequest = Map.groupBy(votes, ({ request_id }) => request_id);
+  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], now_ms));
+}
+
+/** Returns the fields that every recipient may see. They are named, so that no new column is sent by itself. */
+export function summarizeRequest(row: ApprovalRequestRow) {
+  const shown = approvalRequests.show(row);
+  return {
+    request_id: shown.request_id,
+    status: shown.status,
+    tenant_id: shown.tenant_id,
+    agent_id: shown.agent_id,
+    source_agent_id: shown.source_agent_id,
+    destination_agent_id: shown.destination_agent_id,
+    session_id: shown.session_id,
+    tool: shown.tool,
+    boundary: shown.boundary,
+    phase: shown.phase,
+    rule: shown.rule,
+    rules: shown.rules,
+    reason: shown.reason,
+    data_tags: shown.data_tags,
+    min_approvals: shown.min_approvals,
+    require_second_factor: shown.require_second_factor,
+    requested_by: shown.requested_by,
+    requested_at: shown.requested_at,
+    expires_at: shown.expires_at,
+    decided_by: shown.decided_by,
+  };
+}
+
+/** Returns the call as people see it, with its dangerous parts. */
+export function describeShownAction({
+  action_shown,
+  action_marks,
+}: Pick<ApprovalRequestRow, 'action_shown' | 'action_marks'>): Pick<
+  ApprovalRecord,
+  'action_shown' | 'action_marks'
+> {
+  return {
+    action_shown,
+    action_marks: action_marks === null ? [] : (JSON.parse(action_marks) as ActionMarks),
+  };
+}
+
+/** Formats a time as ISO 8601, UTC, with milliseconds. */
+export function formatIsoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+  return {
+    ...approvalRequests.show(row),
+    status: hasExpired(row, now_ms) ? 'expired' : row.status,
+    ...describeShownAction(row),
+    arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
+    votes: votes.map(approvalVotes.show),
+  };
+}
+
+/** Parses a list column. */
+export function parseListColumn(column: string): readonly string[] {
+  return JSON.parse(column) as readonly string[];
+}
+
+/**
+ * Returns the newest matching requests. A request whose time is over matches `expired` only, even if that is
+ * not stored yet.
+ */
+export async function listRequestRows(
+  db: Db,
+  filter: ApprovalFilter,
+  now_ms: number,
+): Promise<ApprovalRequestRow[]> {
+  const { status, agent_ids, tool, tenant_ids, after, limit } = filter;
+  // PostgreSQL rejects an empty list.
+  if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
+  let query = db.selectFrom('approval_requests').selectAll();
+  if (status !== undefined) query = query.where((eb) => eb.or(buildStatusConditions(eb, status, now_ms)));
+  if (agent_ids !== undefined) query = query.where('agent_id', 'in', [...agent_ids]);
+  if (tool !== undefined) query = query.where('tool_name', '=', tool);
+  if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', [...tenant_ids]);
+  if (after !== undefined) {
+    const requested_ms = Date.parse(after.requested_at);
+    query = query.where((eb) =>
+      eb(eb.refTuple('requested_ms', 'request_id'), '<', eb.tuple(requested_ms, after.request_id)),
+    );
+  }
+  return query.orderBy('requested_ms', 'desc').orderBy('request_id', 'desc').limit(limit).execute();
+}
+
+type Expressions = import('kysely').ExpressionBuilder<StoreTables, 'approval_requests'>;
+
+function buildStatusConditions(eb: Expressions, status: ApprovalStatus, now_ms: number) {
+  const is = eb('status', '=', status);
+  if (OPEN_STATUSES.includes(status)) return [eb.and([is, eb('expires_ms', '>', now_ms)])];
+  if (status !== 'expired') return [is];
+  return [is, eb.and([eb('status', 'in', OPEN_STATUSES), eb('expires_ms', '<=', now_ms)])];
+}

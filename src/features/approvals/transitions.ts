@@ -1,0 +1,105 @@
+import { createDeliveryId, enqueueMessages } from '../../platform/outbox/messages.ts';
+import type { ApprovalStatus } from '../../runtime/enforcement/approval.ts';
+import { type ApprovalActor, type ApprovalEventKind, buildApprovalEvent } from './events.ts';
+import { isTransitionAllowed } from './lifecycle.ts';
+import { APPROVAL_QUEUE } from './outbox.ts';
+import type { ApprovalsParts } from './parts.ts';
+import { RecordingFailure } from './recording-failure.ts';
+import {
+  type ApprovalRequestRow,
+  describeShownAction,
+  formatIsoTime,
+  type StoreTransaction,
+  summarizeRequest,
+} from './rows.ts';
+
+/** The actor of events that expiry causes. */
+export const CLOCK_ACTOR: ApprovalActor = { caller_id: 'service:clock', approver: null, comment: null };
+
+/**
+ * Changes the status of a locked request, if the transition table allows it. The order is: rows, event, commit.
+ * The store never holds a change that the journal lacks: an event that cannot be written rolls the rows back,
+ * and a commit that fails leaves an event of a change that did not happen and grants nothing. The event comes
+ * last before the commit, because a conflict repeats everything before it.
+ */
+export async function transitionRequest(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  to: ApprovalStatus,
+  by: ApprovalActor,
+  parts: ApprovalsParts,
+): Promise<ApprovalRequestRow> {
+  if (!isTransitionAllowed(row.status, to))
+    throw new Error(`a request does not go from ${row.status} to ${to}`);
+  const now_ms = parts.now_ms();
+  const isDecided = to === 'approved' || to === 'denied' || to === 'cancelled';
+  const changes = {
+    status: to,
+    pending_key: null,
+    ...(isDecided && { decided_by: by.caller_id, decided_ms: now_ms }),
+    ...(to === 'consumed' && { consumed_ms: now_ms }),
+  };
+  const changed = await trx
+    .updateTable('approval_requests')
+    .set(changes)
+    .where('request_id', '=', row.request_id)
+    .where('status', '=', row.status)
+    .executeTakeFirst();
+  if (changed.numUpdatedRows !== 1n) throw new Error('a locked request was changed by another');
+  const next = { ...row, ...changes };
+  await emitApprovalEvent(trx, next, to, by, parts);
+  return next;
+}
+
+/** Queues the webhook message, then writes the event. */
+export async function emitApprovalEvent(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  by: ApprovalActor,
+  parts: ApprovalsParts,
+): Promise<void> {
+  const now_ms = parts.now_ms();
+  if (parts.has_webhook) await enqueueNotice(trx, row, happening, now_ms, parts);
+  try {
+    await parts.record(buildApprovalEvent(row, happening, by, now_ms));
+  } catch (fault) {
+    throw new RecordingFailure(fault);
+  }
+}
+
+async function enqueueNotice(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  now_ms: number,
+  { reportFault, links }: ApprovalsParts,
+): Promise<void> {
+  const message = {
+    delivery_id: createDeliveryId(now_ms, 'msg'),
+    queue: APPROVAL_QUEUE,
+    subject_id: row.request_id,
+    kind: happening,
+    order_key: null,
+    body: JSON.stringify(getMessage(row, happening, now_ms, links)),
+    not_before_ms: now_ms,
+  };
+  const refused = await enqueueMessages(trx, [message], now_ms);
+  if (refused > 0)
+    reportFault(
+      'the webhook of approvals does not take its messages; new ones are dead letters until it does',
+    );
+}
+
+/** Builds the webhook message: who requests what, and by which rule. The first one shows the call, with masks. */
+function getMessage(
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  now_ms: number,
+  links: ApprovalsParts['links'],
+): object {
+  const url = happening === 'pending' ? links?.build(row.request_id, row.expires_ms) : undefined;
+  const shown = happening === 'pending' ? describeShownAction(row) : {};
+  const data = { ...summarizeRequest(row), ...shown, ...(url !== undefined && { url }) };
+  return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data };
+}
