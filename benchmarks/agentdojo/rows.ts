@@ -1,0 +1,37 @@
+/** The configurations that `run.ts` compares, each as an operator would write it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface GuardRow {
+  readonly name: string;
+  /** `null`: no service runs. Otherwise the bundled skills that are added to it. */
+  readonly skills: readonly string[] | null;
+  /** Settings that differ from the defaults. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Policies and contracts that were written for these tools, in `rows/`. */
+  readonly file?: string;
+}
+
+/**
+ * Rows that are to come: the origin of values, tasks by a rule from the prompt, and all together; each with the labels
+ * of `policy draft` as they are, and with edits by hand, of which `countLines` counts the lines. A row that reads
+ * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part gets a program of its own.
+ */
+export const GUARD_ROWS: readonly GuardRow[] = [
+  { name: 'nothing', skills: null },
+  { name: 'detectors', skills: [] },
+  { name: 'unmasked', skills: [], config: { pii_protection: { action: 'flag' } } },
+  { name: 'shield', skills: ['prompt-injection-shield'] },
+  { name: 'trifecta', skills: ['lethal-trifecta'] },
+  { name: 'tags', skills: ['lethal-trifecta'], file: 'tags.yaml' },
+];
+
+export function readRowFile({ file }: GuardRow): string | null {
+  return file === undefined ? null : readFileSync(join(import.meta.dirname, 'rows', file), 'utf8');
+}
+
+/** Counts the lines that an operator wrote, without comments and blank lines. */
+export function countLines(row: GuardRow): number {
+  const lines = (readRowFile(row) ?? '').split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).length;
+}

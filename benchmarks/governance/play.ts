@@ -1,0 +1,305 @@
+/** Plays the actions of a scenario against a service of its own, and collects what the service answered and recorded. */
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClientGuard } from '../../src/sdk/index.ts';
+import { connectGateway, ERAS } from '../../tests/mcp/connect.ts';
+import { type HttpServer, startHttpServer } from '../../tests/mcp/servers/over-http.ts';
+import { tool as defineTool, text } from '../../tests/mcp/servers/script.ts';
+import { openApiClient } from '../../tests/support/api-client.ts';
+import { startTestService, type TestService } from '../../tests/support/service.ts';
+import { buildConfiguration, buildDenial, buildToolName, signToken } from './configuration.ts';
+import type { Scenario, ScenarioAction, ToolCallAction } from './scenarios.ts';
+
+/** A shorter failure is over before the next action. */
+const WAITED_FAILURE_SECONDS_MAX = 10;
+const SESSION = 'governance';
+const SERVER_ANSWER = 'done';
+
+/** One tool call, and the answer of the product. */
+export interface Outcome {
+  readonly as_user: string;
+  readonly as_tenant: string;
+  readonly tool: string;
+  readonly agent_name: string | null;
+  readonly agent_tier: string;
+  readonly is_allowed: boolean;
+  /** The verdict or the status of the service, or the verdict of its SDK. */
+  readonly evidence: string;
+}
+
+/** An event of the audit log, with the fields that this benchmark reads. */
+export interface AuditEvent {
+  readonly timestamp: string;
+  readonly tenant_id: string;
+  readonly tool_name: string | null;
+  readonly decision: string;
+  readonly reason: string;
+  readonly caller_id: string;
+  readonly metadata: { readonly declared_tags?: readonly string[] };
+  readonly [field: string]: unknown;
+}
+
+export interface Played {
+  readonly outcomes: readonly Outcome[];
+  readonly events: readonly AuditEvent[];
+  readonly is_reachable: boolean;
+  /** Answers that are neither a decision nor a refusal. */
+  readonly errors: readonly string[];
+  /** Parts of the scenario that the product has no notion for. */
+  readonly left_out: readonly string[];
+}
+
+/** The interface through which the calls go: the routes of the service, the SDK's client guard, or the MCP proxy. */
+export const SEAMS = ['http', 'mcp', 'sdk'] as const;
+export type Seam = (typeof SEAMS)[number];
+
+interface Stage {
+  readonly scenario: Scenario;
+  readonly seam: Seam;
+  /** The server behind the MCP proxy. */
+  readonly upstream: HttpServer | null;
+  readonly outcomes: Outcome[];
+  readonly errors: string[];
+  readonly left_out: string[];
+  service: TestService;
+  /** The address of a failed service. */
+  failed: { readonly url: string; readonly server: Server | null } | null;
+}
+
+export async function playScenario(scenario: Scenario, seam: Seam = 'http'): Promise<Played> {
+  const upstream = seam === 'mcp' ? await startUpstream(scenario) : null;
+  const { config, files } = buildConfiguration(scenario.setup, upstream?.url ?? null);
+  const service = await startTestService({ config, files, workers: 1, keep: true });
+  const stage: Stage = {
+    scenario,
+    seam,
+    upstream,
+    outcomes: [],
+    errors: [],
+    left_out: [],
+    service,
+    failed: null,
+  };
+  try {
+    for (const action of scenario.actions) await play(action, stage);
+    await recover(stage);
+    const health = await fetch(`${stage.service.url}/v1/health`);
+    const { outcomes, errors, left_out } = stage;
+    return { outcomes, errors, left_out, is_reachable: health.ok, events: await readEvents(stage) };
+  } finally {
+    stage.failed?.server?.close();
+    await stage.service.stop();
+    rmSync(stage.service.dir, { recursive: true, force: true });
+    await upstream?.close();
+  }
+}
+
+async function startUpstream({ setup }: Scenario): Promise<HttpServer> {
+  const names = setup.tools.map(({ name }) => name);
+  return startHttpServer({
+    tools: names.map((name) => defineTool(name)),
+    answers: Object.fromEntries(names.map((name) => [name, text(SERVER_ANSWER)])),
+  });
+}
+
+async function play(action: ScenarioAction, stage: Stage): Promise<void> {
+  const { direct_tool_call, parallel_fan_out, delegation, gateway_failure, policy_change } = action;
+  if (direct_tool_call !== undefined) await callTool(direct_tool_call, 'assistant', stage);
+  if (parallel_fan_out !== undefined) {
+    const { worker_count, calls_per_worker } = parallel_fan_out;
+    const work = async (worker: number) => {
+      for (let call = 0; call < calls_per_worker; call++)
+        await callTool(parallel_fan_out, `worker-${worker}`, stage);
+    };
+    await Promise.all(Array.from({ length: worker_count }, (_, at) => work(at + 1)));
+  }
+  if (delegation !== undefined) await delegate(delegation, stage);
+  if (gateway_failure !== undefined) await fail(gateway_failure, stage);
+  if (policy_change !== undefined) await changePolicy(policy_change, stage);
+}
+
+/** Sends the call and, if it is allowed, its result, as an agent does. */
+async function callTool(action: ToolCallAction, agent: string, stage: Stage): Promise<void> {
+  const { as_user, tool, input, agent_name = null, agent_tier = 'interactive' } = action;
+  const as_tenant = action.as_tenant ?? findTenant(as_user, stage);
+  const subject = {
+    agent_id: agent_name ?? agent,
+    tenant_id: as_tenant,
+    session_id: SESSION,
+    data_tags: [`tier.${agent_tier}`],
+  };
+  const ask = chooseWay(stage);
+  const answer = await ask({ as_user, tool, subject, input }, stage);
+  stage.outcomes.push({ as_user, as_tenant, tool, agent_name, agent_tier, ...answer });
+  if (answer.is_allowed && stage.failed === null)
+    await ask({ as_user, tool, subject, output: SERVER_ANSWER }, stage);
+}
+
+function chooseWay({ seam, failed }: Stage) {
+  if (seam === 'mcp') return askOverMcp;
+  // Only the client of the product can decide while the service cannot.
+  return seam === 'sdk' || failed !== null ? askOverSdk : askOverHttp;
+}
+
+interface Question {
+  readonly as_user: string;
+  readonly tool: string;
+  readonly subject: {
+    readonly agent_id: string;
+    readonly tenant_id: string;
+    readonly session_id: string;
+    readonly data_tags: readonly string[];
+  };
+  readonly input?: object;
+  readonly output?: string;
+}
+
+async function askOverHttp({ as_user, tool, subject, ...content }: Question, stage: Stage) {
+  const phase = content.output === undefined ? 'request' : 'response';
+  const body = { ...subject, tool, phase, ...content };
+  const { status, code, decision, rule } = await post('/v1/intercept/tool', body, as_user, stage);
+  if (status >= 500) stage.errors.push(`status ${status} ${code}`);
+  const evidence = decision === undefined ? `status ${status} ${code}` : `verdict ${decision} by ${rule}`;
+  return { is_allowed: decision !== undefined && decision !== 'block', evidence };
+}
+
+async function askOverSdk({ as_user, tool, subject, input, output }: Question, stage: Stage) {
+  const key = findToken(as_user, stage);
+  const guard = createClientGuard({
+    url: stage.failed?.url ?? stage.service.url,
+    ...(key !== null && { key }),
+    on_unavailable: isFailOpen(subject.tenant_id, stage) ? 'allow' : 'block',
+  });
+  const asked =
+    output === undefined ? guard.tool(tool, input, subject) : guard.toolResult(tool, output, subject);
+  const { decision, rule } = await asked;
+  return { is_allowed: decision !== 'block', evidence: `verdict of the SDK: ${decision} by ${rule}` };
+}
+
+/** Calls the tool through the proxy, which checks the result too. A call is allowed if the server's answer arrives. */
+async function askOverMcp({ as_user, tool, subject, input, output }: Question, stage: Stage) {
+  if (output !== undefined) return { is_allowed: true, evidence: 'checked by the proxy' };
+  const token = findToken(as_user, stage);
+  const headers = {
+    'x-service-agent': subject.agent_id,
+    'x-service-tenant': subject.tenant_id,
+    'x-service-session': subject.session_id,
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  };
+  const url = stage.failed?.url ?? stage.service.url;
+  try {
+    const client = await connectGateway({ url }, ERAS[0], headers);
+    const name = buildToolName(tool, stage.upstream!.url);
+    const { content } = await client.callTool({ name, arguments: { ...input } });
+    await client.close();
+    const answer = (content as readonly { readonly text?: string }[])[0]?.text ?? '';
+    return { is_allowed: answer === SERVER_ANSWER, evidence: `result through the proxy: ${answer}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { is_allowed: false, evidence: `no result through the proxy: ${reason}` };
+  }
+}
+
+/** The message that hands over the task. Scopes have no field in it. */
+async function delegate(action: NonNullable<ScenarioAction['delegation']>, stage: Stage): Promise<void> {
+  const { as_user, from_agent, to_agent, task } = action;
+  const tenant_id = action.as_tenant ?? findTenant(as_user, stage);
+  const agents = { source_agent_id: from_agent, destination_agent_id: to_agent };
+  const body = { message: task, ...agents, tenant_id, session_id: SESSION };
+  await post('/v1/intercept/agent-message', body, as_user, stage);
+  stage.left_out.push('delegated scopes');
+}
+
+async function fail(
+  { mode, duration_seconds }: NonNullable<ScenarioAction['gateway_failure']>,
+  stage: Stage,
+): Promise<void> {
+  await stage.service.stop();
+  const server =
+    mode === 'error_5xx' ? createServer((_, response) => response.writeHead(500).end('{}')) : null;
+  if (server !== null) await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url =
+    server === null ? stage.service.url : `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  stage.failed = { url, server };
+  if (duration_seconds <= WAITED_FAILURE_SECONDS_MAX) await recover(stage);
+}
+
+/** Starts the service again, with the state that it had. */
+async function recover(stage: Stage): Promise<void> {
+  if (stage.failed === null) return;
+  stage.failed.server?.close();
+  stage.failed = null;
+  stage.service = await startTestService({ dir: stage.service.dir, workers: 1, keep: true });
+}
+
+async function changePolicy(
+  { tenant, user, tool, tier, set_permission }: NonNullable<ScenarioAction['policy_change']>,
+  stage: Stage,
+): Promise<void> {
+  if (user !== undefined || set_permission !== 'deny') {
+    stage.left_out.push('a rule for one user');
+    return;
+  }
+  const name = tool === undefined ? undefined : buildToolName(tool, stage.upstream?.url ?? null);
+  const rule = { ...buildDenial(tier, name), name: 'policy-change' };
+  const path = `/v1/dashboard/tenants/${tenant}/policies`;
+  const body = { policies: [rule], base_version: 0, note: 'benchmark' };
+  const { status, body: answer } = await openApiClient(stage.service)(path, { method: 'PUT', body });
+  if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(answer)}`);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly decision?: string;
+  readonly rule?: string;
+  readonly code?: string;
+}
+
+async function post(path: string, body: object, as_user: string, stage: Stage): Promise<Answer> {
+  const token = findToken(as_user, stage);
+  const answer = await fetch(`${stage.service.url}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, ...((await answer.json()) as object) };
+}
+
+/** Returns the token of a user; `null` for a call without one. */
+function findToken(as_user: string, { scenario }: Stage): string | null {
+  const { tenants } = scenario.setup;
+  const own = tenants.filter(({ users }) => users.some(({ uid }) => uid === as_user));
+  const user = own[0]?.users.find(({ uid }) => uid === as_user);
+  return user === undefined
+    ? null
+    : signToken(
+        user,
+        own.map(({ id }) => id),
+      );
+}
+
+function findTenant(as_user: string, { scenario }: Stage): string {
+  const { tenants } = scenario.setup;
+  return (tenants.find(({ users }) => users.some(({ uid }) => uid === as_user)) ?? tenants[0]!).id;
+}
+
+function isFailOpen(tenant: string, { scenario }: Stage): boolean {
+  return scenario.setup.tenants.find(({ id }) => id === tenant)?.policy?.fail_mode === 'fail_open';
+}
+
+async function readEvents({ service, scenario, upstream }: Stage): Promise<readonly AuditEvent[]> {
+  const body = { boundary: 'action', limit: 1000, newest_first: false };
+  const { status, body: answer } = await openApiClient(service)('/v1/audit/query', { body });
+  if (status !== 200) throw new Error(`The audit query returned ${status}.`);
+  const { tools } = scenario.setup;
+  const names = new Map(tools.map(({ name }) => [buildToolName(name, upstream?.url ?? null), name]));
+  return (answer.events as readonly AuditEvent[]).flatMap((event) => {
+    const tool_name = names.get(event.tool_name ?? '');
+    return tool_name === undefined ? [] : [{ ...event, tool_name }];
+  });
+}
