@@ -1,5 +1,6 @@
 import { configSchema } from '../../src/runtime/config/schema.ts';
 import type { ConfigSchema } from '../../src/runtime/config/schema-types.ts';
+import { orderKeywords } from '../../src/runtime/policies/editor-schemas.ts';
 
 /** The sections of `service.yaml` that decide what a policy does. */
 const SECTIONS = [
@@ -53,7 +54,7 @@ function stripDescriptions(schema: ConfigSchema): object {
     ...kept
   } = schema;
   if ($ref !== undefined) return {};
-  return {
+  return orderKeywords({
     ...kept,
     ...(properties && {
       properties: Object.fromEntries(
@@ -64,5 +65,5 @@ function stripDescriptions(schema: ConfigSchema): object {
     ...(additionalProperties !== undefined && {
       additionalProperties: additionalProperties === false ? false : stripDescriptions(additionalProperties),
     }),
-  };
+  });
 }

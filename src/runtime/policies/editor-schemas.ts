@@ -54,6 +54,34 @@ function buildSchemaFile(name: string, schema: Written): SchemaFile {
   return { name, text: `${JSON.stringify(schema, null, 2)}\n` };
 }
 
+/** The order of keywords in a published schema. Others follow. */
+const KEYWORDS = [
+  'type',
+  'const',
+  'enum',
+  'description',
+  'default',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'items',
+  'maxProperties',
+  'propertyNames',
+  'additionalProperties',
+  'required',
+  'properties',
+];
+
+/** Writes the keywords of a schema in one order, however its parts were put together. */
+export function orderKeywords(schema: Written): Written {
+  const names = [...KEYWORDS.filter((name) => Object.hasOwn(schema, name)), ...Object.keys(schema)];
+  return Object.fromEntries(names.map((name) => [name, schema[name]]));
+}
+
 /**
  * Expresses in JSON Schema the checks that the loader makes in addition to the schema: references, free keys,
  * required keys.
@@ -61,11 +89,11 @@ function buildSchemaFile(name: string, schema: Written): SchemaFile {
 function convertForEditors(schema: ConfigSchema): Written {
   const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
-  const inner = {
+  const inner = orderKeywords({
     ...kept,
     ...getInside(schema),
     ...(needs === undefined ? {} : { allOf: needs.map(asCondition) }),
-  };
+  });
   const type = schema.type === undefined ? [] : [schema.type].flat();
   const empty = typeof schema.default === 'object' && schema.default !== null;
   if (empty) return { ...inner, type: [...type, 'null'] };
