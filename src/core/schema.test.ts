@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Static, Type as TypeBox } from 'typebox';
 import { Compile } from 'typebox/schema';
-import { Type } from './schema.ts';
+import { buildEnum, buildSection, Type } from './schema.ts';
 
 const rule = Type.Object(
   {
@@ -64,4 +64,23 @@ test('an optional member with another description stays optional', () => {
     type: 'object',
     properties: { member: { type: 'string', description: 'Why.' } },
   });
+});
+
+test('a section has defaults, optional keys and no others', () => {
+  const schema = buildSection(
+    {
+      name: Type.String(),
+      port: Type.Integer({ default: 8000 }),
+      mode: Type.Optional(buildEnum(['one', 'many'])),
+    },
+    { default: {} },
+  );
+  const parsed: Static<typeof schema> = { name: 'x', port: 1 };
+  // @ts-expect-error A parsed section has every member with a default.
+  const incomplete: Static<typeof schema> = { name: 'x' };
+  const validator = Compile(schema);
+  for (const written of [parsed, incomplete, { name: 'x', mode: 'one' }]) assert.ok(validator.Check(written));
+  for (const wrong of [{ port: 1 }, { name: 'x', other: 1 }, { name: 'x', mode: 'two' }])
+    assert.ok(!validator.Check(wrong), JSON.stringify(wrong));
+  assert.deepEqual((schema as { readonly required?: unknown }).required, ['name']);
 });

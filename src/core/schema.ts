@@ -63,12 +63,8 @@ export const Type = {
       ...keywords,
     }),
   /** An object whose members are present unless they are optional. */
-  Object: <const Members extends SchemaMembers>(properties: Members, keywords?: Keywords) => {
-    const required = Object.keys(properties).filter((name) => !isOptional(properties[name]!));
-    const needed = required.length === 0 ? {} : { required };
-    const schema = { type: 'object', ...keywords, ...needed, properties };
-    return build<ObjectValue<Members>>(schema) as ObjectSchema<Members>;
-  },
+  Object: <const Members extends SchemaMembers>(properties: Members, keywords?: Keywords) =>
+    buildObject(properties, keywords, (member) => !isOptional(member)),
   /** A member that may be absent. */
   Optional: <Member extends TSchema>(member: Member): Member & Optional => ({ ...member, [OPTIONAL]: true }),
   /** Permits `null` too. The schema has a type, or lists its values. */
@@ -83,6 +79,26 @@ export const Type = {
   },
 };
 
+/** Builds the schema of a text out of `values`. */
+export function buildEnum<const Values extends readonly string[]>(
+  values: Values,
+  keywords?: Keywords,
+): Schema<Values[number]> {
+  return Type.Enum(values, { type: 'string', ...keywords });
+}
+
+/**
+ * Builds an object schema of settings: it has no other members, and a member with a default may be left out, because
+ * the parsed value has it.
+ */
+export function buildSection<const Members extends SchemaMembers>(
+  properties: Members,
+  keywords?: Keywords,
+): ObjectSchema<Members> {
+  const isRequired = (member: TSchema): boolean => !isOptional(member) && !('default' in member);
+  return buildObject(properties, { additionalProperties: false, ...keywords }, isRequired);
+}
+
 interface TypeKeywords {
   readonly description?: string;
   readonly enum?: readonly unknown[];
@@ -91,6 +107,17 @@ interface TypeKeywords {
 
 function addOnce<Item>(list: readonly Item[], item: Item): readonly Item[] {
   return list.includes(item) ? list : [...list, item];
+}
+
+function buildObject<const Members extends SchemaMembers>(
+  properties: Members,
+  keywords: Keywords | undefined,
+  isRequired: (member: TSchema) => boolean,
+): ObjectSchema<Members> {
+  const required = Object.keys(properties).filter((name) => isRequired(properties[name]!));
+  const needed = required.length === 0 ? {} : { required };
+  const schema = { type: 'object', ...keywords, ...needed, properties };
+  return build<ObjectValue<Members>>(schema) as ObjectSchema<Members>;
 }
 
 function build<Value>(keywords: object): Schema<Value> {

@@ -200,21 +200,21 @@ export const reviewPoem = defineOperation({
   },
   'alert channel': {
     files: {
-      'src/drivers/alerts/fake.ts': `import type { AlertChannelDriver } from './channel.ts';
+      'src/drivers/alerts/fake.ts': `import { buildSection, Type } from '../../core/schema.ts';
+import type { AlertChannelDriver } from './channel.ts';
 import { openPostChannel } from './parts/post.ts';
 import { credentialSchema } from './parts/settings.ts';
 
 export const fakeChannel = {
   name: 'fake',
   docs: { receiver: 'a fake', ends: 'nothing' },
-  schema: {
-    description: 'A fake.',
-    required: ['address', 'key'],
-    properties: {
-      address: { type: 'string', maxLength: 2048, description: 'Address of the fake.' },
+  schema: buildSection(
+    {
+      address: Type.String({ maxLength: 2048, description: 'Address of the fake.' }),
       key: { ...credentialSchema, description: 'Key of the fake.' },
     },
-  },
+    { description: 'A fake.' },
+  ),
   address_key: 'address',
   open: ({ address, key }, environment) =>
     openPostChannel({ timeout_ms: 5_000 }, environment, ({ summary }) => [
@@ -232,23 +232,23 @@ export const fakeChannel = {
   },
   'secret backend': {
     files: {
-      'src/drivers/secrets/fake.ts': `import { urlSchema } from '../../platform/schema-parts.ts';
+      'src/drivers/secrets/fake.ts': `import { buildSection, Type } from '../../core/schema.ts';
+import { urlSchema } from '../../platform/schema-parts.ts';
 import type { SecretDriver } from './backend.ts';
 
 export const fake = {
   name: 'fake',
   docs: { reads: 'a fake', names: 'the one of \`secrets.fake.key\`' },
   section: 'fake',
-  schema: {
-    type: 'object',
-    description: 'For \`fake\`.',
-    additionalProperties: false,
-    required: ['address', 'key'],
-    properties: {
-      address: { ...urlSchema, description: 'Address of the fake.' },
-      key: { type: 'string', description: 'Name of the secret.' },
-    },
-  },
+  schema: Type.Optional(
+    buildSection(
+      {
+        address: { ...urlSchema, description: 'Address of the fake.' },
+        key: Type.String({ description: 'Name of the secret.' }),
+      },
+      { description: 'For \`fake\`.' },
+    ),
+  ),
   address_key: 'address',
   open: ({ key }) => ({
     get: async (asked) => (asked === key ? 'value-of-the-fake' : null),

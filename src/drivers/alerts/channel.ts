@@ -1,3 +1,5 @@
+import type { ObjectSchema, SchemaMembers } from '../../core/schema.ts';
+
 /** The message of a channel about one alert. Of what detectors match, it contains dangerous commands only. */
 export interface AlertMessage {
   /** Stable for all attempts of one delivery, so that a receiver recognises a duplicate. */
@@ -73,11 +75,7 @@ export interface AlertChannelDriver<Section = never> {
   /** The value of `alerts.channels[].type`. */
   readonly name: string;
   /** The configuration schema of the channel, without `type` and `name`, which every channel has. */
-  readonly schema: {
-    readonly description: string;
-    readonly required: readonly string[];
-    readonly properties: object;
-  };
+  readonly schema: ObjectSchema<SchemaMembers>;
   /** The row of the documentation: the receiver, and what happens there when an alert ends. */
   readonly docs: { readonly receiver: string; readonly ends: string };
   /** The setting whose address gets the messages and the credential. */

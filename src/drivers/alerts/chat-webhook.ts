@@ -1,3 +1,4 @@
+import { buildSection } from '../../core/schema.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert, escapeWithin, listCallFacts } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
@@ -10,11 +11,9 @@ export const chatWebhookChannel = {
     receiver: 'Slack, and chats that take its incoming webhooks (Mattermost and Rocket.Chat show the text)',
     ends: 'another message',
   },
-  schema: {
+  schema: buildSection(chatProperties, {
     description: 'A message to a chat, by the webhook address that the chat gives out.',
-    required: ['url'],
-    properties: chatProperties,
-  },
+  }),
   address_key: 'url',
   open,
 } as const satisfies AlertChannelDriver<ChatSettings>;

@@ -1,4 +1,5 @@
 import type { ActionPart } from '../../core/decision/shown-action.ts';
+import { buildSection } from '../../core/schema.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert, escapeWithin, showText } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
@@ -8,11 +9,9 @@ import { type ChatSettings, chatProperties } from './parts/settings.ts';
 export const discordChannel = {
   name: 'discord',
   docs: { receiver: 'Discord', ends: 'another message' },
-  schema: {
+  schema: buildSection(chatProperties, {
     description: 'A message to a Discord channel, by the webhook address that Discord gives out.',
-    required: ['url'],
-    properties: chatProperties,
-  },
+  }),
   address_key: 'url',
   open,
 } as const satisfies AlertChannelDriver<ChatSettings>;

@@ -1,71 +1,60 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
 import { isIP } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import type { Transporter } from 'nodemailer';
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport';
+import type { Static } from 'typebox';
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from '../../platform/net/guarded-lookup.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, DeliveryResult } from './channel.ts';
 import { buildMail } from './parts/mail.ts';
 import { credentialSchema, timeoutSchema } from './parts/settings.ts';
 
-export interface EmailSettings {
-  readonly to: readonly string[];
-  readonly from?: string;
-  readonly smtp_host: string;
-  readonly smtp_port: number;
-  readonly tls: 'auto' | 'starttls' | 'implicit' | 'none';
-  readonly username?: string;
-  readonly password?: string;
-  readonly subject_prefix: string;
-  readonly timeout_ms: number;
-}
-
-const addressSchema = {
-  type: 'string',
+const addressSchema = Type.String({
   pattern: '^[^\\s@<>]{1,64}@[^\\s@<>]{1,255}$',
   'x-expects': 'must be a mail address',
-} as const;
+});
+
+const schema = buildSection(
+  {
+    to: Type.Array(addressSchema, { minItems: 1, maxItems: 100, description: 'Recipients of the mail.' }),
+    from: Type.Optional({
+      ...addressSchema,
+      description: 'Sender. Default: `username` if it is a mail address, else the first recipient.',
+    }),
+    smtp_host: Type.String({ minLength: 1, maxLength: 253, description: 'Mail server.' }),
+    smtp_port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'Its port.' }),
+    tls: buildEnum(['auto', 'starttls', 'implicit', 'none'], {
+      default: 'auto',
+      description:
+        '`auto`: `implicit` on port 465, else `starttls`; a server on this machine may be without TLS. `starttls`: fails without STARTTLS. `implicit`: TLS from the first byte. `none`: mails cross the network in the clear.',
+    }),
+    username: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Name at the mail server.' }),
+    ),
+    password: Type.Optional({
+      ...credentialSchema,
+      description: 'Password at the mail server, as `${NAME}`.',
+    }),
+    subject_prefix: Type.String({
+      maxLength: 64,
+      default: '[customshouse]',
+      description: 'Beginning of each subject.',
+    }),
+    timeout_ms: timeoutSchema,
+  },
+  { description: 'Mail.' },
+);
+
+export type EmailSettings = Static<typeof schema>;
 
 /** Mail over SMTP, as text and HTML. */
 export const emailChannel = {
   name: 'email',
   docs: { receiver: 'a mail server (SMTP)', ends: 'another mail in the same thread' },
-  schema: {
-    description: 'Mail.',
-    required: ['to', 'smtp_host', 'smtp_port'],
-    properties: {
-      to: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        items: addressSchema,
-        description: 'Recipients of the mail.',
-      },
-      from: {
-        ...addressSchema,
-        description: 'Sender. Default: `username` if it is a mail address, else the first recipient.',
-      },
-      smtp_host: { type: 'string', minLength: 1, maxLength: 253, description: 'Mail server.' },
-      smtp_port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Its port.' },
-      tls: {
-        type: 'string',
-        enum: ['auto', 'starttls', 'implicit', 'none'],
-        default: 'auto',
-        description:
-          '`auto`: `implicit` on port 465, else `starttls`; a server on this machine may be without TLS. `starttls`: fails without STARTTLS. `implicit`: TLS from the first byte. `none`: mails cross the network in the clear.',
-      },
-      username: { type: 'string', minLength: 1, maxLength: 256, description: 'Name at the mail server.' },
-      password: { ...credentialSchema, description: 'Password at the mail server, as `${NAME}`.' },
-      subject_prefix: {
-        type: 'string',
-        maxLength: 64,
-        default: '[customshouse]',
-        description: 'Beginning of each subject.',
-      },
-      timeout_ms: timeoutSchema,
-    },
-  },
+  schema,
   open,
 } as const satisfies AlertChannelDriver<EmailSettings>;
 

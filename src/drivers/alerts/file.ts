@@ -1,49 +1,44 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open as openFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Static } from 'typebox';
 import { escapeLineEnds } from '../../core/json/line-json.ts';
+import { buildSection, Type } from '../../core/schema.ts';
 import { findDiskProblem } from '../../platform/disk.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { openSerialQueue } from '../../platform/queue/serial-queue.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, DeliveryResult } from './channel.ts';
 
-export interface FileChannelSettings {
-  /** Absolute. */
-  readonly path: string;
-  readonly max_size_mb: number;
-  readonly max_files: number;
-}
+const schema = buildSection(
+  {
+    path: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'The file, relative to this one. Only its owner can read it.',
+    }),
+    max_size_mb: Type.Integer({
+      minimum: 1,
+      maximum: 10_240,
+      default: 100,
+      description: 'Size in MB (2^20 bytes) before rotation.',
+    }),
+    max_files: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 10,
+      description: 'Rotated files that are kept, `PATH.1` (the newest) and so on.',
+    }),
+  },
+  { description: 'A file of JSON lines.' },
+);
+
+export type FileChannelSettings = Static<typeof schema>;
 
 /** A file of JSON lines with mode 0600. Rotated files are `PATH.1`, the newest, to `PATH.N`. */
 export const fileChannel = {
   name: 'file',
   docs: { receiver: 'a file of JSON lines, rotated', ends: 'another line with its `kind`' },
-  schema: {
-    description: 'A file of JSON lines.',
-    required: ['path'],
-    properties: {
-      path: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 4096,
-        description: 'The file, relative to this one. Only its owner can read it.',
-      },
-      max_size_mb: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 10_240,
-        default: 100,
-        description: 'Size in MB (2^20 bytes) before rotation.',
-      },
-      max_files: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000,
-        default: 10,
-        description: 'Rotated files that are kept, `PATH.1` (the newest) and so on.',
-      },
-    },
-  },
+  schema,
   open,
 } as const satisfies AlertChannelDriver<FileChannelSettings>;
 

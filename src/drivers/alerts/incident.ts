@@ -1,17 +1,28 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert, fitKey, listCallFacts, showText } from './parts/describe.ts';
 import { type AlertPost, openPostChannel } from './parts/post.ts';
 import { credentialSchema, timeoutSchema } from './parts/settings.ts';
 
-export interface IncidentSettings {
-  readonly api_key: string;
-  readonly region: 'us' | 'eu';
-  /** Replaces the address of the region. */
-  readonly base_url?: string;
-  readonly timeout_ms: number;
-}
+const schema = buildSection(
+  {
+    api_key: { ...credentialSchema, description: 'Key, as `${NAME}`.' },
+    region: buildEnum(['us', 'eu'], {
+      description: 'Region of the account: `https://api.opsgenie.com` or `https://api.eu.opsgenie.com`.',
+    }),
+    base_url: Type.Optional({
+      ...urlSchema,
+      description: 'Address of the service, instead of the one of the region.',
+    }),
+    timeout_ms: timeoutSchema,
+  },
+  { description: 'Alert management.' },
+);
+
+export type IncidentSettings = Static<typeof schema>;
 
 /** Alert management over the Alert API of Opsgenie. */
 export const incidentChannel = {
@@ -20,20 +31,7 @@ export const incidentChannel = {
     receiver: 'Opsgenie, and services that take its Alert API',
     ends: 'acknowledges and closes the alert with the same alias',
   },
-  schema: {
-    description: 'Alert management.',
-    required: ['api_key', 'region'],
-    properties: {
-      api_key: { ...credentialSchema, description: 'Key, as `${NAME}`.' },
-      region: {
-        type: 'string',
-        enum: ['us', 'eu'],
-        description: 'Region of the account: `https://api.opsgenie.com` or `https://api.eu.opsgenie.com`.',
-      },
-      base_url: { ...urlSchema, description: 'Address of the service, instead of the one of the region.' },
-      timeout_ms: timeoutSchema,
-    },
-  },
+  schema,
   address_key: 'base_url',
   open,
 } as const satisfies AlertChannelDriver<IncidentSettings>;

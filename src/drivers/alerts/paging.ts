@@ -1,15 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
+import { buildSection } from '../../core/schema.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert, fitKey, listCallFacts, showText } from './parts/describe.ts';
 import { type AlertPost, openPostChannel } from './parts/post.ts';
 import { credentialSchema, timeoutSchema } from './parts/settings.ts';
 
-export interface PagingSettings {
-  readonly routing_key: string;
-  readonly base_url: string;
-  readonly timeout_ms: number;
-}
+const schema = buildSection(
+  {
+    routing_key: { ...credentialSchema, description: 'Routing key, as `${NAME}`.' },
+    base_url: {
+      ...urlSchema,
+      default: 'https://events.pagerduty.com',
+      description: 'Address of the service; `https://events.eu.pagerduty.com` for accounts in the EU.',
+    },
+    timeout_ms: timeoutSchema,
+  },
+  { description: 'Incident paging (events API v2).' },
+);
+
+export type PagingSettings = Static<typeof schema>;
 
 /** Incident paging over the Events API v2 of PagerDuty. */
 export const pagingChannel = {
@@ -18,19 +29,7 @@ export const pagingChannel = {
     receiver: 'PagerDuty, and services that take its Events API v2',
     ends: 'acknowledges and resolves the incident with the same `dedup_key`',
   },
-  schema: {
-    description: 'Incident paging (events API v2).',
-    required: ['routing_key'],
-    properties: {
-      routing_key: { ...credentialSchema, description: 'Routing key, as `${NAME}`.' },
-      base_url: {
-        ...urlSchema,
-        default: 'https://events.pagerduty.com',
-        description: 'Address of the service; `https://events.eu.pagerduty.com` for accounts in the EU.',
-      },
-      timeout_ms: timeoutSchema,
-    },
-  },
+  schema,
   address_key: 'base_url',
   open,
 } as const satisfies AlertChannelDriver<PagingSettings>;

@@ -1,4 +1,5 @@
 import type { ActionPart } from '../../core/decision/shown-action.ts';
+import { buildSection } from '../../core/schema.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { describeAlert } from './parts/describe.ts';
 import { openPostChannel } from './parts/post.ts';
@@ -8,11 +9,9 @@ import { type ChatSettings, chatProperties } from './parts/settings.ts';
 export const teamsChannel = {
   name: 'teams',
   docs: { receiver: 'Microsoft Teams, by a workflow with a webhook trigger', ends: 'another card' },
-  schema: {
+  schema: buildSection(chatProperties, {
     description: 'An adaptive card to Microsoft Teams, by the webhook address of a workflow.',
-    required: ['url'],
-    properties: chatProperties,
-  },
+  }),
   address_key: 'url',
   open,
 } as const satisfies AlertChannelDriver<ChatSettings>;

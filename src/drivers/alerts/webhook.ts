@@ -1,16 +1,27 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
+import { buildSection, Type } from '../../core/schema.ts';
 import { buildWebhookHeaders } from '../../platform/net/webhook-signature.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
 import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
 import { type AlertPost, openPostChannel } from './parts/post.ts';
 import { allowLinkLocalSchema, credentialSchema, timeoutSchema } from './parts/settings.ts';
 
-export interface WebhookSettings {
-  readonly url: string;
-  readonly secret?: string;
-  readonly timeout_ms: number;
-  readonly allow_link_local: boolean;
-}
+const schema = buildSection(
+  {
+    url: { ...urlSchema, description: 'Address of the receiver.' },
+    secret: Type.Optional({
+      ...credentialSchema,
+      minLength: 16,
+      description: 'Signs each message, as `${NAME}`. With `whsec_` before it, the rest is base64.',
+    }),
+    timeout_ms: timeoutSchema,
+    allow_link_local: allowLinkLocalSchema,
+  },
+  { description: 'An HTTP POST of the alert.' },
+);
+
+export type WebhookSettings = Static<typeof schema>;
 
 /** An HTTP POST of the alert as JSON, signed as Standard Webhooks describes. */
 export const webhookChannel = {
@@ -19,20 +30,7 @@ export const webhookChannel = {
     receiver: 'a service of yours, with a signed POST of JSON',
     ends: 'another POST: `alert.acknowledge` or `alert.resolve`',
   },
-  schema: {
-    description: 'An HTTP POST of the alert.',
-    required: ['url'],
-    properties: {
-      url: { ...urlSchema, description: 'Address of the receiver.' },
-      secret: {
-        ...credentialSchema,
-        minLength: 16,
-        description: 'Signs each message, as `${NAME}`. With `whsec_` before it, the rest is base64.',
-      },
-      timeout_ms: timeoutSchema,
-      allow_link_local: allowLinkLocalSchema,
-    },
-  },
+  schema,
   address_key: 'url',
   open,
 } as const satisfies AlertChannelDriver<WebhookSettings>;

@@ -65,7 +65,10 @@ export interface SecretDriver<Section = never> {
   readonly docs: { readonly reads: string; readonly names: string };
   /** The key of its settings below `secrets`. */
   readonly section: string;
-  /** The configuration schema of the section. A section without a `default` is required with this backend. */
+  /**
+   * The configuration schema of the section: with a `default`, or `Type.Optional`. A section without a default is required
+   * with this backend.
+   */
   readonly schema: object;
   /** The key of the address in the section over which the token and the secrets are sent. */
   readonly address_key?: string;

@@ -1,3 +1,5 @@
+import type { Static } from 'typebox';
+import { buildSection, Type } from '../../core/schema.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 import {
   limitValue,
@@ -7,11 +9,26 @@ import {
   SecretFailure,
 } from './backend.ts';
 
-export interface CloudSettings {
-  readonly region: string;
-  /** The name or ARN of one secret. */
-  readonly secret_name: string;
-}
+const schema = Type.Optional(
+  buildSection(
+    {
+      region: Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Region of the secrets manager (AWS).',
+      }),
+      secret_name: Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description:
+          'Name or ARN of a secret. The members of a JSON secret are the secrets; a plain one is the secret `value`.',
+      }),
+    },
+    { description: 'Used by `cloud`: a cloud secrets manager.' },
+  ),
+);
+
+export type CloudSettings = Static<typeof schema>;
 
 /**
  * AWS Secrets Manager, through its SDK, which finds credentials and endpoint in the usual places (environment, profile,
@@ -25,27 +42,7 @@ export const cloud = {
     names: 'members of the JSON in `secrets.cloud.secret_name`; `value` for a secret in plain text',
   },
   section: 'cloud',
-  schema: {
-    type: 'object',
-    description: 'Used by `cloud`: a cloud secrets manager.',
-    additionalProperties: false,
-    required: ['region', 'secret_name'],
-    properties: {
-      region: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 64,
-        description: 'Region of the secrets manager (AWS).',
-      },
-      secret_name: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 512,
-        description:
-          'Name or ARN of a secret. The members of a JSON secret are the secrets; a plain one is the secret `value`.',
-      },
-    },
-  },
+  schema,
   open,
 } as const satisfies SecretDriver<CloudSettings>;
 

@@ -1,3 +1,4 @@
+import { Type } from '../../core/schema.ts';
 import { environmentNameSchema } from '../../platform/schema-parts.ts';
 import { type DriverEnvironment, limitValue, type SecretBackend, type SecretDriver } from './backend.ts';
 
@@ -20,15 +21,13 @@ export const env = {
       'the keys of `secrets.env_map`, which are then the only ones; without a map, variables in capitals, except those that begin with `SERVICE_` or `NODE_`',
   },
   section: 'env_map',
-  schema: {
-    type: 'object',
+  schema: Type.Record(Type.String(), environmentNameSchema, {
     description:
       'Used by `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
-    additionalProperties: environmentNameSchema,
     propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
     maxProperties: 10_000,
     default: {},
-  },
+  }),
   open,
 } as const satisfies SecretDriver<EnvMap>;
 

@@ -9,11 +9,5 @@ export const secretDrivers = [env, vault, cloud, plugin] as const;
 /** A value of `secrets.backend`. */
 export type SecretDriverName = (typeof secretDrivers)[number]['name'];
 
-type DriverNames<Drivers extends readonly { readonly name: string }[]> = {
-  readonly [At in keyof Drivers]: Drivers[At]['name'];
-};
-
 /** The names of all secret backends. */
-export const SECRET_DRIVER_NAMES = secretDrivers.map(({ name }) => name) as unknown as DriverNames<
-  typeof secretDrivers
->;
+export const SECRET_DRIVER_NAMES: readonly SecretDriverName[] = secretDrivers.map(({ name }) => name);

@@ -1,3 +1,5 @@
+import type { Static } from 'typebox';
+import { buildSection, Type } from '../../core/schema.ts';
 import {
   type HttpClient,
   HttpFailure,
@@ -13,15 +15,35 @@ import {
   SecretFailure,
 } from './backend.ts';
 
-export interface VaultSettings {
-  /** The base URL, such as `https://vault.example:8200`. */
-  readonly address: string;
-  /** The environment variable that holds the token; messages name it. */
-  readonly token_env: string;
-  /** The mount and path of one secret: `secret/service`, or `secret/data/service` as in the API. */
-  readonly path: string;
-  readonly namespace?: string;
-}
+const schema = Type.Optional(
+  buildSection(
+    {
+      address: { ...urlSchema, description: 'Address of the vault.' },
+      token_env: {
+        ...environmentNameSchema,
+        description: 'Name of the environment variable that holds the token.',
+      },
+      path: Type.String({
+        pattern: '^[^\\s?#]+$',
+        maxLength: 1024,
+        'x-expects': 'must be mount and path of a secret, as `secret/service`',
+        description:
+          'Mount and path of a secret of the key-value engine, version 2, as `secret/service`; without a mount it is in `secret`. Its fields are the secrets; so are those of secrets below it, as `db/prod#password`.',
+      }),
+      namespace: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_./-]+$',
+          maxLength: 256,
+          'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
+          description: 'Namespace of the vault, if it uses namespaces.',
+        }),
+      ),
+    },
+    { description: 'Used by `vault`.' },
+  ),
+);
+
+export type VaultSettings = Static<typeof schema>;
 
 /**
  * Vault and compatible servers (OpenBao): version 2 of the key-value engine, over HTTP. A key is a field of the secret
@@ -36,34 +58,7 @@ export const vault = {
       'fields of the secret at `secrets.vault.path`; with `/` or `#` a secret below it: `db/prod#password`, the field `value` without `#`',
   },
   section: 'vault',
-  schema: {
-    type: 'object',
-    description: 'Used by `vault`.',
-    additionalProperties: false,
-    required: ['address', 'token_env', 'path'],
-    properties: {
-      address: { ...urlSchema, description: 'Address of the vault.' },
-      token_env: {
-        ...environmentNameSchema,
-        description: 'Name of the environment variable that holds the token.',
-      },
-      path: {
-        type: 'string',
-        pattern: '^[^\\s?#]+$',
-        maxLength: 1024,
-        'x-expects': 'must be mount and path of a secret, as `secret/service`',
-        description:
-          'Mount and path of a secret of the key-value engine, version 2, as `secret/service`; without a mount it is in `secret`. Its fields are the secrets; so are those of secrets below it, as `db/prod#password`.',
-      },
-      namespace: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9_./-]+$',
-        maxLength: 256,
-        'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
-        description: 'Namespace of the vault, if it uses namespaces.',
-      },
-    },
-  },
+  schema,
   address_key: 'address',
   open,
 } as const satisfies SecretDriver<VaultSettings>;

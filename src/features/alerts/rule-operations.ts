@@ -86,14 +86,14 @@ export const alertRulesSave = defineOperation({
   permission: 'alerts:manage',
   caller: 'person',
   needs: 'store',
-  input: alertRuleSchema,
+  input: Type.Unsafe<AlertRuleInput>(alertRuleSchema),
   output: ruleShape,
   example: ruleExample,
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
     const tenant_id = resolveTenantOrAll(input, context);
-    const { tenant_id: _written, ...own } = input as AlertRuleInput;
+    const { tenant_id: _written, ...own } = input;
     const rule = completeAlertRule({ ...own, ...(tenant_id !== '' && { tenant_id }) });
     const service = await context.runtime.alerts();
     const problems = findAlertRuleProblems(rule, new Set(service.channels.map(({ name }) => name)));

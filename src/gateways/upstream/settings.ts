@@ -1,9 +1,9 @@
+import type { Static } from 'typebox';
 import { type ApiFamilyName, apiFamilies, getApiFamily } from '../../core/wire/families/index.ts';
 import type { proxySchema } from '../../runtime/config/schema-proxy.ts';
-import type { SchemaValue } from '../../runtime/config/schema-types.ts';
 
 /** The `proxy` section of the configuration. */
-export type ProxySettings = SchemaValue<typeof proxySchema>;
+export type ProxySettings = Static<typeof proxySchema>;
 
 type WrittenProvider = ProxySettings['providers'][number];
 

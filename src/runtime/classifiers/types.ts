@@ -1,9 +1,9 @@
+import type { Static } from 'typebox';
 import type { Classification, Crossing, JudgedFinding } from '../../core/types/index.ts';
 import type { classifiersSchema } from '../config/schema-classifiers.ts';
-import type { SchemaValue } from '../config/schema-types.ts';
 
 /** The `classifiers` section of the configuration. */
-export type ClassifierSettings = SchemaValue<typeof classifiersSchema>[number];
+export type ClassifierSettings = Static<typeof classifiersSchema>[number];
 
 /** The classifiers that an operator configured. */
 export interface Classifiers {

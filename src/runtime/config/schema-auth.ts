@@ -1,3 +1,4 @@
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
@@ -18,127 +19,114 @@ export const JWT_ALGORITHMS = [
 ] as const;
 
 /** `auth`: the authentication of callers. */
-export const authSchema = {
-  type: 'object',
-  description: 'Authentication of callers.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    required: {
-      type: 'boolean',
+export const authSchema = buildSection(
+  {
+    required: Type.Boolean({
       default: false,
       description: '`true`: callers on this host need a credential too.',
-    },
+    }),
     trusted_proxies: {
       ...nameListSchema,
       default: [],
       description: 'Addresses or CIDR blocks whose forwarding headers are believed.',
     },
-    api_keys: {
-      type: 'array',
-      maxItems: 10_000,
-      default: [],
-      description: 'Keys of programs. To rotate a key with overlap, list two keys with one `id`.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['id', 'sha256'],
-        properties: {
-          id: {
-            type: 'string',
-            pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
-            'x-expects': 'must be 1 to 64 letters, digits, `.`, `_` or `-`',
-            description: 'Names the key in the audit log.',
-          },
-          sha256: {
-            type: 'string',
-            pattern: '^[0-9a-f]{64}$',
-            'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
-            description: 'SHA-256 of the key, in hex. The key itself is not stored.',
-          },
-          tenants: { ...nameListSchema, description: 'Tenants that the key may act for (default: any).' },
-          agents: { ...nameListSchema, description: 'Agents that the key may act for (default: any).' },
-          permissions: {
-            type: 'array',
-            items: { type: 'string', enum: PERMISSIONS },
+    api_keys: Type.Array(
+      buildSection({
+        id: Type.String({
+          pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+          'x-expects': 'must be 1 to 64 letters, digits, `.`, `_` or `-`',
+          description: 'Names the key in the audit log.',
+        }),
+        sha256: Type.String({
+          pattern: '^[0-9a-f]{64}$',
+          'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
+          description: 'SHA-256 of the key, in hex. The key itself is not stored.',
+        }),
+        tenants: Type.Optional({
+          ...nameListSchema,
+          description: 'Tenants that the key may act for (default: any).',
+        }),
+        agents: Type.Optional({
+          ...nameListSchema,
+          description: 'Agents that the key may act for (default: any).',
+        }),
+        permissions: Type.Optional(
+          Type.Array(buildEnum(PERMISSIONS), {
             maxItems: 100,
             description:
               'Without it: `check`, `memory:use`, `policy:read`, `audit:import`, `audit:read_own`, `approvals:own`, `costs:own`.',
-          },
-          expires_at: {
-            type: 'string',
+          }),
+        ),
+        expires_at: Type.Optional(
+          Type.String({
             pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2})$',
             'x-expects': 'must be a date and time with a time zone, `2027-01-31T12:00:00Z`',
             description: 'ISO 8601; from then on the key is refused.',
-          },
-        },
+          }),
+        ),
+      }),
+      {
+        maxItems: 10_000,
+        default: [],
+        description: 'Keys of programs. To rotate a key with overlap, list two keys with one `id`.',
       },
-    },
-    jwt: {
-      type: ['object', 'null'],
-      description: 'Signed tokens (JWT) that are accepted.',
-      default: null,
-      additionalProperties: false,
-      required: ['issuer', 'audience'],
-      properties: {
-        issuer: { type: 'string', minLength: 1, maxLength: 2048, description: 'The `iss` claim.' },
-        audience: {
-          type: ['string', 'array'],
-          items: { type: 'string', minLength: 1, maxLength: 2048 },
-          minLength: 1,
-          minItems: 1,
-          maxItems: 100,
-          description: 'The `aud` claim: one, or a list of which one must match.',
+    ),
+    jwt: Type.Nullable(
+      buildSection(
+        {
+          issuer: Type.String({ minLength: 1, maxLength: 2048, description: 'The `iss` claim.' }),
+          audience: Type.Unsafe<string | readonly string[]>({
+            type: ['string', 'array'],
+            items: { type: 'string', minLength: 1, maxLength: 2048 },
+            minLength: 1,
+            minItems: 1,
+            maxItems: 100,
+            description: 'The `aud` claim: one, or a list of which one must match.',
+          }),
+          algorithms: Type.Optional(
+            Type.Array(buildEnum([...JWT_ALGORITHMS]), {
+              minItems: 1,
+              maxItems: 20,
+              description: 'Signature algorithms that are accepted.',
+            }),
+          ),
+          jwks_url: Type.Optional({ ...urlSchema, description: 'URL of the key set (JWKS) of the issuer.' }),
+          jwks_file: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 4096, description: "A file with the issuer's key set." }),
+          ),
+          public_key_file: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 4096, description: 'A PEM file with one public key.' }),
+          ),
+          claims: Type.Optional(
+            buildSection(
+              {
+                tenants: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `tenant_id`.' }),
+                ),
+                agents: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `agent_id`.' }),
+                ),
+                permissions: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `permissions`.' }),
+                ),
+              },
+              { description: 'Dotted names of the claims that hold the scope of the bearer.' },
+            ),
+          ),
+          clock_tolerance_seconds: Type.Integer({
+            minimum: 0,
+            maximum: 300,
+            default: 30,
+            description: 'Accepted difference between clocks, in seconds.',
+          }),
         },
-        algorithms: {
-          type: 'array',
-          minItems: 1,
-          maxItems: 20,
-          items: {
-            type: 'string',
-            enum: [...JWT_ALGORITHMS],
-          },
-          description: 'Signature algorithms that are accepted.',
-        },
-        jwks_url: { ...urlSchema, description: 'URL of the key set (JWKS) of the issuer.' },
-        jwks_file: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 4096,
-          description: "A file with the issuer's key set.",
-        },
-        public_key_file: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 4096,
-          description: 'A PEM file with one public key.',
-        },
-        claims: {
-          type: 'object',
-          additionalProperties: false,
-          description: 'Dotted names of the claims that hold the scope of the bearer.',
-          properties: {
-            tenants: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `tenant_id`.' },
-            agents: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `agent_id`.' },
-            permissions: {
-              type: 'string',
-              minLength: 1,
-              maxLength: 256,
-              description: 'Default `permissions`.',
-            },
-          },
-        },
-        clock_tolerance_seconds: {
-          type: 'integer',
-          minimum: 0,
-          maximum: 300,
-          default: 30,
-          description: 'Accepted difference between clocks, in seconds.',
-        },
-      },
-    },
+        { description: 'Signed tokens (JWT) that are accepted.' },
+      ),
+      { default: null },
+    ),
     oidc: oidcSchema,
     session: sessionSchema,
     sign_in: signInSchema,
   },
-} as const;
+  { description: 'Authentication of callers.', default: {} },
+);

@@ -1,17 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { durationSchema, nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { ROLES } from './permissions.ts';
 
-const claim = { type: 'string', minLength: 1, maxLength: 256 } as const;
+const claim = Type.String({ minLength: 1, maxLength: 256 });
 
 /** `auth.session`: the sessions of people who signed in. */
-export const sessionSchema = {
-  type: 'object',
-  description: 'Sessions of people who signed in to the console. A change needs a restart.',
-  additionalProperties: false,
-  default: {},
-  properties: {
+export const sessionSchema = buildSection(
+  {
     idle_timeout: {
       ...durationSchema,
       default: '1h',
@@ -23,30 +20,25 @@ export const sessionSchema = {
       description: 'A session ends this long after the sign-in, at most `30d`.',
     },
   },
-} as const;
+  { description: 'Sessions of people who signed in to the console. A change needs a restart.', default: {} },
+);
 
 /** `auth.sign_in`: the limits of attempts to sign in. */
-export const signInSchema = {
-  type: 'object',
-  description: 'Limits of attempts to sign in, and the key of second factors. A change needs a restart.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    attempts_per_account_max: {
-      type: 'integer',
+export const signInSchema = buildSection(
+  {
+    attempts_per_account_max: Type.Integer({
       minimum: 1,
       maximum: 1_000,
       default: 10,
       description: 'Attempts on one account that are verified at once. Later ones are delayed.',
-    },
-    attempts_per_address_max: {
-      type: 'integer',
+    }),
+    attempts_per_address_max: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 100,
       description:
         'Attempts from one IP address that are verified at once, on devices that are not known. Not counted on loopback.',
-    },
+    }),
     attempts_window: {
       ...durationSchema,
       default: '15m',
@@ -59,89 +51,85 @@ export const signInSchema = {
         'Over a limit, one attempt on an account is verified in this time, one code of an app in six times this time, and one attempt from an address in a tenth of it.',
     },
     link_ttl: { ...durationSchema, default: '1h', description: 'Time for which a one-time link is valid.' },
-    totp_key: {
-      type: 'string',
-      minLength: 32,
-      maxLength: 1_024,
-      'x-credential': true,
-      description:
-        'Encrypts the secrets of authenticator apps in the store, 32 characters or more. Default: the file `totp-key` in the state folder. Services that share a store need the same one.',
-    },
+    totp_key: Type.Optional(
+      Type.String({
+        minLength: 32,
+        maxLength: 1_024,
+        'x-credential': true,
+        description:
+          'Encrypts the secrets of authenticator apps in the store, 32 characters or more. Default: the file `totp-key` in the state folder. Services that share a store need the same one.',
+      }),
+    ),
   },
-} as const;
+  {
+    description: 'Limits of attempts to sign in, and the key of second factors. A change needs a restart.',
+    default: {},
+  },
+);
 
 /** `auth.oidc`: sign-in at an OpenID provider. */
-export const oidcSchema = {
-  type: ['object', 'null'],
-  description: 'Sign-in at an OpenID provider. A change needs a restart.',
-  default: null,
-  additionalProperties: false,
-  required: ['issuer', 'client_id'],
-  properties: {
-    issuer: { ...urlSchema, description: 'The issuer; its discovery document gives all other addresses.' },
-    client_id: { type: 'string', minLength: 1, maxLength: 512, description: 'The client’s name there.' },
-    client_secret: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 4096,
-      'x-credential': true,
-      description:
-        'The client’s secret, as `${NAME}`. Leave it out for a public client, which has PKCE alone.',
-    },
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 64,
-      default: 'Single sign-on',
-      description: 'The text of the button.',
-    },
-    scopes: {
-      ...nameListSchema,
-      default: ['openid', 'profile', 'email'],
-      description: 'The scopes to request; `openid` is required.',
-    },
-    claims: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: 'Dotted names of the claims in the ID token.',
-      properties: {
-        user: { ...claim, default: 'email', description: 'The name of the user.' },
-        name: { ...claim, default: 'name', description: 'The name for people.' },
-        roles: { ...claim, default: 'groups', description: 'A string or a list, for `role_mapping`.' },
-        tenants: { ...claim, default: 'tenants', description: 'A string or a list, for `tenant_mapping`.' },
+export const oidcSchema = Type.Nullable(
+  buildSection(
+    {
+      issuer: { ...urlSchema, description: 'The issuer; its discovery document gives all other addresses.' },
+      client_id: Type.String({ minLength: 1, maxLength: 512, description: 'The client’s name there.' }),
+      client_secret: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          'x-credential': true,
+          description:
+            'The client’s secret, as `${NAME}`. Leave it out for a public client, which has PKCE alone.',
+        }),
+      ),
+      name: Type.String({
+        minLength: 1,
+        maxLength: 64,
+        default: 'Single sign-on',
+        description: 'The text of the button.',
+      }),
+      scopes: {
+        ...nameListSchema,
+        default: ['openid', 'profile', 'email'],
+        description: 'The scopes to request; `openid` is required.',
       },
+      claims: buildSection(
+        {
+          user: { ...claim, default: 'email', description: 'The name of the user.' },
+          name: { ...claim, default: 'name', description: 'The name for people.' },
+          roles: { ...claim, default: 'groups', description: 'A string or a list, for `role_mapping`.' },
+          tenants: { ...claim, default: 'tenants', description: 'A string or a list, for `tenant_mapping`.' },
+        },
+        { default: {}, description: 'Dotted names of the claims in the ID token.' },
+      ),
+      role_mapping: Type.Record(Type.String(), buildEnum(ROLES), {
+        default: {},
+        description:
+          'The role for a value of the claim, `{safety-admins: admin}`. Other values give no role.',
+      }),
+      tenant_mapping: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 256 }), {
+        default: {},
+        description: 'The tenant for a value of the claim; `*` for all. Other values give no tenant.',
+      }),
+      default_roles: Type.Array(buildEnum(ROLES), {
+        maxItems: 10,
+        default: [],
+        description: 'The roles of a user for whom the mapping gives none. Without any, the user is refused.',
+      }),
+      default_tenants: {
+        ...nameListSchema,
+        default: [],
+        description:
+          'The tenants of a user for whom the mapping gives none. Without any, the user is refused.',
+      },
+      clock_tolerance_seconds: Type.Integer({
+        minimum: 0,
+        maximum: 300,
+        default: 30,
+        description: 'Accepted difference between clocks, in seconds.',
+      }),
     },
-    role_mapping: {
-      type: 'object',
-      default: {},
-      additionalProperties: { type: 'string', enum: ROLES },
-      description: 'The role for a value of the claim, `{safety-admins: admin}`. Other values give no role.',
-    },
-    tenant_mapping: {
-      type: 'object',
-      default: {},
-      additionalProperties: { type: 'string', minLength: 1, maxLength: 256 },
-      description: 'The tenant for a value of the claim; `*` for all. Other values give no tenant.',
-    },
-    default_roles: {
-      type: 'array',
-      maxItems: 10,
-      default: [],
-      items: { type: 'string', enum: ROLES },
-      description: 'The roles of a user for whom the mapping gives none. Without any, the user is refused.',
-    },
-    default_tenants: {
-      ...nameListSchema,
-      default: [],
-      description: 'The tenants of a user for whom the mapping gives none. Without any, the user is refused.',
-    },
-    clock_tolerance_seconds: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 300,
-      default: 30,
-      description: 'Accepted difference between clocks, in seconds.',
-    },
-  },
-} as const;
+    { description: 'Sign-in at an OpenID provider. A change needs a restart.' },
+  ),
+  { default: null },
+);

@@ -1,5 +1,3 @@
-import type { Schema } from '../../core/schema.ts';
-
 /**
  * The subset of JSON Schema that describes the configuration, and the type of a validated value. The schema is plain
  * data, so it does not slow the start down, and editors use the same text.
@@ -50,48 +48,3 @@ export interface KeyRequirement {
 }
 
 export type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
-
-/** The type of a value that was validated against `S` and filled with its defaults. */
-export type SchemaValue<S> =
-  S extends Schema<infer V>
-    ? V
-    : S extends { readonly oneOf: readonly (infer B)[] }
-      ? SchemaValue<B>
-      : S extends { readonly const: infer C }
-        ? C
-        : S extends { readonly enum: readonly (infer E)[] }
-          ? E
-          : S extends { readonly type: readonly (infer T)[] }
-            ? SettledAs<T, S>
-            : S extends { readonly type: infer T }
-              ? SettledAs<T, S>
-              : unknown;
-
-type SettledAs<T, S> = T extends 'string'
-  ? string
-  : T extends 'integer' | 'number'
-    ? number
-    : T extends 'boolean'
-      ? boolean
-      : T extends 'null'
-        ? null
-        : T extends 'array'
-          ? readonly (S extends { readonly items: infer I } ? SchemaValue<I> : unknown)[]
-          : T extends 'object'
-            ? SettledObject<S>
-            : never;
-
-type SettledObject<S> = S extends { readonly properties: infer P }
-  ? { readonly [K in keyof P as K extends Present<S> ? K : never]: SchemaValue<P[K]> } & {
-      readonly [K in keyof P as K extends Present<S> ? never : K]?: SchemaValue<P[K]>;
-    }
-  : S extends { readonly additionalProperties: infer A }
-    ? { readonly [key: string]: SchemaValue<A> }
-    : { readonly [key: string]: unknown };
-
-/** The keys that a parsed object always has: required keys, and keys with a default. */
-type Present<S> =
-  | (S extends { readonly required: readonly (infer R)[] } ? R : never)
-  | (S extends { readonly properties: infer P }
-      ? { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P]
-      : never);

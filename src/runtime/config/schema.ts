@@ -1,4 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
+import type { Static } from 'typebox';
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { ACTIONS } from '../../core/types/index.ts';
 import { durationSchema, patternListSchema } from '../../platform/schema-parts.ts';
 import { alertRuleSchema } from './schema-alert-rules.ts';
@@ -21,108 +24,90 @@ import { dashboardSchema, intelligenceSchema, secretsSchema } from './schema-out
 import { pluginsSectionSchema } from './schema-plugins.ts';
 import { proxySchema } from './schema-proxy.ts';
 import { telemetrySchema } from './schema-telemetry.ts';
-import type { SchemaValue } from './schema-types.ts';
 
-const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;
+const rules = Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/rule' }), { maxItems: 10_000, default: [] });
 
-const server = {
-  type: 'object',
-  description: 'Address and port of the service, and its processes. A change needs a restart.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    host: {
-      type: 'string',
+const server = buildSection(
+  {
+    host: Type.String({
       minLength: 1,
       maxLength: 253,
       pattern: '^[A-Za-z0-9._:%-]+$',
       default: '127.0.0.1',
       'x-expects': 'must be an IP address or the name of a host, without a port or brackets',
       description: 'Address to listen on. On any but a loopback address every caller needs a credential.',
-    },
-    port: {
-      type: 'integer',
+    }),
+    port: Type.Integer({
       minimum: 0,
       maximum: 65_535,
       default: 8000,
       description: 'Port; 0 takes a free one.',
-    },
-    mode: {
-      type: 'string',
-      enum: ['sidecar', 'gateway'],
+    }),
+    mode: buildEnum(['sidecar', 'gateway'], {
       default: 'sidecar',
       description:
         '`sidecar`: one agent on this host. `gateway`: many agents; each call names its source and destination.',
-    },
-    workers: { type: 'integer', minimum: 1, maximum: 256, default: 1, description: 'Processes that answer.' },
-    cors_origins: {
-      type: 'array',
-      items: {
-        type: 'string',
+    }),
+    workers: Type.Integer({ minimum: 1, maximum: 256, default: 1, description: 'Processes that answer.' }),
+    cors_origins: Type.Array(
+      Type.String({
         pattern: '^(\\*|https?://[^\\s/]+)$',
         maxLength: 512,
         'x-expects': 'must be `*` or an origin, `https://host` or `https://host:port`, without a path',
+      }),
+      {
+        maxItems: 1000,
+        default: [],
+        description: 'Origins of web pages that may call with a credential, `*` for any. None by default.',
       },
-      maxItems: 1000,
-      default: [],
-      description: 'Origins of web pages that may call with a credential, `*` for any. None by default.',
-    },
-    public_url: {
-      type: ['string', 'null'],
-      pattern: '^https?://[^\\s/?#@]+$',
-      maxLength: 512,
-      default: null,
-      'x-expects': 'must be an origin, `https://safety.example.com`, without a path',
-      description:
-        'The address of the console in browsers, where a proxy in front ends TLS. Without it, people sign in on this machine only.',
-    },
-    body_bytes_max: {
-      type: 'integer',
+    ),
+    public_url: Type.Nullable(
+      Type.String({
+        pattern: '^https?://[^\\s/?#@]+$',
+        maxLength: 512,
+        'x-expects': 'must be an origin, `https://safety.example.com`, without a path',
+        description:
+          'The address of the console in browsers, where a proxy in front ends TLS. Without it, people sign in on this machine only.',
+      }),
+      { default: null },
+    ),
+    body_bytes_max: Type.Integer({
       minimum: 1024,
       maximum: 1_073_741_824,
       default: 10_485_760,
       description: 'Largest HTTP body in bytes; a larger one is refused with 413.',
-    },
+    }),
   },
-} as const;
+  {
+    description: 'Address and port of the service, and its processes. A change needs a restart.',
+    default: {},
+  },
+);
 
-const policy = {
-  type: 'object',
-  description: 'Behaviour when none of your own rules matches.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    default_action: {
-      type: 'string',
-      enum: ACTIONS,
+const policy = buildSection(
+  {
+    default_action: buildEnum(ACTIONS, {
       default: 'block',
       description: 'The action for tags that no rule names.',
-    },
-    builtin_rules: {
-      type: 'boolean',
-      default: true,
-      description: 'Adds the built-in rules after your own.',
-    },
-    undeclared_tools: {
-      type: 'string',
-      enum: ['allow', 'block'],
-      description: 'Tools without a contract. Default: `allow` in sidecar mode, `block` in gateway mode.',
-    },
-    unknown_agents: {
-      type: 'string',
-      enum: ['allow', 'block'],
-      description:
-        'Agents without an identity document. Default: `block` as soon as there is one such document, else `allow`.',
-    },
+    }),
+    builtin_rules: Type.Boolean({ default: true, description: 'Adds the built-in rules after your own.' }),
+    undeclared_tools: Type.Optional(
+      buildEnum(['allow', 'block'], {
+        description: 'Tools without a contract. Default: `allow` in sidecar mode, `block` in gateway mode.',
+      }),
+    ),
+    unknown_agents: Type.Optional(
+      buildEnum(['allow', 'block'], {
+        description:
+          'Agents without an identity document. Default: `block` as soon as there is one such document, else `allow`.',
+      }),
+    ),
   },
-} as const;
+  { description: 'Behaviour when none of your own rules matches.', default: {} },
+);
 
-const paths = {
-  type: 'object',
-  description: 'Files of v1alpha1 documents: names or patterns (`*`, `**`), relative to this file.',
-  additionalProperties: false,
-  default: {},
-  properties: {
+const paths = buildSection(
+  {
     policy_files: { ...patternListSchema, default: ['policies/*.yaml'], description: 'Policy documents.' },
     contract_files: {
       ...patternListSchema,
@@ -140,43 +125,39 @@ const paths = {
       description: 'Memory schema documents.',
     },
   },
-} as const;
+  {
+    description: 'Files of v1alpha1 documents: names or patterns (`*`, `**`), relative to this file.',
+    default: {},
+  },
+);
 
-const scan = {
-  type: 'object',
-  description: 'Limits of one check. Content over a limit is blocked with `coverage_exceeded`.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    text_bytes_max: {
-      type: 'integer',
+const scan = buildSection(
+  {
+    text_bytes_max: Type.Integer({
       minimum: 1,
       maximum: 1_073_741_824,
       default: 8_388_608,
       description: 'UTF-8 bytes of all text in one check.',
-    },
-    depth_max: {
-      type: 'integer',
+    }),
+    depth_max: Type.Integer({
       minimum: 1,
       maximum: 10_000,
       default: 64,
       description: 'Levels of nesting in a structured payload.',
-    },
-    nodes_max: {
-      type: 'integer',
+    }),
+    nodes_max: Type.Integer({
       minimum: 1,
       maximum: 100_000_000,
       default: 200_000,
       description:
         'Keys and values of a payload. A body with more than twice as many, and more than 10,000, is refused with 413.',
-    },
-    findings_max: {
-      type: 'integer',
+    }),
+    findings_max: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
       default: 10_000,
       description: 'Findings in one check.',
-    },
+    }),
     file_roots: {
       ...patternListSchema,
       default: [],
@@ -184,173 +165,141 @@ const scan = {
         'Folders whose files may be scanned by path, those of the state folder excepted. Without one, no path is accepted.',
     },
   },
-} as const;
+  {
+    description: 'Limits of one check. Content over a limit is blocked with `coverage_exceeded`.',
+    default: {},
+  },
+);
 
-const audit = {
-  type: 'object',
-  description: 'The journal of every decision.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    enabled: { type: 'boolean', default: true, description: 'Records decisions.' },
-    log_actions: {
-      type: 'string',
-      enum: ['blocked', 'all', 'none'],
+const audit = buildSection(
+  {
+    enabled: Type.Boolean({ default: true, description: 'Records decisions.' }),
+    log_actions: buildEnum(['blocked', 'all', 'none'], {
       default: 'blocked',
       description:
         'Records tool calls as people see them: name and arguments with secrets, personal data and injections masked, up to 2 KB of each. `blocked`: only those that are blocked or wait for an approval.',
-    },
-    export_actions: {
-      type: 'boolean',
+    }),
+    export_actions: Type.Boolean({
       default: false,
       description:
         'Adds the recorded calls to what leaves the audit log: `customshouse audit export`, event streams and telemetry. Evidence packs, metrics and prompts of advisors never contain them.',
-    },
-    log_inputs: {
-      type: 'boolean',
+    }),
+    log_inputs: Type.Boolean({
       default: false,
       description: 'Records the redacted text of inputs too, up to 8,192 characters of each.',
-    },
-    log_outputs: {
-      type: 'boolean',
+    }),
+    log_outputs: Type.Boolean({
       default: false,
       description: 'Records the redacted text of outputs too, up to 8,192 characters of each.',
-    },
+    }),
     log_argument_shapes: {
       ...patternListSchema,
       default: [],
       description:
         'Tools (`*` matches any run of characters) whose calls are recorded with the names, types and ranges of their arguments, from which `observe contract` drafts. No value is recorded.',
     },
-    max_size_mb: {
-      type: 'integer',
+    max_size_mb: Type.Integer({
       minimum: 1,
       maximum: 1_048_576,
       default: 100,
       description: 'Size of a journal file, in megabytes, before a new one begins.',
-    },
-    max_age_days: {
-      type: 'integer',
+    }),
+    max_age_days: Type.Integer({
       minimum: 1,
       maximum: 36_500,
       default: 90,
       description: 'Days for which closed journal files are kept.',
-    },
-    compress_rotated: {
-      type: 'boolean',
+    }),
+    compress_rotated: Type.Boolean({
       default: true,
       description: 'Compresses closed journal files with gzip.',
-    },
+    }),
   },
-} as const;
+  { description: 'The journal of every decision.', default: {} },
+);
 
 /**
  * The whole of `service.yaml`. Its type, validation, defaults, editor schema and reference page derive from this
  * schema.
  */
-export const configSchema = {
-  type: 'object',
-  description:
-    'Configuration of the service. `${NAME}` takes a value from the environment; `x-*` keys are free.',
-  additionalProperties: false,
-  properties: {
-    version: {
+export const configSchema = buildSection(
+  {
+    version: Type.Literal('v1alpha1', {
       type: 'string',
-      const: 'v1alpha1',
       default: 'v1alpha1',
       description: 'Version of this format.',
-    },
+    }),
     server,
     policy,
     policies: { ...rules, description: 'Rules, in the order of evaluation.' },
     paths,
-    tenants: {
-      type: 'object',
-      description: 'Rules of single tenants, evaluated before the global ones.',
-      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$' },
-      additionalProperties: {
-        type: 'object',
-        additionalProperties: false,
-        properties: { policies: { ...rules, description: 'Rules of this tenant.' } },
+    tenants: Type.Record(
+      Type.String(),
+      buildSection({
+        policies: { ...rules, description: 'Rules of this tenant.' },
+      }),
+      {
+        description: 'Rules of single tenants, evaluated before the global ones.',
+        propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$' },
+        maxProperties: 10_000,
+        default: {},
       },
-      maxProperties: 10_000,
-      default: {},
-    },
+    ),
     secret_detection: secretDetectionSchema,
-    pii_protection: {
-      type: 'object',
-      description: 'Search for personal data.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        enabled: { type: 'boolean', default: true, description: 'Enables the search for personal data.' },
-        action: {
-          type: 'string',
-          enum: ACTIONS,
+    pii_protection: buildSection(
+      {
+        enabled: Type.Boolean({ default: true, description: 'Enables the search for personal data.' }),
+        action: buildEnum(ACTIONS, {
           default: 'redact',
           description: 'Action of the built-in rules for personal data in input and output.',
-        },
+        }),
       },
-    },
+      { description: 'Search for personal data.', default: {} },
+    ),
     injection_detection: injectionDetectionSchema,
     command_detection: commandDetectionSchema,
     detection: detectionSchema,
     classifiers: classifiersSchema,
     plugins: pluginsSectionSchema,
     scan,
-    redaction: {
-      type: 'object',
-      description: 'Text that replaces a redacted value.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        typed: {
-          type: 'boolean',
+    redaction: buildSection(
+      {
+        typed: Type.Boolean({
           default: false,
           description: '`true` writes `[REDACTED:ssn]` instead of `[REDACTED]`.',
-        },
-        mode: {
-          type: 'string',
-          enum: ['mask', 'tokenize'],
+        }),
+        mode: buildEnum(['mask', 'tokenize'], {
           default: 'mask',
           description:
             'With `tokenize`, a model receives a token such as `[EMAIL_1]` instead of a redacted value, and the LLM proxy restores the value in the answer; see [LLM proxy](llm-proxy.md).',
-        },
+        }),
       },
-    },
+      { description: 'Text that replaces a redacted value.', default: {} },
+    ),
     auth: authSchema,
-    metrics: {
-      type: 'object',
-      description: 'Metrics for scrapers.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        enabled: { type: 'boolean', default: true, description: 'Counts and serves metrics.' },
-        endpoint: {
-          type: 'string',
+    metrics: buildSection(
+      {
+        enabled: Type.Boolean({ default: true, description: 'Counts and serves metrics.' }),
+        endpoint: Type.String({
           pattern: '^/[A-Za-z0-9_./-]{1,255}$',
           default: '/v1/metrics',
           'x-expects': 'must be a path that begins with `/`, of letters, digits, `_`, `.`, `-` and `/`',
           description: 'Path of the metrics.',
-        },
-        public: { type: 'boolean', default: false, description: '`true`: scrapers need no credential.' },
+        }),
+        public: Type.Boolean({ default: false, description: '`true`: scrapers need no credential.' }),
       },
-    },
+      { description: 'Metrics for scrapers.', default: {} },
+    ),
     audit,
-    state_dir: {
-      type: 'string',
+    state_dir: Type.String({
       minLength: 1,
       maxLength: 4096,
       default: '.service',
       description:
         'Folder of journal, keys and store, relative to this file. If its group or everyone may write in it, as on a shared volume, the state is in its sub-folder `service` (mode 0700). A change needs a restart.',
-    },
-    sessions: {
-      type: 'object',
-      description: 'Lifetime of the taint tags of sessions ([guide](../how-to/restrict-data-flows.md)).',
-      additionalProperties: false,
-      default: {},
-      properties: {
+    }),
+    sessions: buildSection(
+      {
         idle_timeout: {
           ...durationSchema,
           default: '12h',
@@ -363,49 +312,43 @@ export const configSchema = {
             'The taint tags of a session are cleared this long after the first one, also when it is in use.',
         },
       },
-    },
-    storage: {
-      type: 'object',
-      description: 'The store of approvals, sessions and budgets ([guide](../how-to/operate-storage.md)).',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        url: {
-          type: 'string',
-          pattern: '^(sqlite:.+|postgres(ql)?://[^\\s]+)$',
-          maxLength: 4096,
-          'x-expects': 'must begin with `sqlite:`, `postgres://` or `postgresql://`',
-          description:
-            '`sqlite:FILE`, relative to this file, or `postgres://USER:${NAME}@HOST:PORT/DATABASE`, the password from the environment. Without it: `store.db` in the state folder. A change needs a restart.',
-        },
+      {
+        description: 'Lifetime of the taint tags of sessions ([guide](../how-to/restrict-data-flows.md)).',
+        default: {},
       },
-    },
+    ),
+    storage: buildSection(
+      {
+        url: Type.Optional(
+          Type.String({
+            pattern: '^(sqlite:.+|postgres(ql)?://[^\\s]+)$',
+            maxLength: 4096,
+            'x-expects': 'must begin with `sqlite:`, `postgres://` or `postgresql://`',
+            description:
+              '`sqlite:FILE`, relative to this file, or `postgres://USER:${NAME}@HOST:PORT/DATABASE`, the password from the environment. Without it: `store.db` in the state folder. A change needs a restart.',
+          }),
+        ),
+      },
+      {
+        description: 'The store of approvals, sessions and budgets ([guide](../how-to/operate-storage.md)).',
+        default: {},
+      },
+    ),
     approvals: approvalsSchema,
     memory: memorySectionSchema,
     secrets: secretsSchema,
     capability_tokens: capabilityTokensSchema,
-    alerts: {
-      type: 'object',
-      description: 'Alert rules, and the channels that receive alerts.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        rules: {
-          type: 'array',
-          items: alertRuleSchema,
+    alerts: buildSection(
+      {
+        rules: Type.Array(alertRuleSchema, {
           maxItems: 500,
           default: [],
           description: 'Rules. More can be saved over the API and in the console.',
-        },
-        channels: {
-          type: 'array',
-          items: alertChannelSchema,
-          maxItems: 100,
-          default: [],
-          description: 'Channels.',
-        },
+        }),
+        channels: Type.Array(alertChannelSchema, { maxItems: 100, default: [], description: 'Channels.' }),
       },
-    },
+      { description: 'Alert rules, and the channels that receive alerts.', default: {} },
+    ),
     proxy: proxySchema,
     mcp: mcpSchema,
     cost: costSchema,
@@ -414,7 +357,11 @@ export const configSchema = {
     telemetry: telemetrySchema,
     log: logSchema,
   },
-} as const;
+  {
+    description:
+      'Configuration of the service. `${NAME}` takes a value from the environment; `x-*` keys are free.',
+  },
+);
 
 /** The origin of the configuration. Relative paths in it start at `base_dir`. */
 export interface ConfigOrigin {
@@ -427,7 +374,7 @@ export interface ConfigOrigin {
 }
 
 /** The configuration as written in its file, validated and filled with defaults. */
-export type WrittenConfig = SchemaValue<typeof configSchema>;
+export type WrittenConfig = Static<typeof configSchema>;
 
 /** The complete configuration. Its paths of files and folders are absolute. */
 export type Config = Omit<WrittenConfig, 'policy'> & {

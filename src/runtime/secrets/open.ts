@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import {
   type PluginDriver,
   type SecretBackend,
@@ -6,12 +7,11 @@ import {
 } from '../../drivers/secrets/backend.ts';
 import { type SecretDriverName, secretDrivers } from '../../drivers/secrets/index.ts';
 import type { secretsSchema } from '../config/schema-outside.ts';
-import type { SchemaValue } from '../config/schema-types.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
 import { openSecrets, SecretReadError, type Secrets } from './secrets.ts';
 
 /** The `secrets` section of the configuration. */
-export type SecretSettings = SchemaValue<typeof secretsSchema>;
+export type SecretSettings = Static<typeof secretsSchema>;
 
 export interface SecretsEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,11 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
+import type { Static } from 'typebox';
 import { isSecretKey, SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { SecretReadResult } from '../config/interpolate.ts';
 import { parseConfigValue } from '../config/parse-config-value.ts';
 import type { ConfigOrigin } from '../config/schema.ts';
 import { secretsSchema } from '../config/schema-outside.ts';
 import { pluginsSectionSchema as pluginsSchema } from '../config/schema-plugins.ts';
-import type { SchemaValue } from '../config/schema-types.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
 import { openConfiguredSecrets, type SecretSettings } from './open.ts';
 import { SecretReadError, type Secrets } from './secrets.ts';
@@ -79,7 +80,7 @@ async function readWrittenDriver(
   if (problems.length > 0)
     throw new SecretFailure('secrets_setup', 'is of a plug-in, and the section `plugins` is not right');
   const { findDriver } = await import('../plugins/driver-file.ts');
-  return findDriver({ plugins: value as SchemaValue<typeof pluginsSchema>, origin }, from);
+  return findDriver({ plugins: value as Static<typeof pluginsSchema>, origin }, from);
 }
 
 async function readAll(names: readonly string[], backend: Secrets) {
