@@ -60,7 +60,7 @@ const CONFIG = `policies:
 test('the service answers without removable features', async () => {
   const names = listRemovable();
   assert.ok(
-    ['capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
+    ['accounts', 'capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
     `${names}`,
   );
   // `alerts` and `evidence`, which need `approvals`, are among them.
@@ -83,6 +83,7 @@ test('the service answers without removable features', async () => {
     });
     const removed = await fetch(`${service.url}/v1/memory/read`, { method: 'POST' });
     assert.equal(removed.status, 404);
+    assert.equal((await fetch(`${service.url}/v1/auth/methods`)).status, 404);
   } finally {
     await service.stop();
     rmSync(copy, { recursive: true, force: true });

@@ -13,7 +13,6 @@ export const LAYERS = [
   'runtime/access',
   'runtime/observability',
   'runtime/audit',
-  'runtime/accounts',
   'runtime/adapters',
   'runtime/packages',
   'runtime/plugins',

@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../runtime/access/types.ts';
-import type { SignInOrigin } from '../runtime/accounts/types.ts';
 import { OPERATOR_PERMISSIONS, type Permission, SERVICE_PERMISSIONS } from '../runtime/config/permissions.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -27,7 +26,14 @@ export interface Context {
 }
 
 /** The browser of a call: the cookie of its session, and the means to set it. */
-export interface BrowserContext extends SignInOrigin {
+export interface BrowserContext {
+  /** The client's IP address; `null` if it is unknown. */
+  readonly address: string | null;
+  readonly user_agent: string | null;
+  /** The session that the browser has already; it ends with a new sign-in. */
+  readonly session_token: string | null;
+  /** The cookie of an earlier sign-in; `null` if there is none. It proves no identity. */
+  readonly device_token: string | null;
   /** The origin of our own pages, as the browser names it. */
   readonly origin: string;
   /** Sets the cookie of the session; `null` removes it. */

@@ -1,7 +1,6 @@
 import type { Crossing, Policy } from '../core/types/index.ts';
 import type { Store } from '../platform/store/index.ts';
-import type { Caller, User } from '../runtime/access/types.ts';
-import type { Accounts } from '../runtime/accounts/index.ts';
+import type { Caller, FirstSignIn, User } from '../runtime/access/types.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
@@ -47,8 +46,10 @@ export interface ServiceRuntime extends AuditQueries {
   readonly now_ms: () => number;
   /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
-  /** Loads and opens the users who sign in, on the first call. */
-  readonly accounts: () => Promise<Accounts>;
+  /** Finds the user of a session cookie; `null` if it is not valid. Without accounts, it never is. */
+  readonly identifyUser: (session_token: string) => Promise<Caller | null>;
+  /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
+  readonly prepareFirstSignIn: (is_terminal: boolean) => Promise<FirstSignIn>;
   /** Returns the active policy. A request takes it once and keeps it. */
   readonly policy: () => Policy;
   /** Returns the policy with that hash: the active one, or an earlier one that was saved; `null` if it is gone. */

@@ -28,17 +28,16 @@ export function openDriverStates(parts: DriverParts): () => Promise<readonly Dri
 
 async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]> {
   const { config } = parts;
-  const [store, own, provider, classifiers] = await Promise.all([
+  const [store, own, classifiers] = await Promise.all([
     checkStore(parts),
     parts.listFeatureDrivers(),
-    checkOpenIdProvider(config),
     Promise.all(config.classifiers.map(checkClassifier)),
   ]);
   return [
     store,
-    ...own,
+    ...own.filter(({ kind }) => kind !== 'identity'),
     ...listIdentities(config, store.status),
-    provider,
+    ...own.filter(({ kind }) => kind === 'identity'),
     ...classifiers,
     ...listUnchecked(config),
   ];
@@ -70,23 +69,6 @@ function listIdentities({ auth }: Config, store: DriverState['status']): readonl
       detail: `${api_keys.length} in the configuration; those of the console are in the store.`,
     },
   ];
-}
-
-/** Reads the provider's discovery document again. */
-async function checkOpenIdProvider({ auth: { oidc } }: Config): Promise<DriverState> {
-  if (oidc === null) return buildOff('identity', 'OpenID provider', 'No `auth.oidc` is configured.');
-  const { openOpenIdProvider } = await import('../runtime/accounts/openid-provider.ts');
-  const answers = await limitTime(
-    openOpenIdProvider(oidc).then(
-      () => true,
-      () => false,
-    ),
-    false,
-  );
-  return {
-    ...{ kind: 'identity', name: oidc.name, driver: 'oidc', status: answers ? 'ok' : 'failing' },
-    detail: answers ? null : 'Its discovery document cannot be read; no user can sign in there.',
-  };
 }
 
 /** Calls a classifier with a fixed text. A service without classifiers lists none. */

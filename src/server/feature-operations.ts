@@ -1,4 +1,5 @@
 /** All features' operations. A process that answers loads them, and the others load `features.ts` alone. */
+export * from '../features/accounts/operation-list.ts';
 export * from '../features/advisors/operation-list.ts';
 export * from '../features/alerts/operation-list.ts';
 export * from '../features/allowlist/operation-list.ts';

@@ -1,3 +1,4 @@
+import { accountsFeature } from '../features/accounts/feature.ts';
 import { advisorsFeature } from '../features/advisors/feature.ts';
 import { alertsFeature } from '../features/alerts/feature.ts';
 import { allowlistFeature } from '../features/allowlist/feature.ts';
@@ -15,6 +16,7 @@ import type { Feature } from '../operations/feature.ts';
 
 /** All features that do more than answer operations. Only `feature-operations.ts` and `entry/cli/feature-commands.ts` name features too. */
 export const features: readonly Feature[] = [
+  accountsFeature,
   advisorsFeature,
   alertsFeature,
   allowlistFeature,

@@ -3,7 +3,6 @@ import type { Log } from '../platform/log.ts';
 import { deleteOldMessages } from '../platform/outbox/messages.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { MaintenanceJob } from '../platform/store/maintenance.ts';
-import { buildAccountJobs } from '../runtime/accounts/jobs.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { buildSessionJobs } from '../runtime/enforcement/sessions/jobs.ts';
 import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
@@ -32,7 +31,7 @@ export function buildMaintenanceLoops(
 ): readonly (readonly MaintenanceJob[])[] {
   const apart = features.filter(({ runs_apart }) => runs_apart === true);
   const together = features.filter(({ runs_apart }) => runs_apart !== true);
-  const own = [buildAccountJobs, buildSessionJobs, buildOutboxJobs];
+  const own = [buildSessionJobs, buildOutboxJobs];
   return [
     [...own.flatMap((buildJobs) => buildJobs(parts)), ...together.flatMap(({ jobs = [] }) => jobs)],
     ...apart.map(({ jobs = [] }) => jobs),

@@ -9,51 +9,14 @@ import { guardOutput } from '../operations/guard.ts';
 import { health, ready } from '../operations/health.ts';
 import { interceptAgentMessage, interceptTool } from '../operations/intercept.ts';
 import { metrics } from '../operations/metrics.ts';
-import { authMethods, authOidcCallback, authOidcStart } from '../operations/oidc.ts';
 import type { AnyOperation } from '../operations/operation.ts';
-import {
-  sessionList,
-  sessionPassword,
-  sessionRevoke,
-  sessionTotpConfirm,
-  sessionTotpProve,
-  sessionTotpRemove,
-  sessionTotpStart,
-} from '../operations/own-account.ts';
-import {
-  passkeyAdd,
-  passkeyList,
-  passkeyOptions,
-  passkeyProve,
-  passkeyRemove,
-  passkeySignIn,
-  passkeySignInOptions,
-} from '../operations/passkeys.ts';
 import { pluginsList } from '../operations/plugins.ts';
 import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
 import { serviceStatus } from '../operations/service-status.ts';
 import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
 import { settingsShow } from '../operations/settings.ts';
-import {
-  sessionSecondFactor,
-  sessionSetUp,
-  sessionShow,
-  sessionSignIn,
-  sessionSignOut,
-} from '../operations/sign-in.ts';
 import { policyTemplate, policyTemplates } from '../operations/templates.ts';
-import {
-  usersAdd,
-  usersDisable,
-  usersEnable,
-  usersList,
-  usersReset,
-  usersRole,
-  usersSessions,
-  usersSignOut,
-  usersUnlock,
-} from '../operations/users.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import * as featureOperations from './feature-operations.ts';
 
@@ -66,21 +29,11 @@ export const operationCatalogue = {
   agentsBlocked,
   agentsUnblock,
   auditQuery,
-  authMethods,
-  authOidcCallback,
-  authOidcStart,
   guardOutput,
   health,
   interceptAgentMessage,
   interceptTool,
   metrics,
-  passkeyAdd,
-  passkeyList,
-  passkeyOptions,
-  passkeyProve,
-  passkeyRemove,
-  passkeySignIn,
-  passkeySignInOptions,
   pluginsList,
   policiesReload,
   policyEvaluate,
@@ -93,29 +46,8 @@ export const operationCatalogue = {
   scanInput,
   scanStructured,
   serviceStatus,
-  sessionList,
-  sessionPassword,
   sessionReset,
-  sessionRevoke,
-  sessionSecondFactor,
-  sessionSetUp,
-  sessionShow,
-  sessionSignIn,
-  sessionSignOut,
-  sessionTotpConfirm,
-  sessionTotpProve,
-  sessionTotpRemove,
-  sessionTotpStart,
   settingsShow,
-  usersAdd,
-  usersDisable,
-  usersEnable,
-  usersList,
-  usersReset,
-  usersRole,
-  usersSessions,
-  usersSignOut,
-  usersUnlock,
 };
 
 /** All operations, sorted by their constants' names. */

@@ -6,7 +6,7 @@ import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
-import { hasAdministrator } from '../runtime/accounts/user-records.ts';
+import type { FirstSignIn } from '../runtime/access/types.ts';
 import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import { followIndex } from '../runtime/audit/events/follow-index.ts';
@@ -41,9 +41,9 @@ import {
   type ReloadingParts,
 } from './reloading.ts';
 import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
-import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
+import { type Coordinator, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
-import type { DaemonHandlers, Dispatch, FirstSignIn, FollowAuditLog, ServiceStatus } from './service.ts';
+import type { DaemonHandlers, Dispatch, FollowAuditLog, ServiceStatus } from './service.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openStateWatch } from './state-watch.ts';
 import { openProcessTelemetry } from './telemetry.ts';
@@ -212,7 +212,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   return {
     status,
     reload,
-    prepareFirstSignIn: () => prepareFirstSignIn(parts, store.open, open.ports),
+    prepareFirstSignIn: () => open.runtime.prepareFirstSignIn(parts.is_terminal ?? false),
     stop: async (patience_ms) => {
       await closeAll(sockets, log);
       const { forced } = await workers.stop(patience_ms);
@@ -241,23 +241,6 @@ function queueChanges(deferred: DeferredParts, inTurn: ReturnType<typeof openSer
       ),
     activateKeys: () => inTurn(async () => deferred.managed?.activateKeys()),
   };
-}
-
-/** Loads only what it needs, because every start asks. */
-async function prepareFirstSignIn(
-  { config, port, is_terminal = false }: ParentParts,
-  store: () => Promise<Store>,
-  ports: OpenRuntime['ports'],
-): Promise<FirstSignIn> {
-  if (!is_terminal) {
-    return (await hasAdministrator((await store()).db)) ? null : { link: null };
-  }
-  const [{ createFirstLink }, { readAccountSettings }] = await Promise.all([
-    import('../runtime/accounts/manage-users.ts'),
-    import('../runtime/accounts/settings.ts'),
-  ]);
-  const link = await createFirstLink({ store, ports, settings: readAccountSettings(config, port) });
-  return link === null ? null : { link };
 }
 
 function openReloading(

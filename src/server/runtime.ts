@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
 import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
@@ -140,6 +139,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
     presentCapability: refuseCapability,
+    identifyUser: async () => null,
+    prepareFirstSignIn: async () => null,
     note: openNoteWriter((event) => ports.record(event)),
     store: parts.store.open,
     telemetry: parts.telemetry,
@@ -149,7 +150,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...buildStatusOperations(parts, open_features),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    ...createLazyOperatorParts(parts, () => ports),
+    agentBlocks: createLazyAgentBlocks(parts, () => ports),
     ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...outbound.offers,
@@ -389,30 +390,6 @@ function buildStatusOperations(
     processes: () =>
       requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
   };
-}
-
-function createLazyOperatorParts(
-  parts: RuntimeParts,
-  ports: () => EnforcementPorts,
-): Pick<Runtime, 'accounts' | 'agentBlocks'> {
-  return {
-    accounts: createLazyAccounts(parts, ports),
-    agentBlocks: createLazyAgentBlocks(parts, ports),
-  };
-}
-
-/** Loaded on demand, with the first visitor of the console. */
-function createLazyAccounts(
-  { config, store, port }: RuntimeParts,
-  ports: () => EnforcementPorts,
-): Runtime['accounts'] {
-  return createLazyValue(async () => {
-    const [{ openAccounts }, { readAccountSettings }] = await Promise.all([
-      import('../runtime/accounts/index.ts'),
-      import('../runtime/accounts/settings.ts'),
-    ]);
-    return openAccounts({ store: store.open, ports, settings: readAccountSettings(config, port), wait });
-  }).open;
 }
 
 /** Loaded on demand, because operators need it seldom. */

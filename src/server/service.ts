@@ -1,6 +1,6 @@
 import type { Policy } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import type { Caller } from '../runtime/access/types.ts';
+import type { Caller, FirstSignIn } from '../runtime/access/types.ts';
 import type { FollowedPage, FollowRequest } from '../runtime/audit/events/follow-index.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
@@ -74,9 +74,6 @@ export interface ServiceOptions {
 
 /** A running daemon. It answers over its local sockets only. */
 export type RunningDaemon = Pick<RunningService, 'ended' | 'stop'>;
-
-/** The missing first administrator of the console; `null` if there is one. Without a terminal there is no link. */
-export type FirstSignIn = { readonly link: string | null } | null;
 
 /** A running service. */
 export interface RunningService {

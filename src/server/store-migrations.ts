@@ -1,6 +1,5 @@
 import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
-import { accountMigrations } from '../runtime/accounts/tables.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
@@ -17,7 +16,6 @@ export function listMigrations(): Migrations {
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,
-      ...accountMigrations,
     },
     ...features.map(({ migrations }) => migrations),
   );

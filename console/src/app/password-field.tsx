@@ -1,4 +1,4 @@
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../../src/runtime/access/password-limits.ts';
 import { TextField } from '../components/text-field.tsx';
 
 interface PasswordFieldProps {

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
+import { PASSWORD_CHARS_MIN } from '../../../src/runtime/access/password-limits.ts';
 import { callOperation } from '../api/client.ts';
 import { sessionQuery } from '../api/session.ts';
 import { Button } from '../components/button.tsx';

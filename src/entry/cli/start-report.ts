@@ -5,8 +5,8 @@ import { formatCount } from '../../operations/cli-kit/format-table.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import { describeStore, parseStoreSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
+import type { FirstSignIn } from '../../runtime/access/types.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { FirstSignIn } from '../../server/service.ts';
 
 /** The report of a started service. */
 export interface StartReport {

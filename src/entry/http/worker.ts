@@ -16,14 +16,12 @@ runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
   const { cors_origins, public_url } = config.server;
   const { trusted_proxies } = config.auth;
   const checkBrowser = buildBrowserCheck({ public_url, host, cors_origins, trusted_proxies });
-  const find = async (session_token: string) =>
-    (await (await runtime.accounts()).identify(session_token))?.caller ?? null;
   const authenticate = openAuthenticator({
     auth: config.auth,
     api_keys,
     host,
     cors_origins,
-    sessions: { check: checkBrowser, find },
+    sessions: { check: checkBrowser, find: runtime.identifyUser },
     proxy_identity: config.dashboard.proxy_identity,
     state_dir: config.state_dir,
     now_ms: Date.now,

@@ -4,11 +4,11 @@ import {
   type BrowserRefusal,
   type BrowserRequest,
   type CookieKind,
+  DEVICE_SECONDS,
   readCookie,
   SESSION_COOKIES,
 } from '../../runtime/access/browser.ts';
 import type { Peer } from '../../runtime/access/peer.ts';
-import { DEVICE_SECONDS } from '../../runtime/accounts/known-devices.ts';
 
 /** Checks a browser's request. */
 export type CheckBrowser = (

@@ -111,6 +111,9 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
       return enforce(crossing, caller, endpoint, ports, id);
     },
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    identifyUser: async (session_token) =>
+      (await (await runtime.accounts()).identify(session_token))?.caller ?? null,
+    prepareFirstSignIn: async () => null,
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     alerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),

@@ -13,6 +13,9 @@ export const SESSION_COOKIES: Readonly<Record<CookieKind, string>> = {
   local: 'service-session',
 };
 
+/** Seconds for which a browser is known after a sign-in. */
+export const DEVICE_SECONDS = 90 * 24 * 3_600;
+
 /** A request of a browser that may have a session. */
 export interface BrowserRequest {
   readonly kind: CookieKind;

@@ -25,3 +25,6 @@ export interface User {
   /** The tenants that the user sees; `*` for all. */
   readonly tenants: readonly string[];
 }
+
+/** The missing first administrator of the console; `null` if there is one. Without a terminal there is no link. */
+export type FirstSignIn = { readonly link: string | null } | null;

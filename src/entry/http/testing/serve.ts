@@ -64,8 +64,6 @@ export async function serve(options: ServeOptions): Promise<TestServer> {
     ...{ public_url: options.public_url ?? null, host: options.host ?? '127.0.0.1', cors_origins },
     trusted_proxies: options.auth?.trusted_proxies ?? [],
   });
-  const find = async (session_token: string) =>
-    (await (await runtime.accounts()).identify(session_token))?.caller ?? null;
   const access: AuthenticatorSettings = {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
     host: options.host ?? '127.0.0.1',
@@ -73,7 +71,7 @@ export async function serve(options: ServeOptions): Promise<TestServer> {
     proxy_identity: options.proxy_identity ?? false,
     state_dir: options.state_dir,
     now_ms: runtime.now_ms,
-    sessions: { check: checkBrowser, find },
+    sessions: { check: checkBrowser, find: runtime.identifyUser },
   };
   const logged: string[] = [];
   const app = await buildHttp({

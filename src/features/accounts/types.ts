@@ -1,8 +1,9 @@
+import type { BrowserContext } from '../../operations/operation.ts';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { Store } from '../../platform/store/index.ts';
-import type { Caller } from '../access/types.ts';
-import type { AuditPorts } from '../audit/service-event.ts';
-import type { Role } from '../config/permissions.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import type { AuditPorts } from '../../runtime/audit/service-event.ts';
+import type { Role } from '../../runtime/config/permissions.ts';
 import type { userSessions, users } from './tables.ts';
 import type { TotpKeyPlace } from './totp-sealing.ts';
 
@@ -77,15 +78,7 @@ export type SignInSession = Omit<Row<typeof userSessions>, 'token_sha256'>;
 export type SignInMethod = SignInSession['method'];
 
 /** The browser that a request to sign in comes from. */
-export interface SignInOrigin {
-  /** The client's IP address; `null` if it is unknown. */
-  readonly address: string | null;
-  readonly user_agent: string | null;
-  /** The session that the browser has already; it ends with a new sign-in. */
-  readonly session_token: string | null;
-  /** The cookie of an earlier sign-in; `null` if there is none. It proves no identity. */
-  readonly device_token: string | null;
-}
+export type SignInOrigin = Pick<BrowserContext, 'address' | 'user_agent' | 'session_token' | 'device_token'>;
 
 /** A session that has begun, with the values of both cookies. */
 export interface StartedSession {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { hashToken } from '../access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 import type { userSessions } from './tables.ts';
 import type { AccountParts, SignInMethod, SignInOrigin, SignInSession } from './types.ts';
 

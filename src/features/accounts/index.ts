@@ -1,7 +1,7 @@
 import { createLazyValue } from '../../platform/lazy.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
-import type { Caller } from '../access/types.ts';
-import { findRolePermissions } from '../access/users.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { findRolePermissions } from '../../runtime/access/users.ts';
 import * as users from './manage-users.ts';
 import { finishOidc, type OidcAnswer, startOidc } from './oidc-sign-in.ts';
 import { MissingPackage, type OpenIdProvider, openOpenIdProvider } from './openid-provider.ts';
@@ -12,6 +12,13 @@ import { deleteSession, findSession, listSessions } from './sessions.ts';
 import * as sign_in from './sign-in.ts';
 import type { Account, AccountParts, SignInOrigin, SignInSession } from './types.ts';
 import { hasAdministrator } from './user-records.ts';
+
+declare module '../../operations/runtime.ts' {
+  interface Runtime {
+    /** Loads and opens the users who sign in, on the first call. */
+    readonly accounts: () => Promise<Accounts>;
+  }
+}
 
 /** A user whose session cookie is valid. */
 export interface SignedInUser {

@@ -1,9 +1,9 @@
-import { Type } from '../core/schema.ts';
-import { users } from '../runtime/accounts/tables.ts';
-import type { Account } from '../runtime/accounts/types.ts';
-import { ROLES, type Role } from '../runtime/config/permissions.ts';
-import { type Context, defineOperation, Refusal } from './operation.ts';
-import { describeSessions, signInSessionsSchema } from './own-account.ts';
+import { Type } from '../../core/schema.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { ROLES, type Role } from '../../runtime/config/permissions.ts';
+import { describeSessions, signInSessionsSchema } from './own-account-operations.ts';
+import { users } from './tables.ts';
+import type { Account } from './types.ts';
 
 const userId = Type.String({
   minLength: 1,

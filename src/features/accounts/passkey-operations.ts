@@ -1,8 +1,8 @@
-import { Type } from '../core/schema.ts';
-import { passkeys } from '../runtime/accounts/tables.ts';
-import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
-import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account.ts';
-import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in.ts';
+import { Type } from '../../core/schema.ts';
+import { type BrowserContext, type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account-operations.ts';
+import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in-operations.ts';
+import { passkeys } from './tables.ts';
 
 const field = Type.String({ maxLength: 16_384 });
 

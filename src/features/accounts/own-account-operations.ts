@@ -1,8 +1,7 @@
-import { Type } from '../core/schema.ts';
-import type { SignedInUser } from '../runtime/accounts/index.ts';
-import type { RotatedSession } from '../runtime/accounts/own-account.ts';
-import { userSessions } from '../runtime/accounts/tables.ts';
-import { type Context, defineOperation, Refusal } from './operation.ts';
+import { Type } from '../../core/schema.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import type { SignedInUser } from './index.ts';
+import type { RotatedSession } from './own-account.ts';
 import {
   buildSignInRefusal,
   codeSchema,
@@ -10,7 +9,8 @@ import {
   passwordSchema,
   requireBrowser,
   requireSession,
-} from './sign-in.ts';
+} from './sign-in-operations.ts';
+import { userSessions } from './tables.ts';
 
 const changed = Type.Object({ changed: Type.Boolean() });
 

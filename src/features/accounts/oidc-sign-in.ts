@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { hashToken } from '../access/tokens.ts';
-import type { Role } from '../config/permissions.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
+import type { Role } from '../../runtime/config/permissions.ts';
 import { countStart } from './attempts.ts';
 import { createChallenge, takeChallenge } from './challenges.ts';
 import type { OidcClaims, OpenIdProvider } from './openid-provider.ts';

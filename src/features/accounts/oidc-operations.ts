@@ -1,6 +1,6 @@
-import { Type } from '../core/schema.ts';
-import { type Context, defineOperation, Refusal } from './operation.ts';
-import { requireBrowser } from './sign-in.ts';
+import { Type } from '../../core/schema.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { requireBrowser } from './sign-in-operations.ts';
 
 const location = Type.Object({ location: Type.String() });
 

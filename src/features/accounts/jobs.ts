@@ -1,6 +1,6 @@
 import type { Store } from '../../platform/store/index.ts';
 import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
-import type { Config } from '../config/index.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import { readAccountSettings } from './settings.ts';
 import type { AccountSettings } from './types.ts';
 

@@ -6,7 +6,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isLoopback } from '../../platform/net/loopback.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { hashToken } from '../access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 import { isKnownDevice } from './known-devices.ts';
 import type { AccountParts, AccountSettings, SignInOrigin } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
-import { readPublicUrl } from '../access/public-url.ts';
-import type { Config } from '../config/index.ts';
+import { readPublicUrl } from '../../runtime/access/public-url.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import type { AccountSettings } from './types.ts';
 
 /** Reads the settings of sign-in from the configuration. `port` is the one that the service listens on. */

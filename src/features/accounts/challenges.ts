@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashToken } from '../access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AccountParts } from './types.ts';
 
 /** The step that a one-time value continues: a sign-in at another step, or the registration of a passkey. */

@@ -1,6 +1,6 @@
 import type { Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import type { AuditEvent } from '../../audit/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { type Accounts, openAccounts } from '../index.ts';
 import type { AccountParts, SignInOrigin } from '../types.ts';
 

@@ -1,5 +1,5 @@
-import { buildServiceEvent } from '../audit/service-event.ts';
-import type { AuditEvent } from '../audit/types.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AccountParts } from './types.ts';
 
 /** The phases of audit events about users. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import type { Role } from '../config/permissions.ts';
+import type { Role } from '../../runtime/config/permissions.ts';
 import { deleteDelays } from './attempts.ts';
 import { forgetDevices } from './known-devices.ts';
 import { type AccountPhase, recordAccountEvent } from './record-account-event.ts';

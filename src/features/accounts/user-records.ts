@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { ROLES, type Role } from '../config/permissions.ts';
+import { ROLES, type Role } from '../../runtime/config/permissions.ts';
 import type { Account } from './types.ts';
 
 type Db = Kysely<StoreTables>;

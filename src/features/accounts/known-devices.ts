@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { hashToken } from '../access/tokens.ts';
+import { DEVICE_SECONDS } from '../../runtime/access/browser.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AccountParts } from './types.ts';
 
 type Db = Kysely<StoreTables>;
 
-/** Seconds for which a browser is known after a sign-in. */
-export const DEVICE_SECONDS = 90 * 24 * 3_600;
 /** The devices of one user; the one that was used longest ago is deleted. */
 const DEVICES_MAX = 20;
 

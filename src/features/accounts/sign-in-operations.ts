@@ -1,10 +1,10 @@
-import { Type } from '../core/schema.ts';
-import { deriveCsrfToken } from '../runtime/access/browser.ts';
-import type { SignedInUser } from '../runtime/accounts/index.ts';
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../runtime/accounts/password-limits.ts';
-import type { SignInResult } from '../runtime/accounts/types.ts';
-import { PERMISSIONS, ROLES } from '../runtime/config/permissions.ts';
-import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
+import { Type } from '../../core/schema.ts';
+import { type BrowserContext, type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { deriveCsrfToken } from '../../runtime/access/browser.ts';
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../runtime/access/password-limits.ts';
+import { PERMISSIONS, ROLES } from '../../runtime/config/permissions.ts';
+import type { SignedInUser } from './index.ts';
+import type { SignInResult } from './types.ts';
 
 const userId = Type.String({
   minLength: 1,

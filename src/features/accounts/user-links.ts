@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { hashToken } from '../access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 
 type Db = Kysely<StoreTables>;
 
