@@ -1,5 +1,6 @@
 import type { Crossing, Policy } from '../core/types/index.ts';
 import type { Store } from '../platform/store/index.ts';
+import type { AdvisoryLayer } from './model-backend.ts';
 import type { Caller, FirstSignIn, User } from '../runtime/access/types.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
@@ -69,6 +70,8 @@ export interface ServiceRuntime extends AuditQueries {
   readonly store: () => Promise<Store>;
   /** The telemetry status; `null` if telemetry is off. */
   readonly telemetry: Telemetry | null;
+  /** The model that advisors ask. */
+  readonly advisors: AdvisoryLayer;
   /** Presents a capability token. A service without capability tokens refuses every token. */
   readonly presentCapability: PresentCapability;
   /** Writes an event that belongs to no crossing. Rejects with `Unavailable` if the journal cannot be written. */

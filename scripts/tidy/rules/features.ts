@@ -11,7 +11,6 @@ export const FEATURE_LISTS: readonly string[] = [
 
 /** Files outside a feature that import it, until its record gives them what they need. */
 const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
-  [/^src\/gateways\/advisor-model\/[a-z-]+\.ts$/, 'advisors'],
   [/^src\/gateways\/llm\/[a-z-]+\.ts$/, 'costs'],
 ];
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type AdvisoryLayer, ModelFailure } from '../../features/advisors/types.ts';
+import { type AdvisoryLayer, ModelFailure } from '../../operations/model-backend.ts';
 import { ensureToken } from '../../runtime/access/tokens.ts';
 import { sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import { parseConfigValue } from '../../runtime/config/parse-config-value.ts';

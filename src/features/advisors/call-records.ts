@@ -1,10 +1,10 @@
+import type { IntelligenceSettings } from '../../operations/model-backend.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { AuditFailure } from '../../runtime/audit/failure.ts';
 import { LIMIT_MAX } from '../../runtime/audit/filter.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AdvisorOutcome } from './run-advisor.ts';
-import type { IntelligenceSettings } from './types.ts';
 
 const PHASE = 'advisor_call';
 const DAY = '24h';

@@ -1,7 +1,12 @@
 import { filterSentence } from '../../core/advisors/data-filter.ts';
 import type { Advisor, AdvisorReading, AdvisorResult, ArtifactFile } from '../../core/advisors/types.ts';
+import {
+  type ModelAnswer,
+  type ModelBackend,
+  ModelFailure,
+  type ModelMessage,
+} from '../../operations/model-backend.ts';
 import type { ArtifactCheck } from './check-artifacts.ts';
-import { type ModelAnswer, type ModelBackend, ModelFailure, type ModelMessage } from './types.ts';
 
 /** One call of an advisor. */
 export interface AdvisorCall<Input> {

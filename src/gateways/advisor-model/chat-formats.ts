@@ -1,5 +1,5 @@
-import type { ModelAnswer, ModelMessage } from '../../features/advisors/types.ts';
-import { ModelFailure } from '../../features/advisors/types.ts';
+import type { ModelAnswer, ModelMessage } from '../../operations/model-backend.ts';
+import { ModelFailure } from '../../operations/model-backend.ts';
 
 /** A question in the format of one kind of backend. */
 export interface ChatQuestion {

@@ -1,4 +1,4 @@
-import type { AdvisoryLayer, IntelligenceSettings } from '../../features/advisors/types.ts';
+import type { AdvisoryLayer, IntelligenceSettings } from '../../operations/model-backend.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 
 /** The advisory layer of a process that may never ask a model. */

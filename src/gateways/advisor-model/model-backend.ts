@@ -3,7 +3,7 @@ import {
   type ModelAnswer,
   type ModelBackend,
   ModelFailure,
-} from '../../features/advisors/types.ts';
+} from '../../operations/model-backend.ts';
 import { buildGuardedLookup } from '../../platform/net/guarded-lookup.ts';
 import { isRefusedHost } from '../../platform/net/http-client.ts';
 import { rejectRedirect } from '../upstream/attempt.ts';

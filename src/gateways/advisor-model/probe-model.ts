@@ -1,4 +1,8 @@
-import { type IntelligenceSettings, type ModelBackend, ModelFailure } from '../../features/advisors/types.ts';
+import {
+  type IntelligenceSettings,
+  type ModelBackend,
+  ModelFailure,
+} from '../../operations/model-backend.ts';
 import { openModelBackend } from './model-backend.ts';
 
 const PROBE = 'Reply with the word ok.';
