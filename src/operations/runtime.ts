@@ -1,6 +1,5 @@
 import type { Crossing, Policy } from '../core/types/index.ts';
 import type { Store } from '../platform/store/index.ts';
-import type { AdvisoryLayer } from './model-backend.ts';
 import type { Caller, FirstSignIn, User } from '../runtime/access/types.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
@@ -16,6 +15,8 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigResult } from '../runtime/policies/load-config.ts';
 import type { PolicyDraft, PolicyResult } from '../runtime/policies/load-policy.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import type { AdvisoryLayer } from './model-backend.ts';
+import type { ModelCosts } from './model-costs.ts';
 
 /**
  * The services that operations use. There is one per process that answers: a worker, the parent behind its socket, or a
@@ -72,6 +73,8 @@ export interface ServiceRuntime extends AuditQueries {
   readonly telemetry: Telemetry | null;
   /** The model that advisors ask. */
   readonly advisors: AdvisoryLayer;
+  /** The budgets and prices of model calls. Opened with the first call of a model. */
+  readonly modelCosts: () => Promise<ModelCosts>;
   /** Presents a capability token. A service without capability tokens refuses every token. */
   readonly presentCapability: PresentCapability;
   /** Writes an event that belongs to no crossing. Rejects with `Unavailable` if the journal cannot be written. */

@@ -3,6 +3,7 @@ import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
 import type { FeaturePorts, OpenFeature } from '../operations/feature.ts';
+import { openFreeModelCosts } from '../operations/model-costs.ts';
 import { openNoteWriter } from '../operations/note.ts';
 import type { Runtime, ServiceRuntime } from '../operations/runtime.ts';
 import { createLazyValue } from '../platform/lazy.ts';
@@ -138,6 +139,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazy_enforce.enforce,
+    modelCosts: () => openFreeModelCosts(config),
     presentCapability: refuseCapability,
     identifyUser: async () => null,
     prepareFirstSignIn: async () => null,

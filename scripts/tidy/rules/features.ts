@@ -9,11 +9,6 @@ export const FEATURE_LISTS: readonly string[] = [
   'src/entry/cli/feature-commands.ts',
 ];
 
-/** Files outside a feature that import it, until its record gives them what they need. */
-const KNOWN: readonly (readonly [path: RegExp, feature: string])[] = [
-  [/^src\/gateways\/llm\/[a-z-]+\.ts$/, 'costs'],
-];
-
 export const features: TidyRule = {
   name: 'features',
   reason: 'A feature is removed with its folder and its lines in three lists (ARCHITECTURE.md).',
@@ -27,7 +22,6 @@ export const features: TidyRule = {
           const own = findFeature(path);
           if (feature === null || feature === own) return [];
           if (own !== null && needs.get(own)?.includes(feature) === true) return [];
-          if (KNOWN.some(([known, name]) => name === feature && known.test(path))) return [];
           return [{ path, line, message: `imports the feature ${feature}, which must be removable` }];
         }),
       );
@@ -48,7 +42,6 @@ export const features: TidyRule = {
   accepts: [
     { 'src/server/features.ts': "import { costsFeature } from '../features/costs/feature.ts';" },
     { 'src/features/costs/a.ts': "import { b } from './b.ts';" },
-    { 'src/gateways/llm/a.ts': "import { b } from '../../features/costs/b.ts';" },
     {
       'src/features/evidence/a.ts': "import { b } from '../compliance/b.ts';",
       'src/features/evidence/feature.ts': "export const evidence = { needs: ['compliance'] };",

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Budgets, ChargedUsage, SpendRequest } from '../../features/costs/types.ts';
 import { findApiRoute } from '../../gateways/llm/api-routes.ts';
 import { openTestLlm } from '../../gateways/llm/testing/open-llm.ts';
 import { type ProviderHandler, startTestProvider } from '../../gateways/upstream/testing/test-provider.ts';
 import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
+import type { Budgets, ChargedUsage, SpendRequest } from '../../operations/model-costs.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { serve } from './testing/serve.ts';
 

@@ -1,3 +1,4 @@
+import type { BudgetDenial, SpendRequest } from '../../operations/model-costs.ts';
 import { describeFault, type Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
@@ -8,7 +9,7 @@ import {
   buildThresholdEvent,
 } from './budget-messages.ts';
 import type { ReachedThreshold } from './ledger.ts';
-import type { BudgetDenial, BudgetNotice, SpendRequest } from './types.ts';
+import type { BudgetNotice } from './types.ts';
 
 interface BudgetEventParts {
   readonly store: () => Promise<Store>;

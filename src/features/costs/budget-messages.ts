@@ -1,7 +1,7 @@
+import type { BudgetDenial, SpendRequest } from '../../operations/model-costs.ts';
 import { buildServiceEvent, hashContext } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { Amount, ReachedThreshold, WindowRefusal } from './ledger.ts';
-import type { BudgetDenial, SpendRequest } from './types.ts';
 import type { Budget } from './windows.ts';
 
 /** The context that every budget event contains. */

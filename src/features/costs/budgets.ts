@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import type { Budgets, ChargedUsage, Cost, Reservation, SpendRequest } from '../../operations/model-costs.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { describeStoreFault } from '../../platform/store/lazy.ts';
@@ -29,18 +30,7 @@ import {
 } from './prices.ts';
 import { readSpending } from './spending.ts';
 import { openSpendingBuffer } from './spending-buffer.ts';
-import type {
-  BudgetNotice,
-  Budgets,
-  ChargedCall,
-  ChargedUsage,
-  Cost,
-  Costs,
-  Price,
-  Reservation,
-  SpendingRow,
-  SpendRequest,
-} from './types.ts';
+import type { BudgetNotice, ChargedCall, Costs, Price, SpendingRow } from './types.ts';
 import {
   type Budget,
   type BudgetShare,
@@ -95,6 +85,10 @@ export function openBudgets(parts: BudgetParts): Costs {
   const now_ms = () => parts.ports().now_ms();
   return {
     reserve: (spend_request) => reserveSpend(context, spend_request),
+    getBlendedPrice: (provider, model) => {
+      const { price, is_assumed } = context.findPrice(provider, [model]);
+      return is_assumed ? null : (3 * price.rates.input + price.rates.output) / 4;
+    },
     readSpending: async (filter, by, limit) => {
       await gathered.flush();
       return readSpending(await store(), filter, by, limit);

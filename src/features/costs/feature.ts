@@ -7,7 +7,7 @@ export const costsFeature: Feature = {
   migrations: costMigrations,
   open: (parts) => {
     const costs = openLazyCosts(parts);
-    return { members: { costs: costs.open }, close: costs.close };
+    return { members: { costs: costs.open, modelCosts: costs.open }, close: costs.close };
   },
   openBackground: (parts) => ({ jobs: buildCostJobs(parts) }),
 };

@@ -1,6 +1,6 @@
+import type { SpendRequest } from '../../operations/model-costs.ts';
 import type { Log } from '../../platform/log.ts';
 import type { LedgerEntry } from './ledger.ts';
-import type { SpendRequest } from './types.ts';
 
 /** Ledger entries that failed because the store was unavailable. */
 export interface LedgerRetryQueue {

@@ -75,17 +75,6 @@ function listNames(model: string): string[] {
 
 const SEGMENTS_MAX = 8;
 
-/** Returns US dollars per million tokens for three quarters input; `null` without a known price. */
-export function openBlendedPrices(
-  own: readonly WrittenPrice[],
-): (provider: string, model: string) => number | null {
-  const prices = openPriceList(own);
-  return (provider, model) => {
-    const found = prices.find(provider, model);
-    return found === null ? null : (3 * found.rates.input + found.rates.output) / 4;
-  };
-}
-
 /** Returns the price for models without a known price. */
 export function buildAssumedPrice(rates: WrittenRates, max_output_tokens: number): Price {
   return parsePrice({ model: '*', usd_per_mtok: rates, max_output_tokens });

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { matchesName } from '../../core/tags.ts';
+import type { Spender } from '../../operations/model-costs.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { Spender } from './types.ts';
 
 type WrittenBudget = Config['cost']['budgets'][number];
 type Field = keyof NonNullable<WrittenBudget['scope']>;

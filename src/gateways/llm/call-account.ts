@@ -1,5 +1,5 @@
 import type { WireUsage } from '../../core/wire/wire-format.ts';
-import type { ChargedUsage, Cost, Reservation } from '../../features/costs/types.ts';
+import type { ChargedUsage, Cost, Reservation } from '../../operations/model-costs.ts';
 import type { CallCounts } from '../../runtime/observability/call-counts.ts';
 import type { CallSpan } from '../../runtime/observability/telemetry/types.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';

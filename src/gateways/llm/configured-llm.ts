@@ -1,5 +1,3 @@
-import { openBlendedPrices } from '../../features/costs/prices.ts';
-import type { SpendRequest } from '../../features/costs/types.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { openUpstreams, type UpstreamPorts, type UpstreamTry } from '../upstream/upstreams.ts';
@@ -8,12 +6,16 @@ import { type LlmProxyParts, openLlmProxy } from './llm-proxy.ts';
 
 /** The dependencies that the process provides and the configuration does not. */
 export interface LlmDependencies extends Omit<LlmProxyParts, 'upstreams' | 'budgets' | 'settings'> {
-  readonly costs: Runtime['costs'];
+  readonly modelCosts: Runtime['modelCosts'];
 }
 
 /** Opens the LLM proxy with the settings of the configuration. */
-export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmDependencies): LlmProxy {
-  const { costs, ...rest } = world;
+export async function openConfiguredLlm(
+  { cost, proxy, redaction }: Config,
+  world: LlmDependencies,
+): Promise<LlmProxy> {
+  const { modelCosts, ...rest } = world;
+  const budgets = await modelCosts();
   const { response_bytes_max, stream_buffer_bytes_max, cache_entries_max } = proxy;
   const settings = {
     mode: redaction.mode,
@@ -22,8 +24,6 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
     held_units_max: stream_buffer_bytes_max,
     cache_entries_max,
   };
-  const budgets = { reserve: async (spend_request: SpendRequest) => (await costs()).reserve(spend_request) };
-  const priceOf = openBlendedPrices(cost.prices);
   const onTry = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
     world.counts?.tried(provider, status, duration_ms / 1_000);
     if (attempt > 1) world.counts?.retried(provider);
@@ -32,7 +32,7 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
     world.counts?.breaker(provider, state);
   return openLlmProxy({
     ...rest,
-    upstreams: openUpstreams(proxy, { priceOf, onTry, onBreakerState }),
+    upstreams: openUpstreams(proxy, { priceOf: budgets.getBlendedPrice, onTry, onBreakerState }),
     budgets,
     settings,
   });

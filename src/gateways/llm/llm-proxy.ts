@@ -3,7 +3,7 @@ import { describeDocument, findDecidingDocument } from '../../core/decision/deci
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { applySplices } from '../../core/json/splice.ts';
 import type { JsonParseError } from '../../core/types/json.ts';
-import type { BudgetDenial, Budgets, Reservation } from '../../features/costs/types.ts';
+import type { BudgetDenial, Budgets, Reservation } from '../../operations/model-costs.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { CallCounts } from '../../runtime/observability/call-counts.ts';

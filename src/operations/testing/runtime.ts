@@ -115,6 +115,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
       (await (await runtime.accounts()).identify(session_token))?.caller ?? null,
     prepareFirstSignIn: async () => null,
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    modelCosts: () => runtime.costs(),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     alerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),

@@ -1,5 +1,11 @@
 /** Budgets on real stores, for tests. */
 
+import type {
+  BudgetDenial,
+  ChargedUsage,
+  Reservation,
+  SpendRequest,
+} from '../../../operations/model-costs.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
@@ -7,15 +13,7 @@ import { parseConfigValue } from '../../../runtime/config/parse-config-value.ts'
 import { configSchema } from '../../../runtime/config/schema.ts';
 import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { type BudgetParts, openBudgets } from '../budgets.ts';
-import type {
-  BudgetDenial,
-  BudgetNotice,
-  ChargedCall,
-  ChargedUsage,
-  Costs,
-  Reservation,
-  SpendRequest,
-} from '../types.ts';
+import type { BudgetNotice, ChargedCall, Costs } from '../types.ts';
 
 /** Noon UTC on a Saturday. */
 export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,5 +1,5 @@
 import { buildTestPolicy } from '../../../core/testing/policies.ts';
-import type { Budgets } from '../../../features/costs/types.ts';
+import type { Budgets } from '../../../operations/model-costs.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { parseProxySettings } from '../../upstream/testing/test-upstreams.ts';
