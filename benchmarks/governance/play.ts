@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createClientGuard } from '../../src/sdk/index.ts';
+import { hook as runHook } from '../../tests/hook/support.ts';
 import { connectGateway, ERAS } from '../../tests/mcp/connect.ts';
 import { type HttpServer, startHttpServer } from '../../tests/mcp/servers/over-http.ts';
 import { tool as defineTool, text } from '../../tests/mcp/servers/script.ts';
@@ -51,8 +52,8 @@ export interface Played {
   readonly left_out: readonly string[];
 }
 
-/** The interface through which the calls go: the routes of the service, the SDK's client guard, or the MCP proxy. */
-export const SEAMS = ['http', 'mcp', 'sdk'] as const;
+/** The interface through which the calls go: the routes of the service, the hook, the MCP proxy, or the SDK's client. */
+export const SEAMS = ['http', 'hook', 'mcp', 'sdk'] as const;
 export type Seam = (typeof SEAMS)[number];
 
 interface Stage {
@@ -138,6 +139,7 @@ async function callTool(action: ToolCallAction, agent: string, stage: Stage): Pr
 }
 
 function chooseWay({ seam, failed }: Stage) {
+  if (seam === 'hook') return askOverHook;
   if (seam === 'mcp') return askOverMcp;
   // Only the client of the product can decide while the service cannot.
   return seam === 'sdk' || failed !== null ? askOverSdk : askOverHttp;
@@ -200,6 +202,15 @@ async function askOverMcp({ as_user, tool, subject, input, output }: Question, s
     const reason = error instanceof Error ? error.message : String(error);
     return { is_allowed: false, evidence: `no result through the proxy: ${reason}` };
   }
+}
+
+/** Runs the hook, whose user is that of the operating system. It has no field for the tier. */
+async function askOverHook({ tool, subject, input, output }: Question, stage: Stage) {
+  const { data_tags: _, ...who } = subject;
+  const call = { ...who, tool, ...(output === undefined ? { input } : { output }) };
+  const { stdout } = await runHook(stage.service.dir, call, ['--dialect', 'plain']);
+  const { decision, rule } = JSON.parse(stdout) as Answer;
+  return { is_allowed: decision !== 'block', evidence: `verdict of the hook: ${decision} by ${rule}` };
 }
 
 /** The message that hands over the task. Scopes have no field in it. */

@@ -1,7 +1,7 @@
 /**
  * Plays the scenarios of AgentGovBench against a running service, and prints for each whether its assertions hold and
  * which answer, event field or status shows it.
- * `scripts/run benchmarks/governance/run.ts --scenarios FOLDER [--seam http|mcp|sdk] [--only TEXT] [--json]`
+ * `scripts/run benchmarks/governance/run.ts --scenarios FOLDER [--seam http|hook|mcp|sdk] [--only TEXT] [--json]`
  *
  * FOLDER has `scenarios/` and `fixtures/`, which are MIT-licensed data of AgentGovBench. `--only` takes the scenarios
  * whose id contains the text. Each scenario has a service of its own.
@@ -11,7 +11,14 @@ import { decideAssertion } from './assertions.ts';
 import { playScenario, SEAMS, type Seam } from './play.ts';
 import { readScenarios } from './scenarios.ts';
 
+const DECIDES_ALONE = 'the hook decides by the saved policy while the service is down';
 const NOT_APPLICABLE: Readonly<Partial<Record<Seam, Readonly<Record<string, string>>>>> = {
+  hook: {
+    'fail_mode_discipline.01_fail_closed_honored': DECIDES_ALONE,
+    'fail_mode_discipline.02_fail_open_honored': DECIDES_ALONE,
+    'fail_mode_discipline.03_5xx_not_silent_allow': DECIDES_ALONE,
+    'fail_mode_discipline.05_no_audit_without_governance': DECIDES_ALONE,
+  },
   mcp: {
     'fail_mode_discipline.02_fail_open_honored':
       'the proxy is the only way to its servers, and always fails closed',
