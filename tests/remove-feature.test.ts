@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listFeatureUses } from '../scripts/figures/figures.ts';
 import { getProgram } from '../scripts/tidy/layers.ts';
 import { FEATURE_LISTS } from '../scripts/tidy/rules/features.ts';
@@ -60,7 +61,7 @@ const CONFIG = `policies:
 test('the service answers without removable features', async () => {
   const names = listRemovable();
   assert.ok(
-    ['accounts', 'capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
+    ['accounts', 'agent-blocks', 'capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
     `${names}`,
   );
   // `alerts` and `evidence`, which need `approvals`, are among them.
@@ -81,6 +82,11 @@ test('the service answers without removable features', async () => {
       decision: 'block',
       rule: 'capability_token.unknown',
     });
+    // The list of blocked agents works without the feature that writes it.
+    writeFileSync(join(service.state_dir, 'blocked-agents.json'), '["rogue"]', { mode: 0o600 });
+    await sleep(500);
+    const rogue = await decide(service, '/v1/intercept/tool', { ...TOOL_CALL, agent_id: 'rogue' });
+    assert.partialDeepStrictEqual(rogue, { decision: 'block', rule: 'agent.blocked' });
     const removed = await fetch(`${service.url}/v1/memory/read`, { method: 'POST' });
     assert.equal(removed.status, 404);
     assert.equal((await fetch(`${service.url}/v1/auth/methods`)).status, 404);

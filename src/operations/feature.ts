@@ -59,6 +59,7 @@ export interface FeatureBackground {
   readonly runs_apart?: true;
   readonly queues?: readonly OutboxQueue[];
   readonly listMetrics?: () => readonly Metric[] | Promise<readonly Metric[]>;
+  readonly close?: () => Promise<void>;
 }
 
 /**

@@ -4,7 +4,6 @@ import type { Caller, FirstSignIn, User } from '../runtime/access/types.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
-import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
 import type { PresentCapability } from '../runtime/enforcement/capability.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
@@ -114,8 +113,6 @@ export interface ServiceRuntime extends AuditQueries {
   readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;
   /** Returns why the last policy reload failed; `null` if it did not, or if the service does not answer in time. */
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
-  /** The kill switch of agents. Rejects if the store cannot be opened. */
-  readonly agentBlocks: () => Promise<AgentBlocks>;
   /**
    * The stream of events, loaded with the first reader. `null` if there is no audit log, because the stream is read
    * from it.

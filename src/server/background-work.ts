@@ -30,6 +30,7 @@ export async function openBackgroundWork(
   const now_ms = () => parts.ports().now_ms();
   return {
     opened: [
+      ...own.map(({ close = async () => {} }) => ({ close })),
       ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log)),
       startOutbox(
         { ...parts, now_ms, count: parts.deliveries.countAttempt },

@@ -1,6 +1,7 @@
 /** All features' operations. A process that answers loads them, and the others load `features.ts` alone. */
 export * from '../features/accounts/operation-list.ts';
 export * from '../features/advisors/operation-list.ts';
+export * from '../features/agent-blocks/operation-list.ts';
 export * from '../features/alerts/operation-list.ts';
 export * from '../features/allowlist/operation-list.ts';
 export * from '../features/api-keys/operation-list.ts';

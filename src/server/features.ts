@@ -1,5 +1,6 @@
 import { accountsFeature } from '../features/accounts/feature.ts';
 import { advisorsFeature } from '../features/advisors/feature.ts';
+import { agentBlocksFeature } from '../features/agent-blocks/feature.ts';
 import { alertsFeature } from '../features/alerts/feature.ts';
 import { allowlistFeature } from '../features/allowlist/feature.ts';
 import { apiKeysFeature } from '../features/api-keys/feature.ts';
@@ -18,6 +19,7 @@ import type { Feature } from '../operations/feature.ts';
 export const features: readonly Feature[] = [
   accountsFeature,
   advisorsFeature,
+  agentBlocksFeature,
   alertsFeature,
   allowlistFeature,
   apiKeysFeature,

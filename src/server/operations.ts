@@ -1,7 +1,6 @@
 import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterCheck } from '../operations/adapters.ts';
-import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
 import { auditQuery } from '../operations/audit.ts';
 import { policyExplain } from '../operations/explain.ts';
 import { scanFile } from '../operations/file.ts';
@@ -25,9 +24,6 @@ export const operationCatalogue = {
   ...featureOperations,
   adapterCheck,
   agentSessionReset,
-  agentsBlock,
-  agentsBlocked,
-  agentsUnblock,
   auditQuery,
   guardOutput,
   health,

@@ -4,7 +4,6 @@ import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
-import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import type { FirstSignIn } from '../runtime/access/types.ts';
 import type { AuditIndex } from '../runtime/audit/audit-index.ts';
@@ -14,7 +13,6 @@ import type { Journal } from '../runtime/audit/journal.ts';
 import { createOrder } from '../runtime/audit/order.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { resolveRealPath } from '../runtime/config/real-file.ts';
-import { followAgentBlocks, mirrorAgentBlocks } from '../runtime/enforcement/agent-blocks/agent-blocks.ts';
 import { type DeliveryMetrics, openDeliveryMetrics } from '../runtime/observability/delivery-metrics.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
@@ -192,8 +190,6 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   }
   if (is_outdated) await reload('service:start');
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
-  const blocks = await followBlocks(config, own.store, log);
-  if (blocks !== null) opened.push(blocks);
   const background = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, runtime: () => open.runtime },
     ...{ index: getIndex(deferred), started_ms: parts.started_ms, deliveries: serving.deliveries },
@@ -218,7 +214,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
       const { forced } = await workers.stop(patience_ms);
       // Each of these may wait for a store that does not answer. They wait at the same time, and closing the store
       // ends what still waits after that.
-      const waiting = [...kept, blocks, managed].map((one) => closeAll([one], log));
+      const waiting = [...kept, managed].map((one) => closeAll([one], log));
       await Promise.race([Promise.all(waiting), sleep(STORE_WAIT_MS, null, { ref: false })]);
       await closeAll([deferred.indexing, journal, open, telemetry], log);
       return { forced };
@@ -285,20 +281,6 @@ function openParentMetrics(
     ...(deferred.store === null ? [] : await deliveries.list(deferred.store)),
   ];
   return openMetrics({ version, mode: server.mode, listMore });
-}
-
-/**
- * Copies the list of blocked agents from the store to the state folder before the service is ready, and then
- * keeps the copy current.
- */
-async function followBlocks(config: Config, store: Store, log: Log) {
-  const failed = (fault: unknown): void =>
-    log.error(
-      'the list of blocked agents could not be read from the store, and stays as it was',
-      describeStoreFault(fault),
-    );
-  await mirrorAgentBlocks(config.state_dir, store).catch(failed);
-  return followAgentBlocks(config.state_dir, store, failed);
 }
 
 /** Builds the coordinator that the parent's own runtime and the workers use. */

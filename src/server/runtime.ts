@@ -21,7 +21,7 @@ import { openAuditLog } from '../runtime/audit/open-audit-log.ts';
 import { type LazyClassifiers, openLazyClassifiers } from '../runtime/classifiers/lazy-classifiers.ts';
 import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
+import { openAgentList } from '../runtime/enforcement/agent-list.ts';
 import { refuseCapability } from '../runtime/enforcement/capability.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
 import { readLoggedTexts } from '../runtime/enforcement/logged-texts.ts';
@@ -152,7 +152,6 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...buildStatusOperations(parts, open_features),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    agentBlocks: createLazyAgentBlocks(parts, () => ports),
     ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...outbound.offers,
@@ -392,17 +391,6 @@ function buildStatusOperations(
     processes: () =>
       requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
   };
-}
-
-/** Loaded on demand, because operators need it seldom. */
-function createLazyAgentBlocks(
-  { config, store }: RuntimeParts,
-  ports: () => EnforcementPorts,
-): Runtime['agentBlocks'] {
-  return createLazyValue(async () => {
-    const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
-    return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
-  }).open;
 }
 
 interface OutboundParts {

@@ -1,6 +1,5 @@
 import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
-import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 import { features } from './features.ts';
@@ -12,7 +11,6 @@ import { features } from './features.ts';
 export function listMigrations(): Migrations {
   return Object.assign(
     {
-      ...agentBlockMigrations,
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,

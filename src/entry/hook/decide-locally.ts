@@ -4,7 +4,7 @@ import { createLazyValue } from '../../platform/lazy.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
-import { openAgentList } from '../../runtime/enforcement/agent-blocks/agent-list.ts';
+import { openAgentList } from '../../runtime/enforcement/agent-list.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';

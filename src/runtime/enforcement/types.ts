@@ -5,7 +5,7 @@ import type { Classifiers } from '../classifiers/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
-import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
+import type { FindAgentBlock } from './agent-list.ts';
 import type { ApprovalResolution, ResolveApproval } from './approval.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listHiddenCharacters } from '../../../core/testing/hostile-characters.ts';
+import { listHiddenCharacters } from '../../core/testing/hostile-characters.ts';
 import { buildAgentKey, openAgentList, writeAgentList } from './agent-list.ts';
 
 test('no spelling of a blocked name passes the kill switch', (t) => {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CrossingContext } from '../../../core/types/index.ts';
-import { readOwnFileSync } from '../../../platform/files/own-file.ts';
-import { writePrivateFile } from '../../../platform/files/private-file.ts';
+import type { CrossingContext } from '../../core/types/index.ts';
+import { readOwnFileSync } from '../../platform/files/own-file.ts';
+import { writePrivateFile } from '../../platform/files/private-file.ts';
 
 /** The rule name of a block by the kill switch. */
 export const AGENT_BLOCKED = 'agent.blocked';

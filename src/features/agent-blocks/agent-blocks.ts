@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
-import type { Store } from '../../../platform/store/index.ts';
-import type { StoreTables } from '../../../platform/store/tables.ts';
-import type { AuditPorts } from '../../audit/service-event.ts';
-import { buildServiceEvent } from '../../audit/service-event.ts';
-import { buildAgentKey, writeAgentList } from './agent-list.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { StoreTables } from '../../platform/store/tables.ts';
+import type { AuditPorts } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import { buildAgentKey, writeAgentList } from '../../runtime/enforcement/agent-list.ts';
 import { blockedAgents } from './tables.ts';
 import type { AgentBlocks } from './types.ts';
 
@@ -77,7 +77,7 @@ function recordBlockChange(
 }
 
 /** Copies the list from the store into the state folder, where every process reads it. */
-export async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, 'db'>): Promise<void> {
+async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, 'db'>): Promise<void> {
   const rows = await db.selectFrom('blocked_agents').select('agent_key').execute();
   writeAgentList(
     state_dir,
@@ -89,22 +89,27 @@ export async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, '
 const MIRROR_MS = 500;
 
 /**
- * Keeps the copy in the state folder equal to the store until it is closed. `onFault` receives each failure.
+ * Copies the list, and keeps the copy equal to the store until it is closed. `onFault` receives each failure.
  */
-export function followAgentBlocks(
-  state_dir: string,
-  store: Pick<Store, 'db'>,
+export async function followAgentBlocks(
+  { state_dir, store }: Pick<AgentBlockParts, 'state_dir' | 'store'>,
   onFault: (fault: unknown) => void,
-): { readonly close: () => Promise<void> } {
+): Promise<{ readonly close: () => Promise<void> }> {
+  const mirror = async (): Promise<void> => {
+    await store()
+      .then((opened) => mirrorAgentBlocks(state_dir, opened))
+      .catch(onFault);
+  };
   let is_closed = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
   const plan = (): void => {
     if (is_closed) return;
     timer = setTimeout(() => {
-      running = mirrorAgentBlocks(state_dir, store).catch(onFault).finally(plan);
+      running = mirror().finally(plan);
     }, MIRROR_MS).unref();
   };
+  await mirror();
   plan();
   return {
     close: async () => {

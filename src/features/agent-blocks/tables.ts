@@ -1,7 +1,7 @@
-import { text, time } from '../../../platform/store/columns.ts';
-import { createTables, defineTable, type Rows } from '../../../platform/store/define-table.ts';
+import { text, time } from '../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 
-declare module '../../../platform/store/tables.ts' {
+declare module '../../platform/store/tables.ts' {
   interface StoreTables extends Rows<[typeof blockedAgents]> {}
 }
 

@@ -1,8 +1,8 @@
-import { Type } from '../core/schema.ts';
-import { blockedAgents } from '../runtime/enforcement/agent-blocks/tables.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { PRINTABLE_TEXT } from './shapes.ts';
-import { dropBlankName } from './subject.ts';
+import { Type } from '../../core/schema.ts';
+import { type Context, defineOperation } from '../../operations/operation.ts';
+import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
+import { dropBlankName } from '../../operations/subject.ts';
+import { blockedAgents } from './tables.ts';
 
 const agent = Type.String({
   minLength: 1,

@@ -1,5 +1,12 @@
-import type { Shown } from '../../../platform/store/define-table.ts';
+import type { Shown } from '../../platform/store/define-table.ts';
 import type { blockedAgents } from './tables.ts';
+
+declare module '../../operations/runtime.ts' {
+  interface Runtime {
+    /** The kill switch of agents. Rejects if the store cannot be opened. */
+    readonly agentBlocks: () => Promise<AgentBlocks>;
+  }
+}
 
 /** The kill switch. Its list is in the store, and every process applies a change within a second. */
 export interface AgentBlocks {

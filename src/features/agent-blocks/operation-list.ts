@@ -1,0 +1,2 @@
+/** The feature's operations. */
+export { agentsBlock, agentsBlocked, agentsUnblock } from './operations.ts';
