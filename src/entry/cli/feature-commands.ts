@@ -1,15 +1,21 @@
 import { advisorCommands } from '../../features/advisors/command-list.ts';
+import { alertCommands } from '../../features/alerts/command-list.ts';
+import { allowlistCommands } from '../../features/allowlist/command-list.ts';
 import { complianceCommands } from '../../features/compliance/command-list.ts';
 import { costCommands } from '../../features/costs/command-list.ts';
 import { evidenceCommands } from '../../features/evidence/command-list.ts';
 import { qualityCommands } from '../../features/quality/command-list.ts';
+import { secretCommands } from '../../features/secrets/command-list.ts';
 import type { FeatureCommands } from '../../operations/cli-kit/command.ts';
 
 /** The commands of all features. */
 export const featureCommands: readonly FeatureCommands[] = [
   advisorCommands,
+  alertCommands,
+  allowlistCommands,
   complianceCommands,
   costCommands,
   evidenceCommands,
   qualityCommands,
+  secretCommands,
 ];

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandEntry } from '../../operations/cli-kit/command.ts';
 import { type CommandFailure, EXIT, type ExitCode } from '../../operations/cli-kit/command-failure.ts';
+import { convertExpectedFailure } from '../../operations/cli-kit/convert-failure.ts';
 import {
   escapeControls,
   paintError,
@@ -13,7 +14,6 @@ import {
 import { getPackageVersion } from '../../platform/version.ts';
 import { commandPorts } from './command-ports.ts';
 import { commands } from './commands/index.ts';
-import { convertExpectedFailure } from './convert-failure.ts';
 import { DERIVED_GROUPS } from './derived-groups.ts';
 import { featureCommands } from './feature-commands.ts';
 

@@ -7,16 +7,6 @@ export const commands: readonly CommandEntry[] = [
     summary: 'block agents everywhere, unblock and list them',
   },
   {
-    name: 'alerts',
-    summary: 'manage alert rules, alerts and their deliveries',
-    load: async () => (await import('./alerts.ts')).defineAlerts,
-  },
-  {
-    name: 'allow',
-    summary: 'allow the findings of a detector for a time',
-    load: async () => (await import('./allow.ts')).defineAllow,
-  },
-  {
     name: 'approvals',
     summary: 'list and decide approval requests',
     load: async () => (await import('./approvals.ts')).defineApprovals,
@@ -109,11 +99,6 @@ export const commands: readonly CommandEntry[] = [
     name: 'scan',
     summary: 'decide on a text, a file or standard input',
     load: async () => (await import('./scan.ts')).defineScan,
-  },
-  {
-    name: 'secrets',
-    summary: 'check whether the secret backend answers',
-    load: async () => (await import('./secrets.ts')).defineSecrets,
   },
   {
     name: 'serve',

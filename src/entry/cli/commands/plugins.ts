@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { askConsent, type Consent } from '../../../operations/cli-kit/consent.ts';
 import { formatCount, formatTable } from '../../../operations/cli-kit/format-table.ts';
 import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
-import { askConsent, type Consent } from '../skills/consent.ts';
 
 interface TrustOptions extends Consent {
   readonly config?: string;

@@ -3,6 +3,7 @@ import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { agentFrameworks } from '../../../operations/agent-frameworks.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import type { Consent } from '../../../operations/cli-kit/consent.ts';
 import {
   addExamples,
   buildConfigOption,
@@ -11,7 +12,6 @@ import {
 } from '../../../operations/cli-kit/options.ts';
 import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { explainUnknownSetupName, printSetupNames, setupNames } from '../setup/setup-names.ts';
-import type { Consent } from '../skills/consent.ts';
 
 interface SetupOptions extends Consent {
   readonly scope?: SettingsScope;

@@ -2,9 +2,9 @@ import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts'
 import { quoteArg } from '../../../coding-agents/record/hook-command.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { hasTranscripts } from '../../../coding-agents/transcripts/read-calls.ts';
+import type { Consent } from '../../../operations/cli-kit/consent.ts';
+import { convertExpectedFailure } from '../../../operations/cli-kit/convert-failure.ts';
 import { printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
-import { convertExpectedFailure } from '../convert-failure.ts';
-import type { Consent } from '../skills/consent.ts';
 import { printPastDecisions, printPastSummary } from './print-past-calls.ts';
 import { replayTranscripts } from './replay-transcripts.ts';
 

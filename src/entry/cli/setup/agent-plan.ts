@@ -18,6 +18,7 @@ import { planHooksPart, planServerPart } from '../../../coding-agents/setup/part
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
 import { EARLIER_NAME, PACKAGE_NAME } from '../../../core/names.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import type { Consent } from '../../../operations/cli-kit/consent.ts';
 import { formatDiff, printDiff } from '../../../operations/cli-kit/diff-text.ts';
 import {
   escapeControls,
@@ -27,7 +28,6 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import type { Consent } from '../skills/consent.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
 export interface SetupOptions extends Consent {

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { askConsent } from '../../../operations/cli-kit/consent.ts';
 import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import {
   escapeControls,
@@ -15,7 +16,6 @@ import {
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Diagnosis } from '../doctor/diagnose.ts';
 import { writeMissingFiles } from '../scaffold/write.ts';
-import { askConsent } from '../skills/consent.ts';
 import {
   type AgentPlan,
   applyPlan,

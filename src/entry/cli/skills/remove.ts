@@ -1,8 +1,8 @@
+import { askConsent, type Consent } from '../../../operations/cli-kit/consent.ts';
 import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { OpenPlan, SkillPlan } from '../../../runtime/skills/index.ts';
 import { dropFileTexts } from './add.ts';
-import { askConsent, type Consent } from './consent.ts';
 import { printSkillPlan } from './print-plan.ts';
 
 export interface RemoveOptions extends Consent {

@@ -1,5 +1,5 @@
-import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The ways to confirm: with an option, or at the question. */
 export interface Consent {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import { secretsCheck } from './operations.ts';
 
-export function defineSecrets(command: Command, terminal: Terminal): void {
+/** Defines `secrets`. */
+export function defineSecrets(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description('Check the secret backend. No command prints the value of a secret.');
   const check = command
     .command('check')
@@ -15,7 +17,9 @@ export function defineSecrets(command: Command, terminal: Terminal): void {
     .argument('[names...]', 'names of secrets')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((names: readonly string[], options: CheckOptions) => checkSecrets(names, options, terminal));
+    .action((names: readonly string[], options: CheckOptions) =>
+      checkSecrets(names, options, terminal, ports),
+    );
   addExamples(check, [
     ['customshouse secrets check', 'the backend'],
     ['customshouse secrets check MAIL_PASSWORD db/prod#password', 'two secrets'],
@@ -38,8 +42,9 @@ async function checkSecrets(
   names: readonly string[],
   options: CheckOptions,
   terminal: Terminal,
+  { runOperation }: CommandPorts,
 ): Promise<void> {
-  const reply = await runSelectedOperation(terminal, options.config, (of) => of.secretsCheck, {
+  const reply = await runOperation(terminal, options.config, secretsCheck, {
     secret_keys: names,
   });
   const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');

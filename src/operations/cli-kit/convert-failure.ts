@@ -1,5 +1,5 @@
-import { CommandFailure, EXIT, type ProblemDetail } from '../../operations/cli-kit/command-failure.ts';
 import { findDiskProblem } from '../../platform/disk.ts';
+import { CommandFailure, EXIT, type ProblemDetail } from './command-failure.ts';
 
 /** Names of the errors that are expected. They have a stable `code` and a message for people. */
 const EXPECTED = [

@@ -1,30 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { SEVERITIES } from '../../../core/types/index.ts';
-import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import type { Static } from 'typebox';
+import { SEVERITIES } from '../../core/types/index.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   collectValues,
   parseWholeNumber,
-} from '../../../operations/cli-kit/options.ts';
-import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+} from '../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import {
   ALERT_GROUP_FIELDS,
   ALERT_SOURCES,
   type AlertGroupField,
-} from '../../../runtime/config/schema-alert-rules.ts';
-import { type Answer, type Input, runSelectedOperation } from '../run-operation.ts';
+} from '../../runtime/config/schema-alert-rules.ts';
+import { alertsDeliveries, alertsTest } from './delivery-operations.ts';
+import type { AlertRuleInput } from './rule.ts';
+import { alertRulesSave } from './rule-operations.ts';
 
 /** Defines the commands of alerts that do more than call one operation. The others are derived. */
-export function defineAlerts(command: Command, terminal: Terminal): void {
+export function defineAlerts(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Manage the rules that raise alerts, the alerts themselves and their delivery to channels. Channels are in `alerts.channels` of the configuration.',
   );
-  defineAdd(command, terminal);
-  defineTest(command, terminal);
+  defineAdd(command, terminal, ports);
+  defineTest(command, terminal, ports);
   addExamples(command, [
     ['customshouse alerts list', 'the rules'],
     ['customshouse alerts add secrets-blocked --name "Secrets were blocked" --threshold 5', ''],
@@ -41,12 +45,12 @@ interface CommonOptions {
 interface AddOptions extends CommonOptions {
   readonly ruleId?: string;
   readonly name: string;
-  readonly source: NonNullable<Input<'alertRulesSave'>['source']>;
+  readonly source: NonNullable<AlertRuleInput['source']>;
   readonly threshold: number;
   readonly window: string;
   readonly after?: string;
   readonly groupBy?: readonly AlertGroupField[];
-  readonly severity: NonNullable<Input<'alertRulesSave'>['severity']>;
+  readonly severity: NonNullable<AlertRuleInput['severity']>;
   readonly cooldown: string;
   readonly channel?: readonly string[];
   readonly tenant?: string;
@@ -67,7 +71,7 @@ const FILTERS = [
   ['finding-severity', 'severities', 'severity of what was found'],
 ] as const;
 
-function defineAdd(command: Command, terminal: Terminal): void {
+function defineAdd(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const add = command
     .command('add')
     .summary('add an alert rule, or replace it')
@@ -107,7 +111,7 @@ function defineAdd(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action(async (rule_id: string | undefined, options: AddOptions) => {
       const input = readRule(rule_id ?? options.ruleId, options, add.opts());
-      const saved = await runSelectedOperation(terminal, options.config, (of) => of.alertRulesSave, input);
+      const saved = await ports.runOperation(terminal, options.config, alertRulesSave, input);
       if (options.json) printJson(terminal, saved);
       else printLine(terminal, `saved ${saved.rule_id}`);
     });
@@ -128,7 +132,7 @@ function readRule(
   rule_id: string | undefined,
   options: AddOptions,
   flags: Readonly<Record<string, unknown>>,
-): Input<'alertRulesSave'> {
+): AlertRuleInput {
   if (rule_id === undefined)
     throw new CommandFailure(
       EXIT.usage,
@@ -157,7 +161,7 @@ function readRule(
   };
 }
 
-function readSchedule(quiet: string, time_zone: string): NonNullable<Input<'alertRulesSave'>['schedule']> {
+function readSchedule(quiet: string, time_zone: string): NonNullable<AlertRuleInput['schedule']> {
   const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(quiet) ?? [];
   if (from === undefined || to === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--quiet` is a period such as `22:00-07:00`.');
@@ -169,11 +173,11 @@ interface TestOptions extends CommonOptions {
   readonly wait: number;
 }
 
-type Delivery = Answer<'alertsDeliveries'>['deliveries'][number];
+type Delivery = Static<typeof alertsDeliveries.output>['deliveries'][number];
 
 const LOOK_MS = 250;
 
-function defineTest(command: Command, terminal: Terminal): void {
+function defineTest(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const test = command
     .command('test')
     .summary('send a test message of an alert rule')
@@ -190,7 +194,7 @@ function defineTest(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (rule_id: string, options: TestOptions) => {
-      const deliveries = await sendTest(rule_id, options, terminal);
+      const deliveries = await sendTest(rule_id, options, terminal, ports);
       if (options.json) printJson(terminal, { rule_id, deliveries });
       else
         for (const line of formatTable(
@@ -216,14 +220,15 @@ async function sendTest(
   rule_id: string,
   { config, channel, wait }: TestOptions,
   terminal: Terminal,
+  { runOperation }: CommandPorts,
 ): Promise<readonly Delivery[]> {
   const input = { rule_id, ...(channel !== undefined && { channels: channel }) };
-  const { deliveries } = await runSelectedOperation(terminal, config, (of) => of.alertsTest, input);
+  const { deliveries } = await runOperation(terminal, config, alertsTest, input);
   const look = () =>
     Promise.all(
       deliveries.map(async ({ delivery_id }) => {
         const query = { delivery_id, limit: 1 };
-        const found = await runSelectedOperation(terminal, config, (of) => of.alertsDeliveries, query);
+        const found = await runOperation(terminal, config, alertsDeliveries, query);
         return found.deliveries[0]!;
       }),
     );

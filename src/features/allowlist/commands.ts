@@ -1,16 +1,17 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { askConsent, type Consent } from '../../operations/cli-kit/consent.ts';
+import { convertExpectedFailure } from '../../operations/cli-kit/convert-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
 import {
   escapeControls,
   printJson,
   printLine,
   printNotice,
   type Terminal,
-} from '../../../operations/cli-kit/terminal.ts';
-import { convertExpectedFailure } from '../convert-failure.ts';
-import { runSelectedOperation } from '../run-operation.ts';
-import { askConsent, type Consent } from '../skills/consent.ts';
+} from '../../operations/cli-kit/terminal.ts';
+import { allowlistDetectorAdd } from './detector-operations.ts';
 
 interface AllowOptions extends Consent {
   readonly tool?: string;
@@ -21,7 +22,8 @@ interface AllowOptions extends Consent {
   readonly config?: string;
 }
 
-export function defineAllow(command: Command, terminal: Terminal): void {
+/** Defines `allow`. */
+export function defineAllow(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command
     .description(
       'Allow the findings of one detector for a time: no rule acts on them in this scope. With an event, the detectors that decided on it are allowed for its tool, agent and tenant. Secrets and the guard of the service cannot be allowed; contracts, identities, budgets, flow rules and rules of a tenant still decide. Ends with 1 if something else decides, and names the document to change.',
@@ -38,7 +40,9 @@ export function defineAllow(command: Command, terminal: Terminal): void {
     .addOption(new Option('--dry-run', 'show what would be allowed, and change nothing').conflicts('yes'))
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((target: string | undefined, options: AllowOptions) => allowDetector(target, options, terminal));
+    .action((target: string | undefined, options: AllowOptions) =>
+      allowDetector(target, options, terminal, ports),
+    );
   addExamples(command, [
     ['customshouse allow git.push_force --tool Bash --reason "my own branch"', ''],
     [
@@ -62,6 +66,7 @@ async function allowDetector(
   target: string | undefined,
   options: AllowOptions,
   terminal: Terminal,
+  { runOperation }: CommandPorts,
 ): Promise<void> {
   const { tool, agent, tenant, until } = options;
   if (target === undefined)
@@ -77,7 +82,7 @@ async function allowDetector(
     note: options.reason ?? (await askReason(options, terminal)),
   };
   const call = (confirm_weaker: boolean) =>
-    runSelectedOperation(terminal, options.config, (of) => of.allowlistDetectorAdd, {
+    runOperation(terminal, options.config, allowlistDetectorAdd, {
       ...input,
       confirm_weaker,
     });
