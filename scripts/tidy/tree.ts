@@ -13,6 +13,8 @@ export interface SourceFile {
   readonly classes: readonly ClassNode[];
   /** Calls and reads of a member of a plain name, `Date.now` or `Math.random`, and reads of single names. */
   readonly names: readonly NameNode[];
+  /** Casts that the compiler cannot check. */
+  readonly casts: readonly CastNode[];
   /** Constructions by a plain name: `new Date()`. */
   readonly constructions: readonly {
     readonly name: string;
@@ -50,6 +52,11 @@ export interface ClassNode {
 
 export interface NameNode {
   readonly name: string;
+  readonly line: number;
+}
+
+export interface CastNode {
+  readonly kind: 'as never' | 'as unknown as';
   readonly line: number;
 }
 
@@ -107,6 +114,7 @@ interface ParsedFile {
   exports: ExportNode[];
   classes: ClassNode[];
   names: NameNode[];
+  casts: CastNode[];
   constructions: { name: string; arguments: number; line: number }[];
 }
 
@@ -120,6 +128,7 @@ function parseSource(path: string, text: string): SourceFile {
     exports: [],
     classes: [],
     names: [],
+    casts: [],
     constructions: [],
   };
   const docs = comments
@@ -178,10 +187,19 @@ function noteNode(node: Node, path: string, lineOf: (offset: number) => number, 
     const name = getName(node.callee);
     if (name !== null) found.constructions.push({ name, arguments: (node.arguments as Node[]).length, line });
   }
+  if (node.type === 'TSAsExpression') {
+    if (getCastType(node) === 'TSNeverKeyword') found.casts.push({ kind: 'as never', line });
+    if (getCastType(node.expression as Node) === 'TSUnknownKeyword')
+      found.casts.push({ kind: 'as unknown as', line });
+  }
   if (node.type === 'MemberExpression') {
     const [object, property] = [getName(node.object), getName(node.property)];
     if (object !== null && property !== null) found.names.push({ name: `${object}.${property}`, line });
   }
+}
+
+function getCastType(node: Node): string | null {
+  return node.type === 'TSAsExpression' ? (node.typeAnnotation as Node).type : null;
 }
 
 function noteImport(node: Node, path: string, line: number, found: ParsedFile): void {

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { rememberNestedSources, SOURCE_LIMITS } from '../core/json/value-source.ts';
 import { suggestName } from '../core/policy/compile/problems.ts';
 import { type Schema, Type } from '../core/schema.ts';
@@ -24,11 +24,11 @@ const ANYTHING = Type.Unknown({ description: 'Free for the caller: not scanned a
  * Makes the schema of the body of a check strict. Unknown members are refused, because no rule would judge them.
  * `metadata` and `x-*` are free, and optional members may be `null`.
  */
-export function checkBody<Schema extends TSchema>(schema: Schema): Schema {
-  return {
+export function checkBody<Body extends TSchema>(schema: Body): Schema<Static<Body>> {
+  return Type.Unsafe({
     ...buildStrictSchema(schema as BodySchema),
     description: 'Other members are refused, but for `metadata` and `x-*`.',
-  } as unknown as Schema;
+  });
 }
 
 function buildStrictSchema({ properties = {}, required = [], ...rest }: BodySchema): BodySchema {

@@ -58,7 +58,7 @@ export interface McpTool {
  * A command that calls one operation and prints its answer. Each has `--config` and `--json` as well. The help texts of
  * options come from the descriptions of the input's members.
  */
-export interface CliVerb {
+export interface CliVerb<Output> {
   /** The words after the program's name: `agents block`. The first one may be a command that has other subcommands. */
   readonly verb: string;
   /** Members of the input that are positional arguments, in this order. */
@@ -71,9 +71,9 @@ export interface CliVerb {
    * Formats the answer as a line, or as several. Without it and without `columns`, each member of the answer is printed on its own
    * line.
    */
-  readonly line?: (output: never) => string | readonly string[];
+  readonly line?: (output: Output) => string | readonly string[];
   /** Returns lines about the answer that go to standard error, so that scripts read the answer alone. */
-  readonly notices?: (output: never) => readonly string[];
+  readonly notices?: (output: Output) => readonly string[];
   /** Command lines for the help, each with its purpose or an empty text. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
 }
@@ -112,7 +112,7 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   /** Absent if the operation is not an MCP tool. */
   readonly mcp?: McpTool;
   /** The command that calls this operation and does nothing else. Other commands are in `entry/cli/commands`. */
-  readonly cli?: CliVerb;
+  readonly cli?: CliVerb<Static<Output>>;
   /** `null`: open to all callers, with or without a credential. */
   readonly permission: Permission | null;
   /** For an operation that is open to all: it shows more to a caller who is known. No other caller is refused. */

@@ -1,3 +1,4 @@
+import type { ServiceApi } from './service-api.ts';
 import type { ApprovalReference, GuardOperation, GuardStream, GuardVerdict } from './types.ts';
 
 /** The body of a check, as the service takes it. Members that are `undefined` are absent. */
@@ -40,7 +41,7 @@ export interface GuardBackend {
   readonly advise: (
     advisor: AdvisorName,
     body: Readonly<Record<string, unknown>>,
-  ) => Promise<Readonly<Record<string, unknown>>>;
+  ) => Promise<ServiceApi['intelligence_recommend']['response']>;
   /** Writes what is not written yet and releases what it holds. May be called twice. */
   readonly close: () => Promise<void>;
 }

@@ -5,7 +5,7 @@
 import './bare-globals.ts';
 import { createContent } from '../core/json/source.ts';
 import { findValueMemberSource, parseJson, writeExactJson } from '../core/json/value-source.ts';
-import type { Content, Json } from '../core/types/index.ts';
+import type { Content, JsonObject } from '../core/types/index.ts';
 import type { CheckBody } from './backend.ts';
 import { CustomshouseError, PolicyLoadError } from './errors.ts';
 import { compilePolicySource, type PolicySource } from './local/compile-source.ts';
@@ -89,8 +89,9 @@ function check(index: number, operation: string, body: string, id: string): stri
     if (!OPERATIONS.includes(operation)) throw new CustomshouseError(`\`${operation}\` needs a service.`);
     recorded = '';
     event_id = id;
-    const parsed = parseJson(body) as CheckBody;
-    const content = readContent(parsed, operation, state);
+    const json = parseJson(body);
+    const parsed = json as CheckBody;
+    const content = readContent(json as JsonObject, operation, state);
     const verdict = checkLocally(state, operation as GuardOperation, parsed, content);
     return `${writeExactJson(verdict)}\n${recorded}`;
   } catch (error) {
@@ -102,15 +103,15 @@ function check(index: number, operation: string, body: string, id: string): stri
 const NODES_AROUND = 5_000;
 
 /** Returns the JSON value of a body with its original text, so that its numbers keep their digits; else `null`. */
-function readContent(body: CheckBody, operation: string, { policy }: LocalState): Content | null {
+function readContent(body: JsonObject, operation: string, { policy }: LocalState): Content | null {
   const is_tool = operation === 'intercept_tool';
   if (!is_tool && operation !== 'scan_structured') return null;
   const member = !is_tool ? 'payload' : body.phase === 'response' ? 'output' : 'input';
-  const value = body[member] as Json | undefined;
+  const value = body[member];
   if (typeof value !== 'object' || value === null) return null;
   const { depth_max, nodes_max } = policy.limits;
   const around = { depth_max: depth_max + 1, nodes_max: nodes_max + NODES_AROUND };
-  return createContent(value, findValueMemberSource(body as unknown as Json, member, around));
+  return createContent(value, findValueMemberSource(body, member, around));
 }
 
 const streams = new Map<number, StreamSteps>();

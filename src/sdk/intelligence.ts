@@ -32,12 +32,11 @@ export interface GuardIntelligence {
 
 /** Returns the advisors of a back end. */
 export function createIntelligence({ advise }: Pick<GuardBackend, 'advise'>): GuardIntelligence {
-  const ask = (...call: Parameters<typeof advise>) => advise(...call) as unknown as Promise<AdvisorAnswer>;
   return {
-    autoConfig: (subject) => ask('auto_config', { ...subject }),
-    recommend: (options = {}) => ask('recommend', { ...options }),
-    explain: (event_id) => ask('explain', { event_id }),
-    compliance: (framework) => ask('compliance', { framework }),
-    integrate: (target, subject = {}) => ask('integrate', { target, ...subject }),
+    autoConfig: (subject) => advise('auto_config', { ...subject }),
+    recommend: (options = {}) => advise('recommend', { ...options }),
+    explain: (event_id) => advise('explain', { event_id }),
+    compliance: (framework) => advise('compliance', { framework }),
+    integrate: (target, subject = {}) => advise('integrate', { target, ...subject }),
   };
 }

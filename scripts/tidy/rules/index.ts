@@ -1,4 +1,5 @@
 import type { TidyRule } from '../rule.ts';
+import { casts } from './casts.ts';
 import { classes } from './classes.ts';
 import { corePurity } from './core-purity.ts';
 import { cycles } from './cycles.ts';
@@ -16,6 +17,7 @@ import { wholeSecrets } from './whole-secrets.ts';
 /** The rules of the tree. */
 export const rules: readonly TidyRule[] = [
   layers,
+  casts,
   cycles,
   classes,
   corePurity,

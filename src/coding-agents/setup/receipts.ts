@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
 import type { Json } from '../../core/types/index.ts';
 import { writePrivateFile } from '../../platform/files/private-file.ts';
 import { hashText } from '../../platform/hash-text.ts';
 import { readText } from '../../runtime/config/read-text.ts';
 import type { UndoReceipt } from './plan.ts';
 
-const count = { type: 'integer', minimum: 0, maximum: 10_000_000 };
+const count = { type: 'integer', minimum: 0, maximum: 10_000_000 } as const;
 
 const receiptSchema = {
   type: 'object',
@@ -31,7 +31,7 @@ const receiptSchema = {
     },
   },
   additionalProperties: false,
-};
+} as const;
 
 /** Returns the path of a settings file's receipt below a state folder. */
 function buildReceiptPath(state_dir: string, path: string): string {
@@ -44,8 +44,7 @@ export async function readReceipt(state_dir: string, path: string): Promise<Undo
   if (!read.ok) return null;
   try {
     const value = JSON.parse(read.text) as Json;
-    const problems = findShapeProblems(value, receiptSchema, { file: 'receipt', path: '' });
-    return problems.length === 0 ? (value as unknown as UndoReceipt) : null;
+    return readShape(value, receiptSchema, { file: 'receipt', path: '' }).value;
   } catch {
     return null;
   }

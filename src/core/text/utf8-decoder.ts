@@ -26,7 +26,7 @@ export function decodeUtf8(reader: Utf8Decoder, bytes: Uint8Array): string | nul
     if (reader.missing === 0) {
       if (byte < 0x80) {
         const end = findAsciiEnd(bytes, at);
-        parts.push(String.fromCharCode.apply(null, bytes.subarray(at, end) as unknown as number[]));
+        parts.push(Reflect.apply(String.fromCharCode, null, bytes.subarray(at, end)));
         at = end - 1;
       } else if (!beginCharacter(reader, byte)) return null;
       continue;

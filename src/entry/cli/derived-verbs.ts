@@ -14,7 +14,7 @@ import {
   printNotice,
   type Terminal,
 } from '../../operations/cli-kit/terminal.ts';
-import { type AnyOperation, type CliVerb, getFullDescription } from '../../operations/operation.ts';
+import { type AnyOperation, getFullDescription } from '../../operations/operation.ts';
 import { runOperation } from './run-operation.ts';
 
 /** The parts of a member's JSON Schema that determine its command-line syntax. */
@@ -25,6 +25,8 @@ interface MemberSchema {
   readonly maximum?: number;
   readonly description?: string;
 }
+
+type CliVerb = NonNullable<AnyOperation['cli']>;
 
 interface DerivedOperation extends AnyOperation {
   readonly cli: CliVerb;
@@ -107,7 +109,7 @@ function addVerb(
     if (options.json) printJson(terminal, output);
     else for (const line of formatOutput(cli, output as object)) printLine(terminal, line);
     if (!options.json)
-      for (const line of cli.notices?.(output as never) ?? [])
+      for (const line of cli.notices?.(output) ?? [])
         printNotice(terminal, `warning: ${escapeControls(line)}`);
   });
   addExamples(command, cli.examples);
@@ -156,7 +158,7 @@ function lowercaseFirst(text: string): string {
 }
 
 function formatOutput({ columns, line }: CliVerb, output: object): readonly string[] {
-  if (line !== undefined) return [line(output as never)].flat().map(escapeControls);
+  if (line !== undefined) return [line(output)].flat().map(escapeControls);
   const members = output as Readonly<Record<string, unknown>>;
   if (columns === undefined) return formatMembers(members);
   const rows = members[columns.rows] as readonly Readonly<Record<string, unknown>>[];

@@ -75,6 +75,7 @@ export function openStdioTransport(
   const transport = new StdioServerTransport(stdin, stdout);
   return getReadSources(transport, {
     bytes_max: MESSAGE_BYTES_MAX,
+    // The library has no type for a batch, nor for an error without an id.
     answer: (answer) => void transport.send(answer as never).catch(() => {}),
     ...(prepare !== undefined && { prepare }),
   });

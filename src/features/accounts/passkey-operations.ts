@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { Type } from '../../core/schema.ts';
 import { type BrowserContext, type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { OWN_ACCOUNT, requireRecentProof, rotateOwnSession } from './own-account-operations.ts';
@@ -23,6 +24,16 @@ const response = Type.Object(
   },
   { description: 'The answer of the browser, in the JSON form of WebAuthn.' },
 );
+
+/** Completes an answer for its check. A missing part is empty, which no check accepts. */
+function completeResponse({ response: answer, ...credential }: Static<typeof response>) {
+  const { userHandle, ...parts } = answer;
+  const given = typeof userHandle === 'string' ? { ...parts, userHandle } : parts;
+  return {
+    ...credential,
+    response: { attestationObject: '', authenticatorData: '', signature: '', ...given },
+  };
+}
 
 const byResponse = Type.Object({ response });
 const options = Type.Unsafe<object>({
@@ -80,7 +91,11 @@ export const passkeySignIn = defineOperation({
   run: async (input, context) => {
     const browser = requirePasskeyOrigin(context);
     const accounts = await context.runtime.accounts();
-    return answerSignIn(await accounts.signInWithPasskey(input.response as never, browser), browser, WRONG);
+    return answerSignIn(
+      await accounts.signInWithPasskey(completeResponse(input.response), browser),
+      browser,
+      WRONG,
+    );
   },
 });
 
@@ -144,7 +159,7 @@ export const passkeyAdd = defineOperation({
   refusals: ['forbidden', 'invalid_request', 'not_configured'],
   run: async ({ name, response }, context) => {
     const { session } = await requireRecentProof(context);
-    const registration = { name, response: response as never };
+    const registration = { name, response: completeResponse(response) };
     const accounts = await context.runtime.accounts();
     return rotateOwnSession(
       await accounts.addPasskey(session, registration, requirePasskeyOrigin(context)),
@@ -169,7 +184,7 @@ export const passkeyProve = defineOperation({
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
     const browser = requirePasskeyOrigin(context);
-    const result = await accounts.provePasskey(session, input.response as never, browser);
+    const result = await accounts.provePasskey(session, completeResponse(input.response), browser);
     return rotateOwnSession(result, context, WRONG);
   },
 });

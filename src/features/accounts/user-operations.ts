@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { ROLES, type Role } from '../../runtime/config/permissions.ts';
@@ -228,7 +229,7 @@ export const usersUnlock = defineOperation({
   cli: {
     verb: 'users unlock',
     arguments: ['user_id'],
-    line: ({ user_id }: UserReply) => `${user_id} can sign in without a delay.`,
+    line: ({ user_id }) => `${user_id} can sign in without a delay.`,
     examples: [['customshouse users unlock ann', '']],
   },
   ...MANAGING,
@@ -293,9 +294,7 @@ function refuseSelf(user_id: string, { caller }: Context): void {
     throw new Refusal('forbidden', 'You cannot change your own user. Ask another administrator.');
 }
 
-type UserReply = ReturnType<typeof toReply>;
-
-function writeUser({ user_id, roles, tenants, disabled }: UserReply): string {
+function writeUser({ user_id, roles, tenants, disabled }: Static<typeof user>): string {
   const state = disabled ? 'is disabled' : 'can sign in';
   return `${user_id} ${state}; roles: ${roles.join(', ')}; tenants: ${tenants.join(', ')}.`;
 }

@@ -83,7 +83,5 @@ export const SPENDING_FIGURES = [
 ] as const satisfies readonly (keyof SpendingFigures)[];
 
 function mapFigures(figureOf: (name: keyof SpendingFigures) => number): SpendingFigures {
-  return Object.fromEntries(
-    SPENDING_FIGURES.map((name) => [name, figureOf(name)]),
-  ) as unknown as SpendingFigures;
+  return Object.fromEntries(SPENDING_FIGURES.map((name) => [name, figureOf(name)])) as SpendingFigures;
 }

@@ -49,7 +49,7 @@ export interface BudgetNotice {
 }
 
 /** Sums over calls. */
-export interface SpendingFigures {
+export type SpendingFigures = {
   readonly calls: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -60,7 +60,7 @@ export interface SpendingFigures {
   readonly estimated_calls: number;
   /** Calls of models without a known price, charged at the assumed price. */
   readonly assumed_calls: number;
-}
+};
 
 /** The dimensions of spending. `day` is in UTC, `2026-01-31`. */
 export interface SpendingKey {

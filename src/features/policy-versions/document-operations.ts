@@ -117,7 +117,7 @@ export const policyDocumentRollback = defineOperation({
     verb: 'policy rollback',
     arguments: ['version'],
     options: ['note', 'confirm_weaker'],
-    line: ({ version, restored_from }: PolicyVersion) =>
+    line: ({ version, restored_from }) =>
       `Version ${version} is active, with the text of version ${restored_from}.`,
     examples: [['customshouse policy rollback 3 --note "too strict"', '']],
   },

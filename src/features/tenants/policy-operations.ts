@@ -1,5 +1,5 @@
 import { Type } from '../../core/schema.ts';
-import type { Json } from '../../core/types/index.ts';
+import type { Json, JsonObject } from '../../core/types/index.ts';
 import {
   activatedProperties,
   applyManagedChange,
@@ -28,7 +28,7 @@ const RULES_MAX = 1_000;
 const policySet = Type.Object({
   tenant_id: Type.String(),
   name: Type.String(),
-  policies: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+  policies: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' }), {
     description: 'The saved rules, in order.',
   }),
   configured: Type.Array(Type.String(), {
@@ -91,7 +91,7 @@ export const tenantPoliciesShow = defineOperation({
       .policy()
       .rules.filter((rule) => rule.tenant_id === tenant_id && !saved.has(rule.name))
       .map(({ name }) => name);
-    const policies = [...((found?.policies ?? []) as object[])];
+    const policies = found?.policies ?? [];
     return {
       tenant_id,
       name: tenant.name,
@@ -104,7 +104,7 @@ export const tenantPoliciesShow = defineOperation({
 
 const saved = Type.Object({
   tenant_id: Type.String(),
-  policies: Type.Array(Type.Unsafe<object>({ type: 'object' })),
+  policies: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' })),
   ...policySetVersions.schema.properties,
   ...activatedProperties,
 });
@@ -120,7 +120,7 @@ export const tenantPoliciesSave = defineOperation({
   needs: 'live',
   input: Type.Object({
     tenant_id: tenantPath,
-    policies: Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+    policies: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' }), {
       maxItems: RULES_MAX,
       description:
         'The whole set: rules as in `tenants.<id>.policies`. An empty list removes all saved rules.',
@@ -162,7 +162,7 @@ export const tenantPoliciesSave = defineOperation({
   refusals: ['conflict', 'policy_invalid', 'weaker_policy'],
   async run({ tenant_id, policies, note: why, confirm_weaker, base_version }, context) {
     const set = {
-      policies: policies as unknown as Json[],
+      policies: policies,
       note: dropBlankName(why) ?? '',
       restored_from: null,
     };
@@ -180,7 +180,7 @@ export const tenantPoliciesRollback = defineOperation({
     verb: 'tenants rollback',
     arguments: ['tenant_id', 'version'],
     options: ['note', 'confirm_weaker'],
-    line: ({ tenant_id, version, restored_from }: TenantPolicyVersion) =>
+    line: ({ tenant_id, version, restored_from }) =>
       `Version ${version} of tenant ${tenant_id} is active, with the rules of version ${restored_from}.`,
     examples: [['customshouse tenants rollback acme 3 --note "too strict"', '']],
   },
@@ -336,7 +336,7 @@ export const tenantPolicyDiff = defineOperation({
     const { db } = await context.runtime.store();
     const to = request.to ?? (await findTenantVersion(db, tenant_id))?.version ?? 0;
     const from = request.from ?? Math.max(0, to - 1);
-    const rulesOf = async (version: number): Promise<readonly Json[]> => {
+    const rulesOf = async (version: number): Promise<readonly JsonObject[]> => {
       if (version === 0) return [];
       const found = await findTenantVersion(db, tenant_id, version);
       if (found === null) throw buildNoSuchVersionRefusal();
@@ -397,19 +397,19 @@ async function saveVersion(
     context,
   );
   const { policies, ...rest } = {
-    policies: [...(version.policies as unknown as object[])],
+    policies: version.policies,
     ...policySetVersions.show(version),
   };
   return { tenant_id, policies, ...rest, ...activated, warnings: [...activated.warnings] };
 }
 
-async function readCurrentRules(tenant_id: string, { runtime }: Context): Promise<readonly Json[]> {
+async function readCurrentRules(tenant_id: string, { runtime }: Context): Promise<readonly JsonObject[]> {
   const { db } = await runtime.store();
   return (await findTenantVersion(db, tenant_id))?.policies ?? [];
 }
 
-function getRuleName(rule: Json): Json {
-  return (rule as { readonly name?: Json }).name ?? null;
+function getRuleName({ name = null }: JsonObject): Json {
+  return name;
 }
 
 /** @throws Refusal `forbidden` for a tenant out of scope, `not_found` for an unknown one */

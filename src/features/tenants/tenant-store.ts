@@ -1,6 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
-import type { Json } from '../../core/types/index.ts';
+import type { JsonObject } from '../../core/types/index.ts';
 import { hashText } from '../../platform/hash-text.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { TenantPolicySet } from '../../runtime/managed-policy/managed-policy.ts';
@@ -12,7 +12,7 @@ export type TenantRow = Selectable<StoreTables['tenants']>;
 export interface TenantPolicyVersion {
   readonly tenant_id: string;
   readonly version: number;
-  readonly policies: readonly Json[];
+  readonly policies: readonly JsonObject[];
   readonly sha256: string;
   readonly note: string;
   readonly restored_from: number | null;
@@ -114,18 +114,18 @@ export async function readTenantSets(db: Db): Promise<readonly TenantPolicySet[]
   return rows.map(({ tenant_id, version, policies }) => ({
     tenant_id,
     version: Number(version),
-    policies: JSON.parse(policies) as Json[],
+    policies: JSON.parse(policies) as JsonObject[],
   }));
 }
 
 /** Returns the hash that identifies the content of a policy set. */
-export function hashPolicySet(policies: readonly Json[]): string {
-  return hashJson(policies as Json, hashText);
+export function hashPolicySet(policies: readonly JsonObject[]): string {
+  return hashJson(policies, hashText);
 }
 
 function readRow(row: Selectable<StoreTables['tenant_policy_versions']>): TenantPolicyVersion {
   return {
     ...row,
-    policies: JSON.parse(row.policies) as Json[],
+    policies: JSON.parse(row.policies) as JsonObject[],
   };
 }

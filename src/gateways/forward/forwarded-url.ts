@@ -1,7 +1,8 @@
+import { resolvePointer } from '../../core/json/pointer.ts';
 import type { Json } from '../../core/types/index.ts';
 
 /** The judged parts of a path and query, percent-decoded. */
-export interface UrlParts {
+interface UrlParts {
   readonly path: string[];
   readonly query: [name: string, value: string][];
 }
@@ -20,15 +21,20 @@ export function splitUrl(url: URL): UrlParts & Record<string, Json> {
  */
 export function rebuildUrl(url: URL, changed: Readonly<Record<string, Json>>): URL {
   const before = splitUrl(url);
-  const { path, query } = changed as unknown as UrlParts;
+  const read = (...steps: readonly [string, ...number[]]) => {
+    const part = resolvePointer(changed, `#/${steps.join('/')}`);
+    return typeof part === 'string' ? part : undefined;
+  };
   const next = new URL(url);
   const segments = splitPath(url).map((segment, at) =>
-    path[at] === before.path[at] ? segment : encodeURIComponent(path[at] ?? ''),
+    encodeIfChanged(segment, before.path[at], read('path', at)),
   );
   next.pathname = `/${segments.join('/')}`;
   next.search = splitQuery(url)
     .map((pair, at) =>
-      pair.map((part, side) => encodeIfChanged(part, before.query[at]?.[side], query[at]?.[side])).join('='),
+      pair
+        .map((part, side) => encodeIfChanged(part, before.query[at]?.[side], read('query', at, side)))
+        .join('='),
     )
     .join('&');
   return next;

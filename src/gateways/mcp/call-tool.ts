@@ -165,7 +165,7 @@ async function sendCall(
     _meta: { ...given.meta, ..._source },
   } as CallToolRequest['params'];
   try {
-    return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
+    return (await upstream.use((client) => client.callTool(call, options))) as ToolAnswer;
   } catch (error) {
     // The server's reason for an error goes to the agent, and is judged like any result.
     if (!(error instanceof TheirError)) throw error;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Transport } from '@modelcontextprotocol/server';
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { getMember, getText } from '../../core/json/nodes.ts';
 import type { Json } from '../../core/types/index.ts';
@@ -52,19 +53,15 @@ export function buildSourceMeta(source: string | null): {
   return source === null ? {} : { _meta: { [SOURCE]: source } };
 }
 
-interface MessageSender {
-  send(message: never, options?: never): Promise<void>;
-}
-
 /** Makes a transport write the source texts that travel with messages. */
-export function getWriteSources<T extends MessageSender>(transport: T): T {
+export function getWriteSources(transport: Transport): Transport {
   const send = transport.send.bind(transport);
-  transport.send = (message, options) => send(writeSource(message) as never, options);
+  transport.send = (message, options) => send(writeSource(message), options);
   return transport;
 }
 
-function writeSource(message: object): object {
-  const { params, result } = message as { params?: Holder; result?: Holder };
+function writeSource<Message extends object>(message: Message): Message {
+  const { params, result }: { params?: Holder; result?: Holder } = message;
   if (readSource(params?._meta) !== null) return { ...message, params: restoreMember(params!, 'arguments') };
   if (readSource(result?._meta) !== null)
     return { ...message, result: restoreMember(result!, 'structuredContent') };
@@ -81,8 +78,12 @@ function restoreMember(holder: Holder, member: string): Holder {
   } as Holder;
 }
 
-/** Node 24 has `JSON.rawJSON` and the third argument of a reviver; the types do not have them yet. */
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+declare global {
+  interface JSON {
+    /** Node 24 has it, and the third argument of a reviver; the types do not have them yet. */
+    readonly rawJSON: (text: string) => object;
+  }
+}
 
 function keepDigits(
   this: unknown,
@@ -92,7 +93,7 @@ function keepDigits(
 ): unknown {
   const source = context?.source;
   return typeof value === 'number' && source !== undefined && source !== String(value)
-    ? rawJSON(source)
+    ? JSON.rawJSON(source)
     : value;
 }
 

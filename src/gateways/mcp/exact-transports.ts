@@ -37,11 +37,13 @@ export interface LineReading {
  * it reads an error for the same request; without an id the error closes the transport.
  */
 export function getReadSources<T extends object>(transport: T, reading: LineReading): T {
-  const holder = transport as unknown as { _readBuffer?: LineReader };
-  if (holder._readBuffer === undefined)
-    throw new Error('The MCP library reads lines in another way than it did.');
-  holder._readBuffer = openLineReader(reading);
+  if (!hasLineReader(transport)) throw new Error('The MCP library reads lines in another way than it did.');
+  transport._readBuffer = openLineReader(reading);
   return transport;
+}
+
+function hasLineReader(transport: object): transport is { _readBuffer: LineReader } {
+  return '_readBuffer' in transport && transport._readBuffer !== undefined;
 }
 
 const LF = 10;

@@ -37,33 +37,44 @@ export function openGatewayServer(parts: GatewayParts): Server {
   const connect = server.connect.bind(server);
   server.connect = (transport) => connect(getWriteSources(transport));
   server.setRequestHandler('tools/list', () => listShownTools(parts));
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const input = (params.arguments ?? {}) as JsonObject;
+  const handle = <Params>(
+    method: 'tools/call' | ListMethod['method'] | 'resources/read' | 'prompts/get',
+    answer: (params: Params, context: ServerContext) => Promise<object>,
+  ) =>
+    server.setRequestHandler(
+      method,
+      // The library has one type of answer for each method. Answers of the servers behind are judged, and passed on as they are.
+      (({ params }: { params: Params }, context: ServerContext) => answer(params, context)) as never,
+    );
+  handle('tools/call', ({ name, arguments: input = {} }: CallParams, context) => {
     const source = readSource(context.mcpReq._meta);
     if (source !== null) rememberText(input, source);
-    return (await callUpstreamTool({ name: params.name, input }, server, context, parts)) as never;
+    return callUpstreamTool({ name, input }, server, context, parts);
   });
   const lists = (method: ListMethod['method'], key: ListMethod['key']) =>
-    server.setRequestHandler(method, (async () => ({
+    handle(method, async () => ({
       [key]: (
         await runLogged(parts, method, () =>
           queryServers(parts, method, findListKind(method), (target) => listEntries(target, { method, key })),
         )
       ).answers.flat(),
-    })) as never);
+    }));
   lists('resources/list', 'resources');
   lists('resources/templates/list', 'resourceTemplates');
   lists('prompts/list', 'prompts');
-  const passes = (
-    method: 'resources/read' | 'prompts/get',
-    pass: (params: never, context: ServerContext) => Promise<object>,
-  ) =>
-    server.setRequestHandler(method, (async ({ params }: { params: never }, context: ServerContext) =>
-      runLogged(parts, method, () => pass(params, context))) as never);
-  passes('resources/read', (params, context) => readResource(parts.servers, params, server, context));
-  passes('prompts/get', (params, context) => getPrompt(parts.servers, params, server, context));
+  handle('resources/read', (params: Parameters<typeof readResource>[1], context) =>
+    runLogged(parts, 'resources/read', () => readResource(parts.servers, params, server, context)),
+  );
+  handle('prompts/get', (params: Parameters<typeof getPrompt>[1], context) =>
+    runLogged(parts, 'prompts/get', () => getPrompt(parts.servers, params, server, context)),
+  );
   if (watcher !== null) handleSubscriptions(server, parts, watcher);
   return server;
+}
+
+interface CallParams {
+  readonly name: string;
+  readonly arguments?: JsonObject;
 }
 
 function handleSubscriptions(server: Server, parts: GatewayParts, watching: ResourceWatcher): void {

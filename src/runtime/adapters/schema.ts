@@ -1,4 +1,5 @@
-import { SUBJECT_KEYS } from './types.ts';
+import { Type } from '../../core/schema.ts';
+import { type AdapterSpec, type DialectSpec, SUBJECT_KEYS } from './types.ts';
 
 /** The shapes of `dialects` and `adapters` in a plug-in, as plain JSON Schema (2020-12). */
 
@@ -106,10 +107,14 @@ function buildProtocolSchema(reply: object, more: object, required: readonly str
 }
 
 /** The schema of dialects, the protocols in which coding agents call a hook. */
-export const dialectsSchema = buildProtocolSchema(dialectReply, { ask: dialectReply }, []);
+export const dialectsSchema = Type.Unsafe<readonly DialectSpec[]>(
+  buildProtocolSchema(dialectReply, { ask: dialectReply }, []),
+);
 
 /**
  * The schema of adapters, the protocols in which gateways and frameworks call over HTTP. They have no `ask`
  * reply, because no user can answer there.
  */
-export const adaptersSchema = buildProtocolSchema({ type: 'object' }, {}, ['pass']);
+export const adaptersSchema = Type.Unsafe<readonly AdapterSpec[]>(
+  buildProtocolSchema({ type: 'object' }, {}, ['pass']),
+);

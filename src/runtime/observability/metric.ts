@@ -9,7 +9,7 @@ export interface Metric {
 }
 export interface MetricValue {
   readonly value: number;
-  readonly labels: Readonly<Record<string, string | number>>;
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
   readonly metricName?: string;
 }
 

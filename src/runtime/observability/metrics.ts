@@ -99,7 +99,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
         ...classifier_calls.metrics(),
         ...more,
         buildMetric(about),
-        ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
+        ...(await registry.getMetricsAsJSON()).map((each) => ({ ...each, type: String(each.type) })),
       ];
     },
   };
@@ -108,7 +108,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
 /** Sums the snapshots of all processes in the Prometheus text format 0.0.4. */
 export async function formatMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const { AggregatorRegistry } = await loadLibrary();
-  return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
+  return AggregatorRegistry.aggregate(snapshots.map((each) => [...each])).metrics();
 }
 
 /** Returns the part of a snapshot that outlives its process: counters, and no gauges. */

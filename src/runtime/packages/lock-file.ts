@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import type { Static } from 'typebox';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
+import { Type } from '../../core/schema.ts';
 import type { Json } from '../../core/types/index.ts';
 import { readText } from '../config/read-text.ts';
 import { readPathState } from './disk.ts';
@@ -9,51 +11,35 @@ import { LOCK_FILE } from './lock-name.ts';
 import { skillNameSchema, skillVersionSchema } from './manifest-schema.ts';
 import type { Skill } from './package.ts';
 
-/** The installed skills, by name. */
-export interface SkillsLock {
-  readonly version: 'v1alpha1';
-  readonly skills: Readonly<Record<string, LockedSkill>>;
-  /** The folders that were created for skills, parents first. An empty one is removed. */
-  readonly folders: readonly string[];
-}
+const text = Type.String({ minLength: 1, maxLength: 2_000 });
 
-export interface LockedSkill {
-  readonly version: string;
-  readonly source: string;
-  /** SHA-512 of the archive in npm's format. Absent if there was no archive. */
-  readonly integrity?: string;
-  /** Every file with the SHA-256 of its bytes, in hexadecimal. */
-  readonly files: Readonly<Record<string, string>>;
-}
+const lockedSkillSchema = Type.Object(
+  {
+    version: skillVersionSchema,
+    source: text,
+    /** SHA-512 of the archive in npm's format. Absent if there was no archive. */
+    integrity: Type.Optional(text),
+    /** Every file with the SHA-256 of its bytes, in hexadecimal. */
+    files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  },
+  { additionalProperties: false },
+);
+export type LockedSkill = Static<typeof lockedSkillSchema>;
+
+const lockSchema = Type.Object(
+  {
+    version: Type.Enum(['v1alpha1']),
+    skills: Type.Record(Type.String(), lockedSkillSchema),
+    /** The folders that were created for skills, parents first. An empty one is removed. */
+    folders: Type.Array(text, { maxItems: 20 }),
+  },
+  { additionalProperties: false },
+);
+/** The installed skills, by name. */
+export type SkillsLock = Static<typeof lockSchema>;
 
 /** The lock of a folder without skills. */
 export const EMPTY_LOCK: SkillsLock = { version: 'v1alpha1', skills: {}, folders: [] };
-
-const text = { type: 'string', minLength: 1, maxLength: 2_000 } as const;
-
-const lockSchema = {
-  type: 'object',
-  required: ['version', 'skills', 'folders'],
-  properties: {
-    version: { enum: ['v1alpha1'] },
-    skills: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        required: ['version', 'source', 'files'],
-        properties: {
-          version: skillVersionSchema,
-          source: text,
-          integrity: text,
-          files: { type: 'object', additionalProperties: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
-        },
-        additionalProperties: false,
-      },
-    },
-    folders: { type: 'array', maxItems: 20, items: text },
-  },
-  additionalProperties: false,
-};
 
 const NAME = new RegExp(skillNameSchema.pattern);
 /**
@@ -68,9 +54,8 @@ export async function readLock(base_dir: string): Promise<SkillsLock> {
   const read = await readText(join(base_dir, LOCK_FILE));
   if (!read.ok) throw buildInvalidLockFailure(`\`${LOCK_FILE}\` ${read.message}`);
   const value = parseLockText(read.text);
-  const problems = findShapeProblems(value, lockSchema, { file: LOCK_FILE, path: '' });
-  if (problems.length > 0) throw new SkillFailure('lock_invalid', SENTENCE, problems);
-  const lock = value as unknown as SkillsLock;
+  const { value: lock, problems } = readShape(value, lockSchema, { file: LOCK_FILE, path: '' });
+  if (lock === null) throw new SkillFailure('lock_invalid', SENTENCE, problems);
   const owners = new Map<string, string>();
   for (const [name, { files }] of Object.entries(lock.skills)) {
     if (!NAME.test(name) || name.length > skillNameSchema.maxLength)

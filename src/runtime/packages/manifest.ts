@@ -1,4 +1,4 @@
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
@@ -50,7 +50,7 @@ export async function readManifest(text: string, label: string): Promise<Manifes
   if (document === undefined || second !== undefined)
     throw buildInvalidSkillFailure([buildConfigProblem(label, [], 'must hold one document')]);
   const value = document.value as Json;
-  const problems = findShapeProblems(value, manifestSchema, { file: label, path: '' });
+  const { problems } = readShape(value, manifestSchema, { file: label, path: '' });
   if (problems.length > 0)
     throw buildInvalidSkillFailure(
       problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })),

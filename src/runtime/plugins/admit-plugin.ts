@@ -1,16 +1,14 @@
 import { AGENT_TRACES } from '../../core/detect/agent-traces.ts';
-import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
 import { compilePolicy, type PolicySettings, usesConditions } from '../../core/policy/compile/index.ts';
 import { findPatternProblems } from '../../core/policy/compile/named-detection.ts';
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
 import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { SECRET_DRIVER_NAMES } from '../../drivers/secrets/index.ts';
 import { findAdapterProblems, findDialectProblems } from '../adapters/find-problems.ts';
-import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
-import { pluginSchema } from './schema.ts';
-import type { DriverDeclaration, Plugin } from './types.ts';
+import { pluginSchema, type WrittenPlugin } from './schema.ts';
+import type { Plugin } from './types.ts';
 
 /** The names in use by built-in parts, by the configuration, and by plug-ins loaded before. */
 export interface TakenNames {
@@ -52,9 +50,9 @@ export async function admitPlugin(
   settings: PolicySettings,
   taken: TakenNames,
 ): Promise<Admission> {
-  const misshapen = findShapeProblems(value, pluginSchema, { file: from, path: '' });
-  if (misshapen.length > 0) return { ok: false, name: readName(value), problems: misshapen };
-  const plugin = getPlugin(value as unknown as WrittenPlugin);
+  const shape = readShape(value, pluginSchema, { file: from, path: '' });
+  if (shape.value === null) return { ok: false, name: readName(value), problems: shape.problems };
+  const plugin = getPlugin(shape.value);
   const problems = [
     ...findDuplicateNames(plugin, from, taken),
     ...findPatternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
@@ -69,20 +67,6 @@ export async function admitPlugin(
   return { ok: true, plugin };
 }
 
-/** A plug-in as exported, after its shape was checked. */
-interface WrittenPlugin {
-  readonly name: string;
-  readonly version: string;
-  readonly description?: string;
-  readonly detectors?: readonly (Omit<PatternSettings, 'examples'> & {
-    readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
-  })[];
-  readonly templates?: readonly PolicyPack[];
-  readonly drivers?: readonly DriverDeclaration[];
-  readonly dialects?: readonly DialectSpec[];
-  readonly adapters?: readonly AdapterSpec[];
-}
-
 function getPlugin({
   name,
   version,
@@ -93,7 +77,11 @@ function getPlugin({
   dialects = [],
   adapters = [],
 }: WrittenPlugin): Plugin {
-  const whole = detectors.map((each) => ({ ...each, examples: { misses: [], ...each.examples } }));
+  // The schema of settings types members with a default as present, and nothing fills them into a plug-in.
+  const whole = detectors.map(({ examples, ...each }) => ({
+    ...each,
+    examples: { hits: examples.hits, misses: examples.misses ?? [] },
+  }));
   return { name, version, description, detectors: whole, templates, drivers, dialects, adapters };
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
 import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
@@ -110,7 +110,7 @@ async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
 
 function getProblems({ file, value, lineOf }: WrittenDocument): readonly DocumentProblem[] {
   const place = { file, path: '' };
-  return findShapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
+  return readShape(value as Json, caseFileSchema, place).problems.map((problem) => ({
     ...problem,
     line: lineOf(parsePath(problem.path)),
   }));

@@ -4,6 +4,7 @@ import type { Guard } from '../guard.ts';
 import { overrideMembers } from './blocked-call.ts';
 import {
   type ChatGeneration,
+  type ChatMessage,
   type ChatResult,
   type GenerationChunk,
   guardChunks,
@@ -35,9 +36,9 @@ interface RunManager {
 
 /** The functions of a chat model that ask the provider. All others of the base class call these. */
 interface ChatModel {
-  readonly _generate: (messages: readonly object[], options: object) => Promise<ChatResult>;
+  readonly _generate: (messages: readonly ChatMessage[], options: object) => Promise<ChatResult>;
   readonly _streamResponseChunks?: (
-    messages: readonly object[],
+    messages: readonly ChatMessage[],
     options: object,
   ) => AsyncIterable<GenerationChunk>;
   readonly _streamChatModelEvents?: unknown;
@@ -97,13 +98,13 @@ function buildCalls(
   { checks_prompts = false, onAnswer = () => {} }: ModelChecks,
 ): object {
   const base = findBase(model);
-  const protect = (messages: readonly object[]) =>
+  const protect = (messages: readonly ChatMessage[]) =>
     checks_prompts ? protectMessages(messages, guard) : Promise.resolve(messages);
   const note = <Given extends readonly ChatGeneration[] | null>(generations: Given): Given => {
     for (const { message } of generations ?? []) onAnswer(readMessageText(message));
     return generations;
   };
-  const stream = async function* (messages: readonly object[], options: object, run?: RunManager) {
+  const stream = async function* (messages: readonly ChatMessage[], options: object, run?: RunManager) {
     const source = model._streamResponseChunks!(await protect(messages), options);
     let text = '';
     for await (const chunk of guardChunks(source, guard)) {
@@ -115,7 +116,7 @@ function buildCalls(
   };
   const { cache } = model;
   return {
-    _generate: async (messages: readonly object[], options: object) => {
+    _generate: async (messages: readonly ChatMessage[], options: object) => {
       const result = await protectResult(await model._generate(await protect(messages), options), guard);
       note(result.generations);
       return result;

@@ -37,14 +37,14 @@ const TEXT_MEMBERS = ['text', 'thinking', 'reasoning'];
 const CALL_MEMBERS = ['tool_calls', 'function_call'];
 
 /** Returns messages in which what users say is checked. */
-export function protectMessages<Message extends object>(
+export function protectMessages<Message extends ChatMessage>(
   messages: readonly Message[],
   guard: Guard,
 ): Promise<Message[]> {
   return Promise.all(
     messages.map(async (message) => {
       if (!['human', 'generic'].includes(readType(message))) return message;
-      const { content } = message as unknown as ChatMessage;
+      const { content } = message;
       const checked = await mapPromptTexts(content, (text) => guard.protect.input(text));
       return checked === content ? message : rebuildMessage(message, { content: checked });
     }),
@@ -65,13 +65,13 @@ export function readMessageText({ content }: Pick<ChatMessage, 'content'>): stri
 }
 
 /** Returns a model's answer with checked texts and held calls. If one changes, what else the provider sent is left out. */
-export async function protectAnswer<Message extends object>(
+export async function protectAnswer<Message extends ChatMessage>(
   message: Message,
   guard: Guard,
 ): Promise<Message> {
-  const { content } = message as unknown as ChatMessage;
+  const { content } = message;
   const checked = await mapTexts(content, (text) => guard.protect.output(text));
-  const has_same_extra = await protectExtra(message as unknown as ChatMessage, guard);
+  const has_same_extra = await protectExtra(message, guard);
   const calls = await holdMessageCalls({ ...message, content: checked }, guard);
   return checked === content && has_same_extra && calls === null
     ? message

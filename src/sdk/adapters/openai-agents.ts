@@ -304,7 +304,7 @@ async function* guardEvents(
     if (text !== '') yield { type: 'output_text_delta', delta: text };
     yield {
       ...event,
-      response: await protectResponse(guard, event.response as unknown as ModelResponse, request),
+      response: await protectResponse(guard, event.response as ModelResponse, request),
     };
   }
 }

@@ -5,7 +5,7 @@ import {
   ServiceRefusedError,
   ServiceUnavailableError,
 } from '../errors.ts';
-import { serviceRoutes } from '../service-api.ts';
+import { type ServiceApi, serviceRoutes } from '../service-api.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
 import { callService, type ServiceAddress } from './http-request.ts';
 import { readApproval, readVerdict } from './read-verdict.ts';
@@ -135,7 +135,7 @@ async function callAdvisor(
   address: ServiceAddress,
   advisor: AdvisorName,
   body: Readonly<Record<string, unknown>>,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<ServiceApi['intelligence_recommend']['response']> {
   const path = serviceRoutes[`intelligence_${advisor}`][1];
   try {
     // Asked first, so that a missing back end is the same error for every advisor.
@@ -144,7 +144,7 @@ async function callAdvisor(
     const wait_ms = MODEL_ANSWERS_MAX * model_seconds * 1_000 + ADVISOR_EXTRA_MS;
     const answer = await callService(address, { path, body: JSON.stringify(body), wait_ms });
     if (typeof answer !== 'object' || answer === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
-    return answer as Readonly<Record<string, unknown>>;
+    return answer as ServiceApi['intelligence_recommend']['response'];
   } catch (error) {
     const is_missing = error instanceof ServiceRefusedError && error.code === 'not_configured';
     throw is_missing ? new AIBackendNotConfiguredError(error.message) : error;

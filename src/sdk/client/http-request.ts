@@ -102,7 +102,7 @@ async function readBounded(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response.body) {
     bytes += chunk.length;
     if (bytes > ANSWER_BYTES_MAX) throw new ServiceUnavailableError(TOO_LONG);
     text += decoder.decode(chunk, { stream: true });

@@ -46,7 +46,7 @@ export function readVerdict(
     action,
     rule,
     reason,
-    violations: violations as unknown as GuardVerdict['violations'],
+    violations,
     event_id,
     coverage,
     approval: readApproval(given.approval),

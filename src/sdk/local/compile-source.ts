@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
 import type { RecordedActions } from '../../core/decision/shown-action.ts';
 import { type CompileInput, compilePolicy } from '../../core/policy/compile/index.ts';
 import { parseNamedDetection } from '../../core/policy/compile/named-detection.ts';
-import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { readShape } from '../../core/policy/compile/shape-problems.ts';
 import { findConditionProblem } from '../../core/policy/conditions/cel.ts';
 import type { AllowedFingerprint, DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { PolicyLoadError } from '../errors.ts';
@@ -25,13 +26,7 @@ export interface PolicySource {
 }
 
 /** Settings of `service.yaml` that a local guard uses, with their defaults. */
-export interface LocalSettings {
-  readonly policies: readonly unknown[];
-  readonly tenants: Readonly<Record<string, { readonly policies: readonly unknown[] }>>;
-  readonly paths: Readonly<Record<string, readonly string[]>>;
-  readonly plugins: { readonly files: readonly string[]; readonly packages: readonly string[] };
-  readonly detection: CompileInput['settings']['detection'] & { readonly fingerprint_key?: string };
-  readonly state_dir: string;
+export interface LocalSettings extends Static<typeof localSettingsSchema> {
   /** The default of `policy.undeclared_tools`, which is that of the mode of the service. */
   readonly undeclared_tools: 'allow' | 'block';
   /** `audit.log_actions`; its other values are those of the service. */
@@ -46,11 +41,12 @@ export interface LocalSettings {
 export function parseLocalSettings({ config, file = 'service.yaml' }: PolicySource): LocalSettings {
   const given = config ?? {};
   const used = pickKnown(given);
-  const problems = findShapeProblems(used, localSettingsSchema, { file, path: '' });
-  if (problems.length > 0) throw new PolicyLoadError(problems.map(formatProblem));
-  const settings = {
-    ...(fillDefaults(used, localSettingsSchema as unknown as DefaultSchema) as unknown as LocalSettings),
-    undeclared_tools: isGateway(given) ? ('block' as const) : ('allow' as const),
+  const filled = fillDefaults(used, localSettingsSchema) ?? null;
+  const { value, problems } = readShape(filled, localSettingsSchema, { file, path: '' });
+  if (value === null) throw new PolicyLoadError(problems.map(formatProblem));
+  const settings: LocalSettings = {
+    ...value,
+    undeclared_tools: isGateway(given) ? 'block' : 'allow',
     log_actions: readLogActions(given),
   };
   const refused = [...findLocalRefusals(settings, used), ...findClassifiers(given)];
@@ -136,39 +132,33 @@ export function compilePolicySource(source: PolicySource = {}): {
   return { policy, settings };
 }
 
-type WrittenSettings = CompileInput['settings'] & {
-  readonly policy: Pick<CompileInput['settings'], 'default_action' | 'builtin_rules' | 'undeclared_tools'> & {
-    readonly unknown_agents?: 'allow' | 'block';
-  };
-  readonly scan: CompileInput['settings']['limits'];
-};
-
 function buildPolicySettings(settings: LocalSettings, file: string): CompileInput['settings'] {
-  const written = settings as unknown as WrittenSettings;
-  const { text_bytes_max, depth_max, nodes_max, findings_max } = written.scan;
+  const { policy, scan, detection, redaction } = settings;
+  const { text_bytes_max, depth_max, nodes_max, findings_max } = scan;
   return {
     file,
-    default_action: written.policy.default_action,
-    builtin_rules: written.policy.builtin_rules,
-    undeclared_tools: written.policy.undeclared_tools ?? settings.undeclared_tools,
-    unknown_agents: written.policy.unknown_agents ?? null,
-    secret_detection: written.secret_detection,
-    pii_protection: written.pii_protection,
-    injection_detection: written.injection_detection,
-    command_detection: written.command_detection,
-    detection: { ...settings.detection, allowlist: settings.detection.allowlist.map(readAllowed) },
+    default_action: policy.default_action,
+    builtin_rules: policy.builtin_rules,
+    undeclared_tools: policy.undeclared_tools ?? settings.undeclared_tools,
+    unknown_agents: policy.unknown_agents ?? null,
+    secret_detection: settings.secret_detection,
+    pii_protection: settings.pii_protection,
+    injection_detection: settings.injection_detection,
+    command_detection: settings.command_detection,
+    detection: { ...detection, allowlist: detection.allowlist.map(readAllowed) },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
-    redaction: { typed: written.redaction.typed },
+    redaction: { typed: redaction.typed },
   };
 }
 
-function readAllowed(entry: AllowedFingerprint): AllowedFingerprint {
-  const { fingerprint, reason, owner } = entry;
-  const { expires_at } = entry as unknown as { readonly expires_at: string };
+type AllowlistEntry = LocalSettings['detection']['allowlist'][number];
+
+function readAllowed({ fingerprint, reason, owner, expires_at }: AllowlistEntry): AllowedFingerprint {
   return { fingerprint, reason, owner, expires_ms: Date.parse(expires_at) };
 }
 
 interface DefaultSchema {
+  readonly type?: unknown;
   readonly default?: Json;
   readonly properties?: Readonly<Record<string, DefaultSchema>>;
   readonly additionalProperties?: boolean | DefaultSchema;

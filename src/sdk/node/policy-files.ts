@@ -7,7 +7,7 @@ import { type PolicyDocument, type PolicySource, parseLocalSettings } from '../l
 const FILE_BYTES_MAX = 4_194_304;
 const FILES_MAX = 2_000;
 const ALIASES_MAX = 200;
-const PATH_KEYS = ['policy_files', 'contract_files', 'identity_files', 'memory_schema_files'];
+const PATH_KEYS = ['policy_files', 'contract_files', 'identity_files', 'memory_schema_files'] as const;
 
 /**
  * Reads `service.yaml` and the documents that it names.
@@ -25,7 +25,7 @@ export function readPolicyFiles(config_path: string): PolicySource {
     throw new PolicyLoadError([
       `${config_path}: rules of this service are saved over its API, which a local guard cannot read. Use \`createClientGuard\`.`,
     ]);
-  const patterns = PATH_KEYS.flatMap((key) => settings.paths[key] ?? []);
+  const patterns = PATH_KEYS.flatMap((key) => settings.paths[key]);
   const files = new Set(patterns.flatMap((pattern) => findFiles(pattern, folder)));
   if (files.size > FILES_MAX)
     throw new PolicyLoadError([`${config_path}: \`paths\` names more than ${FILES_MAX} files`]);

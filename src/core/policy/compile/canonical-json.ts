@@ -1,10 +1,10 @@
 import type { Json } from '../../types/index.ts';
 
 /**
- * Returns the canonical text of a JSON value (RFC 8785): no white space, members sorted by the UTF-16 units of
+ * Returns the canonical text of a JSON value, or of a record of JSON values (RFC 8785): no white space, members sorted by the UTF-16 units of
  * their names, numbers and strings as ECMAScript writes them. A lone surrogate is written as its escape.
  */
-export function canonicalizeJson(value: Json): string {
+export function canonicalizeJson(value: Json | object): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonicalizeJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const object = value as { readonly [name: string]: Json };
@@ -17,6 +17,6 @@ export function canonicalizeJson(value: Json): string {
 export type HashText = (text: string) => string;
 
 /** Returns `sha256:` and 64 hex digits over a value's canonical text. */
-export function hashJson(value: Json, hashText: HashText): string {
+export function hashJson(value: Json | object, hashText: HashText): string {
   return `sha256:${hashText(canonicalizeJson(value))}`;
 }

@@ -1,8 +1,7 @@
 import type { Static } from 'typebox';
-import type { contractSchema, identitySchema, memorySchema, ruleSchema } from '../schemas.ts';
+import type { contractSchema, memorySchema, ruleSchema } from '../schemas.ts';
 
 /** Records as users write them; the types are derived from their schemas. */
 export type RuleDocument = Static<typeof ruleSchema>;
 export type ContractDocument = Static<typeof contractSchema>;
-export type IdentityDocument = Static<typeof identitySchema>;
 export type MemoryDocument = Static<typeof memorySchema>;

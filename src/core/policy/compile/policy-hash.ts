@@ -1,4 +1,4 @@
-import type { Json, Policy } from '../../types/index.ts';
+import type { Policy } from '../../types/index.ts';
 import { type HashText, hashJson } from './canonical-json.ts';
 
 /**
@@ -7,9 +7,9 @@ import { type HashText, hashJson } from './canonical-json.ts';
  */
 export function hashPolicy(policy: Omit<Policy, 'hash'>, hashText: HashText): string {
   const { hash: _, ...content } = policy as Policy;
-  if (content.detection?.guarded_paths === undefined) return hashJson(content as unknown as Json, hashText);
+  if (content.detection?.guarded_paths === undefined) return hashJson(content, hashText);
   const { guarded_paths: _paths, ...detection } = content.detection;
-  return hashJson({ ...content, detection } as unknown as Json, hashText);
+  return hashJson({ ...content, detection }, hashText);
 }
 
 /** Freezes a plain value and everything in it, and returns it. */

@@ -2,16 +2,17 @@ import type {
   AgentIdentity,
   DocumentProblem,
   Json,
+  JsonObject,
   MemorySchema,
   Tag,
   ToolContract,
 } from '../../types/index.ts';
 import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
 import { findArgumentSchemaProblems } from './argument-schema.ts';
-import type { ContractDocument, IdentityDocument, MemoryDocument } from './document-types.ts';
+import type { ContractDocument, MemoryDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
-import { findShapeProblems } from './shape-problems.ts';
+import { readShape } from './shape-problems.ts';
 
 /** A record and its location. */
 export interface LocatedRecord<T> {
@@ -25,13 +26,12 @@ export function parseContract(
   place: DocumentLocation,
   problems: DocumentProblem[],
 ): LocatedRecord<ToolContract> | null {
-  const shape = findShapeProblems(written, contractSchema, place);
-  const record = written as unknown as ContractDocument;
-  const schema = (record?.arguments ?? null) as Json;
+  const { value: record, problems: shape } = readShape(written, contractSchema, place);
+  const schema = (written as Partial<JsonObject> | null)?.arguments ?? null;
   const hasSchema = typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null);
   const meaning = hasSchema ? findArgumentSchemaProblems(schema, buildChildLocation(place, 'arguments')) : [];
   problems.push(...shape, ...meaning);
-  if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
+  if (record === null || meaning.length > 0 || record.enabled === false) return null;
   return { record: buildContract(record, schema), place };
 }
 
@@ -75,10 +75,9 @@ export function parseIdentity(
   place: DocumentLocation,
   problems: DocumentProblem[],
 ): LocatedRecord<AgentIdentity> | null {
-  const shape = findShapeProblems(written, identitySchema, place);
-  const record = written as unknown as IdentityDocument;
+  const { value: record, problems: shape } = readShape(written, identitySchema, place);
   problems.push(...shape);
-  if (shape.length > 0 || record.enabled === false) return null;
+  if (record === null || record.enabled === false) return null;
   const identity: AgentIdentity = {
     agent_id: record.agent_id,
     description: record.description ?? '',
@@ -100,12 +99,11 @@ export function parseMemory(
   place: DocumentLocation,
   problems: DocumentProblem[],
 ): LocatedRecord<MemorySchema> | null {
-  const shape = findShapeProblems(written, memorySchema, place);
-  const record = written as unknown as MemoryDocument;
+  const { value: record, problems: shape } = readShape(written, memorySchema, place);
   const meaning =
-    shape.length > 0 ? [] : [...findDuplicateFields(record, place), ...findExcessRequired(record, place)];
+    record === null ? [] : [...findDuplicateFields(record, place), ...findExcessRequired(record, place)];
   problems.push(...shape, ...meaning);
-  if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
+  if (record === null || meaning.length > 0 || record.enabled === false) return null;
   return { record: buildMemorySchema(record), place };
 }
 

@@ -2,6 +2,7 @@ import type {
   Action,
   DocumentProblem,
   Json,
+  JsonObject,
   Phase,
   Rule,
   TaintChange,
@@ -13,7 +14,7 @@ import { DEFAULT_APPROVAL } from './builtin.ts';
 import type { RuleDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation, formatNames } from './problems.ts';
-import { findShapeProblems } from './shape-problems.ts';
+import { readShape } from './shape-problems.ts';
 
 /**
  * A parsed rule and its location: a rule that decides, a rule that changes the taint tags of sessions, or both.
@@ -41,11 +42,10 @@ export function parseRule(
   problems: DocumentProblem[],
   checkCondition: ConditionCheck | undefined,
 ): LocatedRule | null {
-  const shape = findShapeProblems(written, ruleSchema, place);
-  const record = written as unknown as RuleDocument;
-  const meaning = isReadable(written) ? findRuleProblems(record, tenant_id, place, checkCondition) : [];
+  const { value: record, problems: shape } = readShape(written, ruleSchema, place);
+  const meaning = isReadable(written) ? findRuleProblems(written, tenant_id, place, checkCondition) : [];
   problems.push(...shape, ...meaning);
-  if (shape.length > 0 || meaning.some(({ level }) => level === 'error') || record.enabled === false)
+  if (record === null || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
   const shared = buildRuleScope(record, tenant_id);
   const { name } = shared;
@@ -62,15 +62,21 @@ export function parseRule(
   };
 }
 
-/**
- * Returns whether the parts that the semantic checks read have the required types; other parts may be invalid.
- */
-function isReadable(written: Json): boolean {
-  if (written === null || typeof written !== 'object' || Array.isArray(written)) return false;
-  const { condition, fallback_template } = written as { readonly [key: string]: Json };
-  const isMapping = condition !== null && typeof condition === 'object' && !Array.isArray(condition);
+/** A rule whose parts that the semantic checks read have the required types. Other parts may be invalid. */
+type ReadableRule = JsonObject & {
+  readonly condition?: JsonObject;
+  readonly fallback_template?: string;
+};
+
+function isReadable(written: Json): written is ReadableRule {
+  if (!isMapping(written)) return false;
+  const { condition, fallback_template } = written;
   const hasText = fallback_template === undefined || typeof fallback_template === 'string';
-  return (condition === undefined || isMapping) && hasText;
+  return (condition === undefined || isMapping(condition)) && hasText;
+}
+
+function isMapping(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 /** Returns the scope of a rule: the crossings that it applies to. */
@@ -132,7 +138,7 @@ const DESCRIPTIONS: Readonly<Record<Action, (name: string) => string>> = {
 };
 
 function findRuleProblems(
-  record: RuleDocument,
+  record: ReadableRule,
   tenant_id: string | null,
   place: DocumentLocation,
   checkCondition: ConditionCheck | undefined,
@@ -156,7 +162,7 @@ function findRuleProblems(
 }
 
 /** The audit log names rules, so no other rule may be taken for a built-in one. */
-function findReservedName({ name }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findReservedName({ name }: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   if (typeof name !== 'string' || !/^builtin\./i.test(name.trim())) return [];
   const what = 'begins with `builtin.`, which is reserved for built-in rules; choose another name';
   return [buildDocumentProblem(buildChildLocation(place, 'name'), what)];
@@ -171,13 +177,13 @@ const FINDING_CONDITIONS = {
 
 /** A session change would apply without these conditions, and a rule without tags is not about findings. */
 function findMisplacedConditions(
-  { condition = {}, data_tags, session }: RuleDocument,
+  { condition = {}, data_tags, session }: ReadableRule,
   place: DocumentLocation,
 ): DocumentProblem[] {
   const has_tags = (data_tags ?? condition.data_tags) !== undefined;
   if (has_tags && session === undefined) return [];
   return Object.entries(FINDING_CONDITIONS)
-    .filter(([key]) => condition[key as keyof typeof FINDING_CONDITIONS] !== undefined)
+    .filter(([key]) => condition[key] !== undefined)
     .slice(0, 1)
     .map(([key, what]) =>
       buildDocumentProblem(
@@ -189,17 +195,17 @@ function findMisplacedConditions(
     );
 }
 
-function findMissingAction({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findMissingAction({ action, session }: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   return action === undefined && session === undefined
     ? [buildDocumentProblem(buildChildLocation(place, 'action'), 'is missing')]
     : [];
 }
 
 function findSessionProblems(
-  { action, session, enforcement }: RuleDocument,
+  { action, session, enforcement }: ReadableRule,
   place: DocumentLocation,
 ): DocumentProblem[] {
-  if (session === undefined || session === null) return [];
+  if (!isMapping(session)) return [];
   const here = buildChildLocation(place, 'session');
   const { add, remove, reset } = session;
   if (add === undefined && remove === undefined && reset !== true)
@@ -235,7 +241,7 @@ function findConditionProblems(
   return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
-function findDoubledTags(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findDoubledTags(record: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
     buildDocumentProblem(
@@ -245,7 +251,7 @@ function findDoubledTags(record: RuleDocument, place: DocumentLocation): Documen
   ];
 }
 
-function findTaglessRedact(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findTaglessRedact(record: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
   if (record.action !== 'redact' || hasTags) return [];
   return [
@@ -256,7 +262,7 @@ function findTaglessRedact(record: RuleDocument, place: DocumentLocation): Docum
   ];
 }
 
-function findPhaseWithoutAction(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findPhaseWithoutAction(record: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   if (record.condition?.phase === undefined || toList(record.boundary).includes('action')) return [];
   return [
     buildDocumentProblem(
@@ -267,7 +273,7 @@ function findPhaseWithoutAction(record: RuleDocument, place: DocumentLocation): 
 }
 
 function findForeignTenant(
-  record: RuleDocument,
+  record: ReadableRule,
   tenant_id: string | null,
   place: DocumentLocation,
 ): DocumentProblem[] {
@@ -281,7 +287,7 @@ function findForeignTenant(
   ];
 }
 
-function findPlaceholderProblems(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+function findPlaceholderProblems(record: ReadableRule, place: DocumentLocation): DocumentProblem[] {
   if (record.fallback_template === undefined) return [];
   const here = buildChildLocation(place, 'fallback_template');
   const unknown = [...new Set(listUnknownPlaceholders(record.fallback_template))].map((name) => {

@@ -1,4 +1,5 @@
 import { type Schema, validate } from '@cfworker/json-schema';
+import type { Static } from 'typebox';
 import { parsePointer, resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import {
@@ -17,17 +18,32 @@ import {
   NOT_AS_EXPECTED,
 } from './schema-messages.ts';
 
+/** A record that has the shape of its schema, or the problems with it. */
+export type ReadShape<Value> =
+  | { readonly value: Value; readonly problems: readonly [] }
+  | { readonly value: null; readonly problems: readonly DocumentProblem[] };
+
 /**
- * Returns all problems with the shape of a record: unknown keys with the nearest known name, missing keys, wrong
- * types and values. Values are described; only short words and numbers are repeated.
+ * Returns a record with the type of its schema, or all problems with its shape: unknown keys with the nearest known
+ * name, missing keys, wrong types and values. Values are described; only short words and numbers are repeated.
  */
-export function findShapeProblems(
+export function readShape<const Described extends object>(
+  record: Json,
+  schema: Described,
+  place: DocumentLocation,
+): ReadShape<Static<Described>> {
+  const problems = findShapeProblems(record, schema, place);
+  return problems === null ? { value: record as Static<Described>, problems: [] } : { value: null, problems };
+}
+
+/** Returns `null` if the record is valid. */
+function findShapeProblems(
   record: Json,
   schema: object,
   place: DocumentLocation,
-): readonly DocumentProblem[] {
+): readonly DocumentProblem[] | null {
   const { valid, errors } = validate(record, schema as Schema, '2020-12', {}, false);
-  if (valid) return [];
+  if (valid) return null;
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map((error) => error.keywordLocation);
   const found = new Map<string, DocumentProblem>();
   for (const { instanceLocation, keyword, keywordLocation } of errors) {

@@ -91,7 +91,7 @@ export function findConditionProblem(when: string): string | null {
   if (when.length > CONDITION_LENGTH_MAX) return `is longer than ${CONDITION_LENGTH_MAX} characters`;
   try {
     const parsed = environment.parse(when);
-    const foreign = findUnsupportedPart(parsed.ast as unknown as Node);
+    const foreign = findUnsupportedPart(parsed.ast);
     if (foreign !== null) return foreign;
     const { valid, type, error } = parsed.check();
     if (!valid) return `is no condition: ${getErrorLine(error)}`;
@@ -113,7 +113,7 @@ interface Node {
   readonly args: unknown;
 }
 
-function findUnsupportedPart(root: Node): string | null {
+function findUnsupportedPart(root: unknown): string | null {
   const open: unknown[] = [root];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (Array.isArray(at)) open.push(...at);

@@ -9,14 +9,8 @@ export const apiFamilies = [openAiFamily, anthropicFamily, geminiFamily] as cons
 /** The name of an API family. */
 export type ApiFamilyName = (typeof apiFamilies)[number]['name'];
 
-type FamilyNames<Families extends readonly { readonly name: string }[]> = {
-  readonly [At in keyof Families]: Families[At]['name'];
-};
-
 /** The names of all API families. */
-export const API_FAMILY_NAMES = apiFamilies.map(({ name }) => name) as unknown as FamilyNames<
-  typeof apiFamilies
->;
+export const API_FAMILY_NAMES = apiFamilies.map(({ name }) => name);
 
 /** Returns the record of a family. */
 export function getApiFamily(name: ApiFamilyName): ApiFamily {
