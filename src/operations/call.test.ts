@@ -52,6 +52,17 @@ test('only a person reloads, and learns how where one is missing', async () => {
   );
 });
 
+test('an input that concerns all tenants needs access to them', async () => {
+  const hold = findOperation('audit_hold_add') as AnyOperation;
+  const operation = { ...hold, run: () => ({}) };
+  const everyone = buildOperatorCaller('cli:jo');
+  const limited = { ...everyone, tenants: ['acme'] };
+  assert.equal((await getRefusal(operation, { reason: 'x', tenant_id: ' ' }, limited)).code, 'forbidden');
+  const named = { reason: 'x', tenant_id: 'acme' };
+  assert.deepEqual(await callOperation(operation, named, context(limited)), {});
+  assert.deepEqual(await callOperation(operation, { reason: 'x' }, context(everyone)), {});
+});
+
 /** Bodies below the size limit, but with so many faults that a complete error report would be huge. */
 const vast: Readonly<Record<string, object>> = {
   'a million wrong items': { data_tags: Array(1_000_000).fill(1) },

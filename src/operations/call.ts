@@ -60,6 +60,7 @@ export async function callOperation<Input extends TSchema, Output extends TSchem
     if (!validator.Check(input))
       throw buildInvalidRefusal(validator.Errors(clipValue(operation.input, input))[1], operation.input);
   }
+  requireTenantsOfInput(operation, input, context);
   try {
     return await operation.run((has_no_input ? {} : input) as Static<Input>, context);
   } catch (error) {
@@ -127,6 +128,13 @@ function requireScope(operation: AnyOperation, context: Context): void {
   if (operation.caller === 'person' && context.caller.kind !== 'person')
     throw new Refusal('forbidden', 'This requires an operator, and the credential is that of a program.');
   if (operation.tenants === 'all') requireAllTenants(context);
+}
+
+/** Checks the tenants again for an operation whose input may concern all of them. */
+function requireTenantsOfInput({ tenants }: AnyOperation, input: unknown, context: Context): void {
+  if (typeof tenants !== 'object') return;
+  const named = (input as Readonly<Record<string, string | null | undefined>>)[tenants.all_unless];
+  if (dropBlankName(named) === null) requireAllTenants(context);
 }
 
 function formatMissingPermission(needed: Permission, caller: Caller): string {

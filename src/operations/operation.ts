@@ -119,8 +119,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly identifies_caller?: true;
   /** `person`: refused to every credential of a program, whatever its permissions. */
   readonly caller?: 'person';
-  /** `all`: concerns all tenants at once, so that a caller with access to particular ones is refused. */
-  readonly tenants?: 'all';
+  /**
+   * `all`: concerns all tenants at once, so that a caller with access to particular ones is refused. `all_unless`: an
+   * input that names this member concerns one tenant, and any other input all of them.
+   */
+  readonly tenants?: 'all' | { readonly all_unless: keyof Static<Input> & string };
   /**
    * An operation for users: the permissions of the user whom the caller names apply. `if_named`: a caller who names none
    * is judged by the credential.
@@ -182,8 +185,10 @@ export function describeCaller({ permission, caller, tenants }: AnyOperation): s
     caller === 'person' ||
     (permission !== null && permission !== 'account:own' && OPERATOR_PERMISSIONS.includes(permission));
   const is_for_all = tenants === 'all' || (permission !== null && SERVICE_PERMISSIONS.includes(permission));
-  if (is_operators) return `Requires an operator${is_for_all ? ' with access to all tenants' : ''}.`;
-  return is_for_all ? 'Requires access to all tenants.' : '';
+  const unless = typeof tenants === 'object' ? ` unless \`${tenants.all_unless}\` is given` : '';
+  const scope = is_for_all || unless !== '' ? `access to all tenants${unless}` : '';
+  if (!is_operators) return scope === '' ? '' : `Requires ${scope}.`;
+  return `Requires an operator${scope === '' ? '' : ` with ${scope}`}.`;
 }
 
 /** Returns the description of an operation with the sentence on its callers. */

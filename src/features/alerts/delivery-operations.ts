@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
-import { requireAllTenants } from '../../operations/subject.ts';
 import { reviveMessage } from '../../platform/outbox/messages.ts';
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
 import {
@@ -267,7 +266,6 @@ export const alertsResend = defineOperation({
         'not_found',
         'There is no delivery with this ID. `customshouse alerts deliveries` shows all.',
       );
-    if (!row.queue.startsWith(ALERT_QUEUE_PREFIX)) requireAllTenants(context);
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
       if (!(await reviveMessage(trx, delivery_id, context.runtime.now_ms())))

@@ -81,10 +81,11 @@ export const alertRulesSave = defineOperation({
   name: 'alert_rules_save',
   summary: 'Save an alert rule',
   description:
-    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second. A rule for all tenants needs access to all tenants.',
+    'Adds a rule, or replaces the saved rule with its ID; counting then begins again. It works within a second.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/rules' },
   permission: 'alerts:manage',
   caller: 'person',
+  tenants: { all_unless: 'tenant_id' },
   needs: 'store',
   input: Type.Unsafe<AlertRuleInput>(alertRuleSchema),
   output: ruleShape,

@@ -64,7 +64,7 @@ export const alertSilencesAdd = defineOperation({
   name: 'alert_silences_add',
   summary: 'Silence alerts',
   description:
-    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. A silence for all tenants needs access to all tenants.',
+    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/silences' },
   cli: {
     verb: 'alerts silence',
@@ -77,6 +77,7 @@ export const alertSilencesAdd = defineOperation({
   },
   permission: 'alerts:manage',
   caller: 'person',
+  tenants: { all_unless: 'tenant_id' },
   needs: 'store',
   input: Type.Object({
     rule_id: Type.Optional({ ...ruleIdSchema, description: 'The rule (default: all rules).' }),

@@ -69,7 +69,7 @@ export const allowlistAdd = defineOperation({
   name: 'allowlist_add',
   summary: 'Allowlist a value by its fingerprint',
   description:
-    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and the index of the finding (`finding_index`, 0 for the first). An entry for all tenants needs access to all tenants.',
+    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and the index of the finding (`finding_index`, 0 for the first).',
   http: { method: 'POST', path: '/v1/dashboard/allowlist' },
   permission: 'policies:edit',
   caller: 'person',

@@ -2,7 +2,7 @@ import { Type } from '../../core/schema.ts';
 import { findOwnEvent } from '../../operations/audit.ts';
 import { recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, requireAllTenants } from '../../operations/subject.ts';
+import { dropBlankName } from '../../operations/subject.ts';
 import type { ActionErasure } from '../../runtime/audit/erase-actions.ts';
 import type { AuditFailure } from '../../runtime/audit/failure.ts';
 import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
@@ -16,7 +16,7 @@ export const auditActionsErase = defineOperation({
   name: 'audit_actions_erase',
   summary: 'Erase recorded tool calls',
   description:
-    'Erases the shown actions of one event, or of all events before a time, from the journal, the index and approval requests. The events stay and the chain still verifies. Does nothing under a legal hold, or while a covered approval request is open. A time needs access to all tenants.',
+    'Erases the shown actions of one event, or of all events before a time, from the journal, the index and approval requests. The events stay and the chain still verifies. Does nothing under a legal hold, or while a covered approval request is open.',
   http: { method: 'POST', path: '/v1/dashboard/audit/erase-actions' },
   cli: {
     verb: 'audit erase-actions',
@@ -30,6 +30,7 @@ export const auditActionsErase = defineOperation({
   },
   permission: 'audit:manage',
   caller: 'person',
+  tenants: { all_unless: 'event_id' },
   needs: 'store',
   input: Type.Object({
     before: Type.Optional(
@@ -83,7 +84,6 @@ async function parseErasure(input: ErasureInput, context: Context) {
   if ((before === null) === (event_id === null))
     throw new Refusal('invalid_request', 'Name either `before` or `event_id`.');
   if (event_id === null) {
-    requireAllTenants(context);
     const before_ms = parseTime(before!, context);
     return { erasure: { before_ms }, requests: { before_ms } };
   }

@@ -62,7 +62,7 @@ export const auditHoldAdd = defineOperation({
   name: 'audit_hold_add',
   summary: 'Add a legal hold',
   description:
-    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. A hold on all tenants needs access to all tenants.',
+    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute.',
   http: { method: 'POST', path: '/v1/dashboard/audit/holds' },
   cli: {
     verb: 'audit hold add',
@@ -78,6 +78,7 @@ export const auditHoldAdd = defineOperation({
   },
   permission: 'audit:manage',
   caller: 'person',
+  tenants: { all_unless: 'tenant_id' },
   needs: 'store',
   input: Type.Object({
     tenant_id: Type.Optional({ ...name, description: 'The tenant of the events (default: all tenants).' }),

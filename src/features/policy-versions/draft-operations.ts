@@ -26,6 +26,7 @@ export const policyLint = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/policies/lint' },
   permission: 'policies:edit',
   caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: Type.Object(draftInput),
   output: Type.Object({
@@ -62,6 +63,7 @@ export const policyTest = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/policies/test' },
   permission: 'policies:edit',
   caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: Type.Object({
     ...draftInput,
@@ -153,6 +155,7 @@ export const policyReplay = defineOperation({
   http: { method: 'POST', path: '/v1/dashboard/policies/replay' },
   permission: 'policies:edit',
   caller: 'person',
+  tenants: 'all',
   needs: 'live',
   input: Type.Object({
     ...draftInput,

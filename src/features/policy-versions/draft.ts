@@ -2,7 +2,7 @@ import { Type } from '../../core/schema.ts';
 import type { Json } from '../../core/types/index.ts';
 import { buildPolicyRefusal, readActive } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, requireAllTenants, resolveTenant } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { ManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
 import type { PolicyResult } from '../../runtime/policies/load-policy.ts';
@@ -41,7 +41,6 @@ export async function readConfig({ runtime }: Context): Promise<Config> {
 
 /** Compiles the policy that would be active with a draft. Nothing changes. */
 export async function compileManagedDraft(draft: Draft, context: Context): Promise<PolicyResult> {
-  if (draft.text !== undefined) requireAllTenants(context);
   const { runtime } = context;
   return runtime.compileDraft({ managed: applyDraft(readActive(context), draft, context) });
 }
