@@ -19,7 +19,8 @@ import {
   resolveSubject,
   type SubjectFields,
 } from '../../operations/subject.ts';
-import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
+import { memoryEntrySchema } from './entry-metadata.ts';
+import type { MemoryReadResult } from './types.ts';
 
 const owner = {
   agent_id: Type.Optional({ ...agentId, description: `${agentId.description} Its memory is its own.` }),
@@ -41,20 +42,6 @@ const memory = {
   ...name,
   description: 'The memory document; without it the first of the tenant that has the key.',
 } as const;
-
-const entry = Type.Object({
-  key: Type.String(),
-  memory: Type.String({ description: 'The memory document.' }),
-  scope: Type.Enum(['session', 'user', 'global']),
-  type: Type.String(),
-  tag: Type.String({ description: 'That of the field.' }),
-  data_tags: Type.Array(Type.String(), { description: 'All that the value had when it was written.' }),
-  encrypted: Type.Boolean({ description: 'A read gives the handle in place of the value.' }),
-  handle_id: Type.String(),
-  value_bytes: Type.Integer(),
-  created_at: Type.String(),
-  expires_at: Type.String(),
-});
 
 export const memoryWrite = defineOperation({
   name: 'memory_write',
@@ -160,7 +147,7 @@ export const memoryRead = defineOperation({
   output: Type.Object({
     ...readProperties,
     found: Type.Boolean({ description: '`true` if there is a value that may be read.' }),
-    entries: Type.Array(entry, { description: 'The entries, without values.' }),
+    entries: Type.Array(memoryEntrySchema, { description: 'The entries, without values.' }),
     missing: Type.Array(Type.String(), {
       description: 'Keys that a document requires and that have no value.',
     }),
@@ -207,7 +194,7 @@ export const memoryRead = defineOperation({
     return {
       ...replyWithValue(out),
       found: out.entries.length > 0,
-      entries: out.entries.map(buildEntryReply),
+      entries: out.entries,
       missing: [...out.missing],
       ...(out.truncated && { truncated: true }),
     };
@@ -302,30 +289,6 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
 
 function replyWithValue({ ruling, value }: MemoryReadResult) {
   return { ...buildVerdictReply(ruling), value };
-}
-
-function buildEntryReply({
-  entry_id,
-  schema_name,
-  scope,
-  field,
-  data_tags,
-  value_bytes,
-  ...times
-}: MemoryEntryMetadata) {
-  return {
-    key: field.name,
-    memory: schema_name,
-    scope,
-    type: field.type,
-    tag: field.tag,
-    data_tags: [...data_tags],
-    encrypted: field.encrypted,
-    handle_id: entry_id,
-    value_bytes,
-    created_at: formatTime(times.created_at_ms),
-    expires_at: formatTime(times.expires_at_ms),
-  };
 }
 
 function formatTime(ms: number): string {

@@ -43,7 +43,7 @@ withStores('owners of memory', (law) => {
           const out = await memory.resolve(as, MEMORY_CALLER, handles[scope]);
           const read = await memory.readKey(as, MEMORY_CALLER, KEYS[scope], null);
           const listed = await memory.list(as, MEMORY_CALLER, null, 100);
-          const handles_listed = listed.entries.map(({ entry_id }) => entry_id);
+          const handles_listed = listed.entries.map(({ handle_id }) => handle_id);
           const may = given.includes(scope);
           assert.equal(out.value !== null, may, `${who} ${scope}`);
           assert.equal(read.value !== null, may, `${who} ${scope}`);
@@ -110,7 +110,7 @@ withStores('owners of memory', (law) => {
     assert.equal(read.ruling.verdict.rule, 'memory.owner');
     const listed = await memory.list({ ...MEMORY_SUBJECT, ...unnamed }, MEMORY_CALLER, null, 100);
     assert.deepEqual(
-      listed.entries.map(({ field }) => field.name),
+      listed.entries.map(({ key }) => key),
       ['motto'],
     );
     assert.ok(await writeValue('text', 'x'));

@@ -8,6 +8,7 @@ import { getContentValue } from '../../core/json/value-source.ts';
 import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import { decryptRow, type EntryRow, isHandle, type MemoryEntry } from './entry.ts';
+import { buildMetadata, type MemoryEntryMetadata } from './entry-metadata.ts';
 import {
   buildMemoryCrossing,
   judgeMemoryCrossing,
@@ -19,7 +20,7 @@ import {
   useMemoryStore,
 } from './memory-context.ts';
 import { findRowByHandle, findRowBySlot, listOwnerRows } from './rows.ts';
-import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
+import type { MemoryReadResult } from './types.ts';
 import { explainMissingOwner, explainUnknownKey } from './write.ts';
 
 /** A value from memory has an unknown origin, so it is tagged and rules can restrict later actions. */
@@ -110,12 +111,6 @@ function listRow(
   const entry = decryptRow(row, opened.keys);
   if (entry === null) logUnreadable(context, row);
   return field === undefined || entry === null ? [] : [buildMetadata(entry, field)];
-}
-
-function buildMetadata(entry: MemoryEntry, field: MemoryField): MemoryEntryMetadata {
-  const { entry_id, schema_name, scope, data_tags, created_at_ms, expires_at_ms, text } = entry;
-  const value_bytes = Buffer.byteLength(text);
-  return { entry_id, schema_name, scope, field, data_tags, value_bytes, created_at_ms, expires_at_ms };
 }
 
 /**

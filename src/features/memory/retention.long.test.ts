@@ -32,7 +32,7 @@ withStores('retention of memory', (law) => {
     const { writeValue, resolveValue, value, memory, wall } = await openTestMemory(store);
     const handle = (await writeValue('sealed', 'x')) as string;
     const out = await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100);
-    assert.equal(out.entries[0]?.expires_at_ms, MEMORY_NOW_MS + HOUR_MS);
+    assert.equal(Date.parse(out.entries[0]!.expires_at), MEMORY_NOW_MS + HOUR_MS);
     const short = (await writeValue('short', 'y')) as string;
     wall.ms = MEMORY_NOW_MS + 9_999;
     assert.equal(await resolveValue(short), 'y');
@@ -68,7 +68,10 @@ withStores('retention of memory', (law) => {
       const after = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
       const again = (await after.writeValue('sealed', 'later')) as string;
       const listed = await after.memory.list(MEMORY_SUBJECT, MEMORY_CALLER, 'notes', 100);
-      assert.ok(listed.entries[0]!.created_at_ms >= MEMORY_NOW_MS + HOUR_MS + 2, 'time goes on where it was');
+      assert.ok(
+        Date.parse(listed.entries[0]!.created_at) >= MEMORY_NOW_MS + HOUR_MS + 2,
+        'time goes on where it was',
+      );
       assert.equal(await after.resolveValue(again), 'later');
     },
   );

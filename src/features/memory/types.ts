@@ -1,7 +1,8 @@
-import type { Content, Json, MemoryField, MemorySchema, Tag } from '../../core/types/index.ts';
+import type { Content, Json, Tag } from '../../core/types/index.ts';
 import type { JsonSource } from '../../core/types/json.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { MemoryEntryMetadata } from './entry-metadata.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
@@ -74,16 +75,4 @@ export interface MemoryReadResult {
   readonly truncated: boolean;
   /** Required fields that have no entry. */
   readonly missing: readonly string[];
-}
-
-/** An entry without its value. */
-export interface MemoryEntryMetadata {
-  readonly entry_id: string;
-  readonly schema_name: string;
-  readonly scope: MemorySchema['scope'];
-  readonly field: MemoryField;
-  readonly data_tags: readonly Tag[];
-  readonly value_bytes: number;
-  readonly created_at_ms: number;
-  readonly expires_at_ms: number;
 }

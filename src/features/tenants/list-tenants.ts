@@ -1,18 +1,29 @@
+import type { Static } from 'typebox';
+import { Type } from '../../core/schema.ts';
 import type { Context } from '../../operations/operation.ts';
 import { listTenantRows, readTenantSets, type TenantScope } from './tenant-store.ts';
 
 /** A tenant as operators see it. */
-export interface TenantSummary {
-  readonly tenant_id: string;
-  readonly name: string;
-  readonly version: number | null;
-  readonly rules_active: number;
-  readonly created_by: string | null;
-  readonly created_at: string | null;
-}
+export const tenantSummarySchema = Type.Object({
+  tenant_id: Type.String(),
+  name: Type.String(),
+  version: Type.Nullable(
+    Type.Integer({ description: 'The current version of its saved policies; `null` if it has none.' }),
+  ),
+  rules_active: Type.Integer({
+    description: 'Rules of the active policy that apply to this tenant alone, saved and configured.',
+  }),
+  created_by: Type.Nullable(
+    Type.String({ description: '`null` for a tenant that only the configuration has.' }),
+  ),
+  created_at: Type.Nullable(Type.String()),
+});
 
 /** Lists the tenants of the store and of the active policy that the caller may see, by ID. */
-export async function listTenants({ runtime, caller }: Context): Promise<readonly TenantSummary[]> {
+export async function listTenants({
+  runtime,
+  caller,
+}: Context): Promise<Static<typeof tenantSummarySchema>[]> {
   const { db } = await runtime.store();
   const scope: TenantScope = caller.tenants;
   const rows = new Map((await listTenantRows(db, scope)).map((row) => [row.tenant_id, row] as const));

@@ -4,24 +4,9 @@ import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
-import { listTenants } from './list-tenants.ts';
+import { listTenants, tenantSummarySchema } from './list-tenants.ts';
 import { newTenantId } from './shapes.ts';
 import { insertTenant } from './tenant-store.ts';
-
-const tenant = Type.Object({
-  tenant_id: Type.String(),
-  name: Type.String(),
-  version: Type.Nullable(
-    Type.Integer({ description: 'The current version of its saved policies; `null` if it has none.' }),
-  ),
-  rules_active: Type.Integer({
-    description: 'Rules of the active policy that apply to this tenant alone, saved and configured.',
-  }),
-  created_by: Type.Nullable(
-    Type.String({ description: '`null` for a tenant that only the configuration has.' }),
-  ),
-  created_at: Type.Nullable(Type.String()),
-});
 
 export const tenantsList = defineOperation({
   name: 'tenants_list',
@@ -43,7 +28,7 @@ export const tenantsList = defineOperation({
   for_users: true,
   needs: 'store',
   input: Type.Object({ ...pageInput }),
-  output: Type.Object({ tenants: Type.Array(tenant), total: Type.Integer(), ...pageOutput }),
+  output: Type.Object({ tenants: Type.Array(tenantSummarySchema), total: Type.Integer(), ...pageOutput }),
   example: { limit: 10 },
   answer: { tenants: [], total: 0, next_cursor: null },
   async run(input, context) {
@@ -76,7 +61,7 @@ export const tenantsCreate = defineOperation({
     tenant_id: newTenantId,
     name: Type.Optional(Type.String({ maxLength: 256, pattern: PRINTABLE_TEXT, description: 'For people.' })),
   }),
-  output: tenant,
+  output: tenantSummarySchema,
   example: { tenant_id: 'acme', name: 'Acme Ltd' },
   answer: {
     tenant_id: 'acme',
@@ -106,7 +91,6 @@ export const tenantsCreate = defineOperation({
       };
       await recordOperatorChange({ ...event, metadata: {} }, context);
     });
-    const created = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
-    return created!;
+    return (await listTenants(context)).find((each) => each.tenant_id === tenant_id)!;
   },
 });
