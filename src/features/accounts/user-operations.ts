@@ -97,7 +97,7 @@ export const usersAdd = defineOperation({
     verb: 'users add',
     arguments: ['user_id'],
     options: ['role', 'tenant', 'name'],
-    line: ({ link }: { link: string }) => ['Added. Open this link once to set the password:', link],
+    line: ({ link }) => ['Added. Open this link once to set the password:', link],
     examples: [['customshouse users add ann --role approver --tenant acme', '']],
   },
   ...MANAGING,
@@ -201,7 +201,7 @@ export const usersReset = defineOperation({
   cli: {
     verb: 'users reset',
     arguments: ['user_id'],
-    line: ({ link }: { link: string }) => ['Open this link once to set a new password:', link],
+    line: ({ link }) => ['Open this link once to set a new password:', link],
     examples: [['customshouse users reset ann', '']],
   },
   ...MANAGING,
@@ -267,7 +267,7 @@ export const usersSignOut = defineOperation({
   cli: {
     verb: 'users sign-out',
     arguments: ['user_id'],
-    line: ({ ended }: { ended: number }) => `Sessions that were ended: ${ended}.`,
+    line: ({ ended }) => `Sessions that were ended: ${ended}.`,
     examples: [['customshouse users sign-out ann', '']],
   },
   ...MANAGING,

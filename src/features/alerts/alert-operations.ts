@@ -109,7 +109,7 @@ export const alertsAcknowledge = defineOperation({
   cli: {
     verb: 'alerts ack',
     arguments: ['alert_id'],
-    line: ({ alert_id }: { readonly alert_id: string }) => `acknowledged ${alert_id}`,
+    line: ({ alert_id }) => `acknowledged ${alert_id}`,
     examples: [['customshouse alerts ack alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',
@@ -147,7 +147,7 @@ export const alertsResolve = defineOperation({
   cli: {
     verb: 'alerts resolve',
     arguments: ['alert_id'],
-    line: ({ alert_id }: { readonly alert_id: string }) => `resolved ${alert_id}`,
+    line: ({ alert_id }) => `resolved ${alert_id}`,
     examples: [['customshouse alerts resolve alr_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',

@@ -246,7 +246,7 @@ export const alertsResend = defineOperation({
   cli: {
     verb: 'alerts resend',
     arguments: ['delivery_id'],
-    line: ({ delivery_id }: { readonly delivery_id: string }) => `${delivery_id} waits again`,
+    line: ({ delivery_id }) => `${delivery_id} waits again`,
     examples: [['customshouse alerts resend dlv_019c13b72800000000010123456789', '']],
   },
   permission: 'alerts:manage',

@@ -136,7 +136,7 @@ export const alertRulesRemove = defineOperation({
   cli: {
     verb: 'alerts remove',
     arguments: ['rule_id'],
-    line: ({ rule_id }: { readonly rule_id: string }) => `removed ${rule_id}`,
+    line: ({ rule_id }) => `removed ${rule_id}`,
     examples: [['customshouse alerts remove secrets-blocked', '']],
   },
   permission: 'alerts:manage',

@@ -69,8 +69,7 @@ export const alertSilencesAdd = defineOperation({
   cli: {
     verb: 'alerts silence',
     options: ['rule_id', 'severity', 'expires_in', 'reason', 'tenant_id'],
-    line: ({ silence_id, expires_at }: { readonly silence_id: string; readonly expires_at: string }) =>
-      `${silence_id} until ${expires_at}`,
+    line: ({ silence_id, expires_at }) => `${silence_id} until ${expires_at}`,
     examples: [
       ['customshouse alerts silence --rule secrets-blocked --expires-in 2h --reason "Load test"', 'one rule'],
     ],
@@ -152,7 +151,7 @@ export const alertSilencesRemove = defineOperation({
   cli: {
     verb: 'alerts unsilence',
     arguments: ['silence_id'],
-    line: ({ silence_id }: { readonly silence_id: string }) => `ended ${silence_id}`,
+    line: ({ silence_id }) => `ended ${silence_id}`,
     examples: [['customshouse alerts unsilence sil_0123456789abcdef01234567', '']],
   },
   permission: 'alerts:manage',

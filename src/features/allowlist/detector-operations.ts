@@ -161,8 +161,7 @@ export const allowlistDetectorRevoke = defineOperation({
   cli: {
     verb: 'allow revoke',
     arguments: ['id'],
-    line: ({ id, rule_id }: { id: string; rule_id: string }) =>
-      `Revoked ${id}: rules act on \`${rule_id}\` again.`,
+    line: ({ id, rule_id }) => `Revoked ${id}: rules act on \`${rule_id}\` again.`,
     examples: [[`customshouse allow revoke ${EXAMPLE_ID}`, '']],
   },
   permission: 'policies:edit',

@@ -21,8 +21,7 @@ export const auditActionsErase = defineOperation({
   cli: {
     verb: 'audit erase-actions',
     options: ['before', 'event_id'],
-    line: ({ erased }: { readonly erased: number }) =>
-      `${erased} shown ${erased === 1 ? 'action' : 'actions'} erased.`,
+    line: ({ erased }) => `${erased} shown ${erased === 1 ? 'action' : 'actions'} erased.`,
     examples: [
       ['customshouse audit erase-actions --before 30d', 'older than 30 days'],
       [`customshouse audit erase-actions --event ${EXAMPLE_ID}`, 'of one event'],

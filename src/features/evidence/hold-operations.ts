@@ -67,7 +67,7 @@ export const auditHoldAdd = defineOperation({
   cli: {
     verb: 'audit hold add',
     options: ['tenant_id', 'agent_id', 'session_id', 'since', 'until', 'reason'],
-    line: ({ hold_id }: { readonly hold_id: string }) => `${hold_id} added.`,
+    line: ({ hold_id }) => `${hold_id} added.`,
     examples: [
       ['customshouse audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"', ''],
       [
@@ -125,7 +125,7 @@ export const auditHoldRemove = defineOperation({
   cli: {
     verb: 'audit hold remove',
     arguments: ['hold_id'],
-    line: ({ hold_id }: { readonly hold_id: string }) => `${hold_id} removed.`,
+    line: ({ hold_id }) => `${hold_id} removed.`,
     examples: [[`customshouse audit hold remove ${EXAMPLE_ID}`, '']],
   },
   permission: 'audit:manage',

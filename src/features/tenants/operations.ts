@@ -50,7 +50,7 @@ export const tenantsCreate = defineOperation({
     verb: 'tenants create',
     arguments: ['tenant_id'],
     options: ['name'],
-    line: ({ tenant_id }: { readonly tenant_id: string }) => `Created tenant ${tenant_id}.`,
+    line: ({ tenant_id }) => `Created tenant ${tenant_id}.`,
     examples: [['customshouse tenants create acme --name "Acme Ltd"', '']],
   },
   permission: 'tenants:manage',

@@ -88,8 +88,7 @@ export const mcpPinsApprove = defineOperation({
     verb: 'mcp pins approve',
     arguments: ['server', 'tool'],
     options: ['sha256', 'user_id'],
-    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
-      `Approved: agents see ${tool} of ${server} with their next list.`,
+    line: ({ server, tool }) => `Approved: agents see ${tool} of ${server} with their next list.`,
     examples: [['customshouse mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
   },
   ...PIN_DECISION,
@@ -128,8 +127,7 @@ export const mcpPinsReject = defineOperation({
     verb: 'mcp pins reject',
     arguments: ['server', 'tool'],
     options: ['sha256', 'user_id'],
-    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
-      `Rejected: agents do not see this definition of ${tool} of ${server}.`,
+    line: ({ server, tool }) => `Rejected: agents do not see this definition of ${tool} of ${server}.`,
     examples: [['customshouse mcp pins reject files read_file --sha256 sha256:1f0c...', '']],
   },
   ...PIN_DECISION,
