@@ -11,7 +11,6 @@ const KNOWN: Readonly<Record<string, string>> = {
   'src/gateways/mcp/gateway-server.ts': 'the MCP library types the answer of each method',
   'src/gateways/mcp/guarded-fetch.ts': 'types of Node and of the HTTP library',
   'src/platform/store/define-table.ts': 'a column and the value in its row',
-  'src/runtime/config/schema-alerts.ts': 'the schemas of a list of drivers',
   'src/runtime/secrets/open.ts': 'a section and the driver of its name',
 };
 
