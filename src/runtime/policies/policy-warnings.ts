@@ -38,8 +38,7 @@ async function findMisspeltTags({ policy, places }: LoadedPolicy, file: string):
   const { findNameRemarks } = await import('../../core/review/lint/names.ts');
   return findNameRemarks(policy)
     .filter(
-      ({ id, message }) =>
-        id === 'unknown-detector' || (id === 'unknown-tag' && message.includes('did you mean')),
+      ({ id, is_misspelt = false }) => id === 'unknown-detector' || (id === 'unknown-tag' && is_misspelt),
     )
     .map(({ record, message }) => ({
       ...(places.get(record) ?? { file, path: '' }),

@@ -29,8 +29,15 @@ function findTagRemarks(policy: Policy): LintRemark[] {
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
       .map((tag): LintRemark => {
-        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestTag(tag, known)}.`;
-        return { id: 'unknown-tag', record: rule, part: '', message: removeSecondStop(message) };
+        const near = suggestTag(tag, known);
+        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${near}.`;
+        return {
+          id: 'unknown-tag',
+          record: rule,
+          part: '',
+          is_misspelt: near !== '',
+          message: removeSecondStop(message),
+        };
       }),
   );
 }
@@ -70,7 +77,13 @@ function findContractTagRemarks(policy: Policy): LintRemark[] {
       .filter(({ near }) => near !== '')
       .map(({ tag, near }): LintRemark => {
         const message = `The contract of \`${contract.tool_name}\` has the tag \`${tag}\`, which no detector, pattern or memory schema has${near}.`;
-        return { id: 'unknown-tag', record: contract, part: '', message: removeSecondStop(message) };
+        return {
+          id: 'unknown-tag',
+          record: contract,
+          part: '',
+          is_misspelt: true,
+          message: removeSecondStop(message),
+        };
       }),
   );
 }

@@ -40,6 +40,8 @@ export interface LintRemark {
   readonly part: string;
   /** Rules that shadow the record; absent if there are none. */
   readonly preceding_rules?: readonly Rule[];
+  /** `true`: the name in question resembles a known one, which the message suggests. */
+  readonly is_misspelt?: boolean;
   /** One sentence that says what is wrong and what to do. */
   readonly message: string;
 }
