@@ -4,6 +4,7 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 /** A port on which nothing listens. */
 const CLOSED = 'http://127.0.0.1:9';
@@ -27,6 +28,12 @@ const config = {
 let service: TestService;
 before(async () => {
   service = await startTestService({ config, workers: 2 });
+  // A worker that does not answer within a second has no generation yet, as on a busy machine just after the start.
+  const isAnswered = ({ generation }: { readonly generation: number | null }) => generation !== null;
+  await until(async () => {
+    const { json } = await ask('/v1/dashboard/service', 'ann');
+    return json.processes.every(isAnswered);
+  }, 'every process answers');
 });
 after(async () => service.stop());
 
