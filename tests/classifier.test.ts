@@ -1,4 +1,5 @@
 /** The classifier of the guide in a separate process, called by a real service. */
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { expectRows } from '../src/core/testing/expect-rows.ts';
 import { hook, run } from './hook/support.ts';
 import { type ApiClient, openApiClient } from './support/api-client.ts';
 import { ownNodeEnvironment, root } from './support/checkout.ts';
@@ -66,13 +68,10 @@ test('the rules of the operator match what the classifier finds, and only that',
     ['You are kind.', 'allow', 'default.allow'],
     [`Use key ${SECRET}, blockhead`, 'block', 'builtin.secret.input'],
   ] as const;
-  let ran = 0;
-  for (const [text, decision, rule] of rows) {
+  for (const [text, decision, rule] of expectRows(4, rows)) {
     const answer = await scan(text);
     assert.deepEqual([answer.decision, answer.rule], [decision, rule], text);
-    ran += 1;
   }
-  assert.equal(ran, 4);
   const { violations } = await scan('😀 You are a Nitwit.');
   assert.deepEqual(
     violations.map(({ rule_id, source: from, start, end, match }: Record<string, unknown>) => [
@@ -131,14 +130,11 @@ test('a hook that decides without a service calls the classifier too', async () 
     ['hello', 'allow'],
     ['a blockhead again, after a policy could have been saved', 'block'],
   ] as const;
-  let ran = 0;
-  for (const [prompt, decision] of rows) {
+  for (const [prompt, decision] of expectRows(3, rows)) {
     const event = { hook_event_name: 'UserPromptSubmit', session_id: 's', cwd: home, prompt };
     const { stdout } = await hook(home, event, ['--dialect', 'claude-code'], { SERVICE_HOOK_DAEMON: 'off' });
     assert.equal(stdout.includes('"block"') ? 'block' : 'allow', decision, `${prompt}: ${stdout}`);
-    ran += 1;
   }
-  assert.equal(ran, 3);
   rmSync(home, { recursive: true, force: true });
 });
 

@@ -114,6 +114,8 @@ test('the program lacks only the commands of removed features', () => {
 
 /** Gateways, other features or `entry/cli/commands` name the members and operations of the others. */
 const WITHOUT_COMMANDS = [
+  'accounts',
+  'agent-blocks',
   'allowlist',
   'api-keys',
   'evidence',

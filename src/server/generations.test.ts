@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../core/testing/expect-rows.ts';
 import { openLog } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { changeGeneration } from './generations.ts';
@@ -54,8 +55,7 @@ const rows = [
 ] as const;
 
 test('a policy comes into force everywhere or nowhere', async () => {
-  let ran = 0;
-  for (const { why, fails, settles, heard: expected, changed } of rows) {
+  for (const { why, fails, settles, heard: expected, changed } of expectRows(4, rows)) {
     const heard: string[] = [];
     const workers = [createWorker('a', heard, fails[0]), createWorker('b', heard, fails[1])];
     const settle = async (): Promise<void> => {
@@ -65,9 +65,7 @@ test('a policy comes into force everywhere or nowhere', async () => {
     const change = await changeGeneration({ next, workers, settle, log }).catch(() => ({ changed: 'fault' }));
     assert.equal(change.changed, changed, why);
     assert.deepEqual(heard, expected, why);
-    ran += 1;
   }
-  assert.equal(ran, 4);
 });
 
 test('the refusal names the worker and its reason', async () => {

@@ -1,7 +1,9 @@
 /** The page of alerts on a real service in Chromium: rules, silences, deliveries to a real receiver, and permissions. */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { expectRows } from '../../src/core/testing/expect-rows.ts';
 import { withReceiver } from '../../src/drivers/alerts/testing/receiver.ts';
 import {
   consoleSkipReason,
@@ -244,8 +246,7 @@ test('a user without `alerts:manage` sees everything and can change nothing', { 
   await withService(
     () => 204,
     async (service) => {
-      let examined = 0;
-      for (const [role, count] of Object.entries(BUTTONS)) {
+      for (const [role, count] of expectRows(2, Object.entries(BUTTONS))) {
         const user = { user_id: `buttons-${role}`, role };
         const { page, context } = await signInToConsole(browser, service, user);
         if (role === 'admin') await addRule(page, service, 'shown', 'Shown to all');
@@ -256,10 +257,8 @@ test('a user without `alerts:manage` sees everything and can change nothing', { 
         await openPath(page, service, '/alerts?part=silences');
         const silence = page.getByRole('button', { name: 'Silence alerts' });
         assert.equal(await silence.count(), count === 0 ? 0 : 1, role);
-        examined += 1;
         await context.close();
       }
-      assert.equal(examined, 2);
     },
   );
 });

@@ -1,4 +1,5 @@
 /** The editor of policies: what completion offers by the place of the cursor, and how drafts of other pages are added. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,6 +10,7 @@ import {
   listCompletions,
 } from '../../console/src/components/schema-completion.ts';
 import { appendRecords } from '../../console/src/pages/policies/append-record.ts';
+import { expectRows } from '../../src/core/testing/expect-rows.ts';
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'schemas');
 const readSchema = (name: string): DocumentSchema =>
@@ -46,14 +48,11 @@ const CASES: readonly CompletionCase[] = [
 ];
 
 test('completion offers the keys and values of the place, and no others', () => {
-  let ran = 0;
-  for (const { text, offers, withholds } of CASES) {
+  for (const { text, offers, withholds } of expectRows(9, CASES)) {
     const labels = listCompletions(SCHEMAS, findYamlPlace(text)).map(({ label }) => label);
     for (const label of offers) assert.ok(labels.includes(label), `${text}: ${label} of ${labels}`);
     for (const label of withholds) assert.ok(!labels.includes(label), `${text}: not ${label}`);
-    ran += 1;
   }
-  assert.equal(ran, 9);
 });
 
 test('a draft is added at the end of its list, and everything else stays', () => {

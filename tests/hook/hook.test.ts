@@ -1,4 +1,5 @@
 /** `./service hook` as a coding agent runs it: the exact payloads of agents, and the answers to them. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { dialects } from '../../src/coding-agents/index.ts';
+import { expectRows } from '../../src/core/testing/expect-rows.ts';
 import { sampleRows } from '../support/nightly.ts';
 import { gone, hook, readOwner, root, run } from './support.ts';
 
@@ -89,8 +91,7 @@ test('what cannot be read is a no that no host takes for a yes', async () => {
     ['no UTF-8', '{"tool":"\\ud800"'],
     ['far too much', `{"tool":"Bash","input":{"command":"${'x'.repeat(11_000_000)}"}}`],
   ] as const;
-  let ran = 0;
-  for (const [name, stdin] of cases) {
+  for (const [name, stdin] of expectRows(6, cases)) {
     const { stdout, stderr, code } = await hook(folder, stdin);
     assert.deepEqual([stdout, code], ['', 2], name);
     assert.match(
@@ -98,9 +99,7 @@ test('what cannot be read is a no that no host takes for a yes', async () => {
       /^The coding agent sent an event that cannot be evaluated: .*It is refused\.\n$/,
       name,
     );
-    ran += 1;
   }
-  assert.equal(ran, 6);
   assert.equal((await hook(folder, '{}', ['--bogus'])).code, 2);
   assert.equal((await hook(folder, '{}', ['--dialect', 'other'])).code, 2);
 });

@@ -1,4 +1,5 @@
 /** Recorded answers of models, good and hostile: what is read from each, and that none of them changes a file. */
+
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import type { ProjectOutline } from '../../src/core/advisors/project-outline.ts'
 import { recommenderAdvisor } from '../../src/core/advisors/recommender.ts';
 import type { AdvisorReading } from '../../src/core/advisors/types.ts';
 import { buildPromptVocabulary } from '../../src/core/advisors/vocabulary.ts';
+import { expectRows } from '../../src/core/testing/expect-rows.ts';
 import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { type ArtifactCheck, checkDocuments } from '../../src/features/advisors/check-artifacts.ts';
 import { checkCode, findRefusedCalls } from '../../src/features/advisors/check-code.ts';
@@ -68,8 +70,7 @@ async function examine({ artifacts: files }: AdvisorReading) {
 }
 
 test('good, chatty and fenced answers give the same rule', async () => {
-  let compared = 0;
-  for (const answer of [RECOMMEND_GOOD, RECOMMEND_CHATTY, RECOMMEND_FENCED]) {
+  for (const answer of expectRows(3, [RECOMMEND_GOOD, RECOMMEND_CHATTY, RECOMMEND_FENCED])) {
     const reading = recommend(answer);
     assert.deepEqual(reading.problems, []);
     assert.equal(reading.artifacts.length, 1);
@@ -82,9 +83,7 @@ test('good, chatty and fenced answers give the same rule', async () => {
       review.together?.changes.join('\n') ?? '',
       /^\+ rule recommended-redact-cards: block at output/m,
     );
-    compared += 1;
   }
-  assert.equal(compared, 3);
   assert.match(recommend(RECOMMEND_CHATTY).summary, /Let me know/);
 });
 

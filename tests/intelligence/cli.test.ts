@@ -1,4 +1,5 @@
 /** The commands of the advisory layer, against a model server on loopback. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
@@ -222,18 +223,15 @@ testNightly('auto-config, compliance and integrate make files, and each can be a
 test('hostile answers change nothing on the disk', () =>
   withProject(async ({ run, model, cwd }) => {
     const before = snapshot(cwd);
-    let refused = 0;
     const paths = sampleRows(TRAVERSALS.slice(0, 8), 3);
     for (const path of paths) {
       model.answerWith(buildTraversal(path));
       const { code, stderr } = await run('intelligence', 'recommend', '--apply', '--yes');
       assert.equal(code, 1, path);
       assert.match(stderr, /cannot be used/);
-      refused += 1;
     }
     model.answerWith(RECOMMEND_MALFORMED);
     assert.equal((await run('intelligence', 'recommend', '--apply', '--yes')).code, 1);
-    assert.equal(refused, paths.length);
     assert.deepEqual(snapshot(cwd), before);
     assert.ok(!existsSync(join(cwd, STAGED)), 'nothing is staged');
     model.answerWith(`${RECOMMEND_GOOD}\n\u001b[2J\u202egnihtemos\nEffect on the policy\n  none`);

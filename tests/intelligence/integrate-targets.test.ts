@@ -1,10 +1,12 @@
 /** The targets of `integrate` are those of `customshouse setup` and of both SDKs, and each has a prompt with its adapter. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
 import { integrationAdvisor } from '../../src/core/advisors/integration.ts';
+import { expectRows } from '../../src/core/testing/expect-rows.ts';
 import { setupNames } from '../../src/entry/cli/setup/setup-names.ts';
 import { runInProcess, withFolder } from '../../src/entry/cli/testing/run.ts';
 import { checkCode } from '../../src/features/advisors/check-code.ts';
@@ -64,8 +66,7 @@ test('every file of `integrations` is a target, and the targets use every adapte
 });
 
 test('each prompt has the adapter and the functions behind it, and each proposal brings the adapter along', async () => {
-  let checked = 0;
-  for (const framework of integrationTargets) {
+  for (const framework of expectRows(23, integrationTargets)) {
     const { name, label, language, file } = framework;
     const adapter = await readFrameworkGuard(framework);
     const reference = await readAdapterReference(framework);
@@ -100,9 +101,7 @@ test('each prompt has the adapter and the functions behind it, and each proposal
     const changed = integrationAdvisor.read(`Text.\n--- FILE: ${file} ---\n${code}\n--- END ---`, request);
     assert.deepEqual(changed.artifacts, [], name);
     assert.match(changed.problems.join(), /is the shipped adapter/, name);
-    checked += 1;
   }
-  assert.equal(checked, 23);
   assert.equal(findIntegrationTarget(' LangChain_TS ')?.name, 'langchain-ts');
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { codingAgents } from '../coding-agents.ts';
 import { PROBE_TEXTS } from '../hook-probe.ts';
 import { dialects } from '../index.ts';
@@ -181,8 +182,7 @@ const CASES: readonly Case[] = [
 ];
 
 test('answers of hooks are read as their agents read them', () => {
-  let ran = 0;
-  for (const [agent, event, code, out, stderr, effect, has_fault] of CASES) {
+  for (const [agent, event, code, out, stderr, effect, has_fault] of expectRows(75, CASES)) {
     const stdout = typeof out === 'string' ? out : JSON.stringify(out);
     const reading = getDoctor(agent).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
     assert.deepEqual(
@@ -190,9 +190,7 @@ test('answers of hooks are read as their agents read them', () => {
       [effect, has_fault],
       `${agent} ${event} ${code} ${stdout}: ${reading.fault}`,
     );
-    ran += 1;
   }
-  assert.equal(ran, 75);
 });
 
 test('a late answer counts as none: every agent continues, except Cursor with `failClosed`', () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { codingAgents } from '../coding-agents.ts';
 import { checkSwitches } from './check-switches.ts';
 import { readAgentFiles } from './find-hooks.ts';
@@ -107,8 +108,7 @@ const CASES: readonly Case[] = [
 ];
 
 test('switches that disable hooks are reported, and other settings are not', async () => {
-  let ran = 0;
-  for (const { coding_agent: name, files, found: expected, off_count } of CASES) {
+  for (const { coding_agent: name, files, found: expected, off_count } of expectRows(10, CASES)) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'switches-')));
     const machine = { project: join(folder, 'project'), home: join(folder, 'home'), env: {} };
     for (const [path, text] of Object.entries(files)) {
@@ -123,7 +123,5 @@ test('switches that disable hooks are reported, and other settings are not', asy
     const report = checks.map((check) => `${check.status} ${check.name}`);
     assert.deepEqual([report, off.size], [expected, off_count], JSON.stringify([name, files]));
     await rm(folder, { recursive: true });
-    ran += 1;
   }
-  assert.equal(ran, 10);
 });

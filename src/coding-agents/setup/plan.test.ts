@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EARLIER_NAME } from '../../core/names.ts';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { codingAgents } from '../coding-agents.ts';
 import type { SettingsFormat } from '../record/settings.ts';
 import { planServerPart } from './parts.ts';
@@ -68,8 +69,7 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
 });
 
 test('what a person changes afterwards stays, and only what is ours goes', () => {
-  let ran = 0;
-  for (const agent of codingAgents) {
+  for (const agent of expectRows(5, codingAgents)) {
     const parts = getParts(agent);
     const created = planInstall(null, getFormat(agent), parts, null);
     const touched = created.after!.replace('{', '{\n  "mine": 1,');
@@ -83,9 +83,7 @@ test('what a person changes afterwards stays, and only what is ours goes', () =>
     assert.equal(planUninstall(`${created.after}\n`, getFormat(agent), parts, getReceipt(created)), null);
     // Without a receipt setup cannot tell that it created the file.
     assert.notEqual(planUninstall(created.after, getFormat(agent), parts, null), null);
-    ran += 1;
   }
-  assert.equal(ran, 5);
 });
 
 test('a hook among others in a group, one twice, and one at an event that is not wanted are put right', () => {
@@ -136,12 +134,9 @@ test('what cannot be read, or not changed without a loss, is refused', () => {
       /more than 100 entries/,
     ],
   ];
-  let ran = 0;
   for (const [text, format, pattern] of cases) {
     assert.throws(() => planInstall(text, format, getParts(gemini), null), pattern);
-    ran += 1;
   }
-  assert.equal(ran, cases.length);
 });
 
 const TOML = '# mine\nmodel = "o4" # here\n\n[mcp_servers.other]\ncommand = "npx"\nargs = [\n  "-y",\n]\n';

@@ -80,7 +80,6 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
 ];
 
 test('hooks of this program are distinguished from those of other programs', () => {
-  let ran = 0;
   const agent = codingAgents[0]!;
   for (const [command, is_ours] of COMMANDS) {
     const text = JSON.stringify({
@@ -92,9 +91,7 @@ test('hooks of this program are distinguished from those of other programs', () 
       [is_ours, is_ours],
       command,
     );
-    ran += 1;
   }
-  assert.equal(ran, COMMANDS.length);
 });
 
 test('what is quoteWord is one word, for a shell and for the reader of commands', () => {

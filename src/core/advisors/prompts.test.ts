@@ -1,4 +1,5 @@
 /** Secrets and personal data in every field of events, totals, policies and projects: none of them reaches a prompt. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allDetectors } from '../detect/detectors/all.ts';
@@ -294,12 +295,9 @@ test('a name that YAML would read as something else stays an alias in a file', (
 });
 
 test('a secret in the words of an operator is withheld', () => {
-  let withheld = 0;
   for (const { sentence } of samples) {
     assert.equal(filterSentence(sentence, 500), WITHHELD, sentence.slice(0, 30));
-    withheld += 1;
   }
-  assert.equal(withheld, samples.length);
   assert.equal(
     filterSentence('Card numbers do not leave in answers.'),
     'Card numbers do not leave in answers.',

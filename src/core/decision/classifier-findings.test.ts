@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { celEvaluator } from '../policy/conditions/cel.ts';
+import { expectRows } from '../testing/expect-rows.ts';
 import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import {
   ACTIONS,
@@ -59,15 +60,12 @@ test('a rule matches the tag of a classifier’s finding as that of any other', 
     ['flag', 'modify', 'My number is [REDACTED], you blockhead.'],
     ['allow', 'modify', 'My number is [REDACTED], you blockhead.'],
   ] as const;
-  let ran = 0;
-  for (const [action, decision, text] of rows) {
+  for (const [action, decision, text] of expectRows(4, rows)) {
     const policy = buildTestPolicy({ rules: [inputRule('insults', 'content.insult', action)] });
     const verdict = judgeText(TEXT, policy, classify(buildTestFinding({ tags: ['content.insult'] })));
     assert.equal(verdict.decision, decision, action);
     assert.deepEqual(verdict.content, text === null ? null : { kind: 'text', text }, action);
-    ran += 1;
   }
-  assert.equal(ran, 4);
   // Without the finding the rule does not match.
   const policy = buildTestPolicy({ rules: [inputRule('insults', 'content.insult', 'block')] });
   assert.equal(judgeText(TEXT, policy).decision, 'modify');

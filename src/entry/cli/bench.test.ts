@@ -131,7 +131,6 @@ const CASES: readonly RefusedCorpus[] = [
 ];
 
 test('an unusable row is reported with its line, and no file is left', async () => {
-  let ran = 0;
   for (const { args, rows = JSONL, stderr } of CASES) {
     await withFolder(async (cwd) => {
       await mkdir(join(cwd, 'kept'));
@@ -144,7 +143,5 @@ test('an unusable row is reported with its line, and no file is left', async () 
       assert.deepEqual((await readdir(cwd)).sort(), ['kept', 'rows.jsonl']);
       assert.equal(await readFile(join(cwd, 'rows.jsonl'), 'utf8'), rows);
     });
-    ran += 1;
   }
-  assert.equal(ran, CASES.length);
 });

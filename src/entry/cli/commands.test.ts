@@ -86,7 +86,6 @@ const CASES: readonly Case[] = [
 
 test('commands without a service and without a configuration', async () => {
   await withFolder(async (cwd) => {
-    let ran = 0;
     for (const { args, code, stdout, stderr } of CASES) {
       const result = await run(args, { cwd });
       const where = `service ${args.join(' ')}\n${result.stdout}${result.stderr}`;
@@ -94,9 +93,7 @@ test('commands without a service and without a configuration', async () => {
       if (stdout !== undefined) assert.match(result.stdout, stdout, where);
       if (stderr !== undefined) assert.match(result.stderr, stderr, where);
       if (code === 2) assert.equal(result.stdout, '', where);
-      ran += 1;
     }
-    assert.equal(ran, CASES.length);
   });
 });
 

@@ -70,7 +70,6 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
     await rm(join(cwd, '.service', 'index.db'), { force: true });
     const without_index = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
     assert.equal(without_index.stdout, all_time.stdout);
-    let ran = 0;
     for (const { args, agents } of FILTERS) {
       const { code, stdout, stderr } = await runInProcess(['logs', '--json', ...args], { cwd });
       assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
@@ -83,9 +82,7 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
         agents,
         args.join(' '),
       );
-      ran += 1;
     }
-    assert.equal(ran, FILTERS.length);
     const people = await runInProcess(['logs'], { cwd });
     assert.match(
       people.stdout,

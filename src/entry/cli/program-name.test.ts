@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { findProgramName } from './program-name.ts';
 
 const CASES: readonly (readonly [script: string, launcher: string | undefined, name: string])[] = [
@@ -25,10 +26,7 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
 ];
 
 test('hints name the command that works from the current folder', () => {
-  let ran = 0;
-  for (const [script, launcher, name] of CASES) {
+  for (const [script, launcher, name] of expectRows(10, CASES)) {
     assert.equal(findProgramName({ script, cwd: '/work/app', launcher }), name, `${script} ${launcher}`);
-    ran += 1;
   }
-  assert.equal(ran, 10);
 });

@@ -157,14 +157,11 @@ test('what cannot be set up is refused with what to do, and nothing is written',
       'policies: [{name: x, boundary: sideways, action: block}]\n',
     );
     const before = await readdir(cwd);
-    let ran = 0;
     for (const [words, code, pattern] of REFUSED) {
       const refused = await run('setup', ...words, '--yes');
       assert.equal(refused.code, code, words.join(' '));
       assert.match(refused.stderr, pattern);
-      ran += 1;
     }
-    assert.equal(ran, REFUSED.length);
     const none = await runInProcess(['setup', '--yes'], { cwd, env: { HOME: cwd, PATH: '' } });
     assert.deepEqual([none.code, /No coding agent was found/.test(none.stderr)], [1, true]);
     assert.deepEqual(await readdir(cwd), before);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { commands } from './commands/index.ts';
 import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
@@ -53,7 +54,6 @@ const CASES: readonly Case[] = [
 
 test('wrong use is reported and ends with 2, and help and version end with 0', async () => {
   await withFolder(async (cwd) => {
-    let ran = 0;
     for (const { args, code, stdout = [], stderr = [] } of CASES) {
       const result = await runInProcess(args, { cwd });
       const where = `service ${args.join(' ')}\n${result.stdout}${result.stderr}`;
@@ -62,9 +62,7 @@ test('wrong use is reported and ends with 2, and help and version end with 0', a
       for (const pattern of stderr) assert.match(result.stderr, pattern, where);
       if (code === 2) assert.equal(result.stdout, '', where);
       assert.doesNotMatch(result.stdout + result.stderr, /\u001b|\n {4}at /, where);
-      ran += 1;
     }
-    assert.equal(ran, CASES.length);
   });
 });
 
@@ -76,17 +74,14 @@ test('wrong use is JSON for a program that asked for JSON', async () => {
       [['scna', '--json'], /unknown command 'scna'/, 'usage'],
       [['setup', 'emacs', '--json'], /emacs/, 'unknown_name'],
     ];
-    let ran = 0;
-    for (const [args, error, code] of cases) {
+    for (const [args, error, code] of expectRows(4, cases)) {
       const result = await runInProcess(args, { cwd });
       const report = JSON.parse(result.stdout);
       assert.equal(result.code, 2, result.stdout);
       assert.match(report.error, error);
       assert.doesNotMatch(report.error, /^error:/);
       assert.deepEqual([report.code, report.details], [code, []]);
-      ran += 1;
     }
-    assert.equal(ran, 4);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROBE_TEXTS } from '../../coding-agents/hook-probe.ts';
 import type { HookCheck } from '../../coding-agents/record/dialect.ts';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { HookRequest, HookRuntime } from './hook-request.ts';
@@ -53,12 +54,9 @@ test('only the session of a doctor makes a probe, and only its own words do', ()
     [SESSION, call(`${PROBE_TEXTS.pass} && rm -rf /`), null],
     [SESSION, { kind: 'call', tool: 'Bash', input: null }, null],
   ];
-  let ran = 0;
-  for (const [session, check, expected] of cases) {
+  for (const [session, check, expected] of expectRows(12, cases)) {
     assert.equal(getProbeKind(request(session, [check])), expected, JSON.stringify([session, check]));
-    ran += 1;
   }
-  assert.equal(ran, 12);
   const two = request(SESSION, [call(PROBE_TEXTS.pass), call(PROBE_TEXTS.block)]);
   assert.equal(getProbeKind(two), 'block');
 });

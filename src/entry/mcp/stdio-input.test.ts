@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { getReadSources } from '../../gateways/mcp/exact-transports.ts';
 import { openStdioInput } from './stdio-input.ts';
 
@@ -37,14 +38,11 @@ test('the last request of a pipe gets its answer, and no subscription or cancell
     [request(1), request(2, 'subscriptions/listen')],
     [request(2), request(1), cancel(2)],
   ];
-  let ran = 0;
-  for (const messages of rows) {
+  for (const messages of expectRows(3, rows)) {
     const began_ms = performance.now();
     assert.equal(await pipeMessages(messages, true), '{"jsonrpc":"2.0","id":1,"result":{}}\n');
     assert.ok(performance.now() - began_ms < 10_000);
-    ran += 1;
   }
-  assert.equal(ran, 3);
   assert.equal(await pipeMessages([request(1)], false), '', 'the library closes with its input');
 });
 

@@ -66,7 +66,6 @@ const REFUSED: readonly (readonly [
 ];
 
 test('a file that is not one of labelled rows is refused with the line, and without its text', async () => {
-  let refused = 0;
   for (const [line, message, content, category] of REFUSED) {
     await assert.rejects(read(content, category), (error: CorpusError) => {
       assert.equal(error.name, 'CorpusError');
@@ -75,9 +74,7 @@ test('a file that is not one of labelled rows is refused with the line, and with
       assert.ok(!JSON.stringify([error.message, error.details]).includes(SECRET));
       return true;
     });
-    refused += 1;
   }
-  assert.equal(refused, REFUSED.length);
   await assert.rejects(read('\n \n'), /has no row/);
   await assert.rejects(read('no gzip', 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);
   await assert.rejects(read(gzipSync(GOOD).subarray(0, 30), 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutText, splitUnits } from '../../core/stream/testing/pieces.ts';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
@@ -167,8 +168,7 @@ test('a changed tool call is changed in every event that contains it', async () 
 test('a text that is blocked ends the stream in the way of the protocol', async () => {
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
   const policy = buildTestPolicy({ rules });
-  let ran = 0;
-  for (const { wire, text } of STREAMING_APIS) {
+  for (const { wire, text } of expectRows(5, STREAMING_APIS)) {
     const answer = buildUpstreamAnswer(text(splitUnits(SAID)));
     const { text: shown, events } = await guardAnswer(answer, { wire, policy });
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
@@ -179,9 +179,7 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
     else assert.notEqual((last?.response ?? last)?.error, undefined, shown);
     assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);
     assert.deepEqual(answer.ends, ['left']);
-    ran += 1;
   }
-  assert.equal(ran, 5);
 });
 
 test('an upstream that breaks off or ends early is an error; held text is not shown', async () => {

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { findHeader } from './headers.ts';
 import { startTestProvider } from './testing/test-provider.ts';
 import {
@@ -128,8 +130,7 @@ const ALARMS = [
 ];
 
 test('a provider that is silent is given up, and sees it', async (t) => {
-  let ran = 0;
-  for (const { ring, proxy, ms, begins } of ALARMS) {
+  for (const { ring, proxy, ms, begins } of expectRows(4, ALARMS)) {
     const provider = await startTestProvider(t, (response) => void (begins && response.write('a')));
     const world = openUpstreamTestPorts();
     const once = { target: provider.url, retry: { max_attempts: 1 }, ...proxy };
@@ -146,7 +147,5 @@ test('a provider that is silent is given up, and sees it', async (t) => {
       ring,
     );
     await provider.disconnected;
-    ran += 1;
   }
-  assert.equal(ran, 4);
 });

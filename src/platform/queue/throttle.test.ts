@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { openThrottle } from './throttle.ts';
 
 /** Makes clocks that a test advances by the duration and the CPU time of a piece of work. */
@@ -30,8 +31,7 @@ test('work pauses only when other work used the processor', async () => {
     { name: 'the clocks do not fit together', took_ms: 9, used_ms: 9.5, rests: false },
     { name: 'it shared the processor', took_ms: 5_000, used_ms: 9, rests: true },
   ];
-  let ran = 0;
-  for (const { name, took_ms, used_ms, rests } of cases) {
+  for (const { name, took_ms, used_ms, rests } of expectRows(4, cases)) {
     const time = createClocks();
     const pace = openThrottle(time);
     const next = pace.begin();
@@ -41,9 +41,7 @@ test('work pauses only when other work used the processor', async () => {
     await pace.hurry(() => resting);
     time.work(3, 3);
     assert.equal(await endsAtOnce(next()), true, `${name}: the next piece is measured by itself`);
-    ran += 1;
   }
-  assert.equal(ran, 4);
 });
 
 test('no work pauses while a caller waits, and paused work continues', async () => {

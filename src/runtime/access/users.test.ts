@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { OPERATOR_PERMISSIONS, type Permission, ROLES } from '../config/permissions.ts';
 import {
   AGENT_TOKEN_CALLER,
@@ -108,13 +109,10 @@ test('every row ran', () => assert.equal(ROWS.length, 26));
 
 test('no user may decide or change by a name alone', () => {
   const deciding: readonly Permission[] = [...OPERATOR_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
-  let looked = 0;
-  for (const role of ROLES) {
+  for (const role of expectRows(6, ROLES)) {
     const user = identifyUser(LOOPBACK_CALLER, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);
     assert.ok('permissions' in user && user.permissions.length > 0, role);
     assert.notEqual(user.kind, 'person');
     for (const one of deciding) assert.ok(!user.permissions.includes(one), `${role} ${one}`);
-    looked += 1;
   }
-  assert.equal(looked, 6);
 });

@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import { loadConfig } from '../policies/load-config.ts';
 
 const url = 'url: "https://mcp.test/x"';
@@ -50,15 +52,12 @@ async function load(written: string) {
 }
 
 test('what the keys of a server demand of each other', async () => {
-  let ran = 0;
-  for (const [written, message] of ROWS) {
+  for (const [written, message] of expectRows(21, ROWS)) {
     const result = await load(written);
     const stated = result.ok ? [] : result.problems.map((problem) => problem.message);
     assert.equal(stated.length, message === null ? 0 : 1, `${written}: ${stated.join(' ')}`);
     if (message !== null) assert.ok(stated[0]?.startsWith(message), `${written}: ${stated[0]}`);
-    ran += 1;
   }
-  assert.equal(ran, 21);
 });
 
 test('a credential that crosses the network in the clear is a warning', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import {
   buildExampleCrossing,
   buildExamplePorts,
@@ -40,8 +41,7 @@ const rows = [
 ] as const;
 
 test('the event says what the verdict says, under the id that the caller gets', async () => {
-  let ran = 0;
-  for (const { text, decision, rule } of rows) {
+  for (const { text, decision, rule } of expectRows(3, rows)) {
     const events: AuditEvent[] = [];
     const ruling = await enforce(buildExampleCrossing(text), caller, 'scan_input', buildExamplePorts(events));
     assert.deepEqual([ruling.verdict.decision, ruling.verdict.rule], [decision, rule]);
@@ -50,9 +50,7 @@ test('the event says what the verdict says, under the id that the caller gets', 
     assert.deepEqual([event_id, policy_name, caller_id], [ruling.event_id, rule, 'loopback']);
     assert.equal(events[0]!.decision, decision);
     assert.ok(Number.isInteger(ruling.scan_duration_ms) && ruling.scan_duration_ms >= 0);
-    ran += 1;
   }
-  assert.equal(ran, 3);
 });
 
 test('a decision that cannot be recorded is blocked, and reveals nothing', async () => {
@@ -62,15 +60,12 @@ test('a decision that cannot be recorded is blocked, and reveals nothing', async
     record: () => Promise.reject(fault),
     onRecordFault: (each) => faults.push(each),
   });
-  let ran = 0;
-  for (const { text } of rows) {
+  for (const { text } of expectRows(3, rows)) {
     const { verdict } = await enforce(buildExampleCrossing(text), caller, 'scan_input', failing);
     assert.deepEqual([verdict.decision, verdict.rule, verdict.fault], ['block', 'fault.audit', true]);
     assert.deepEqual([verdict.findings, verdict.data_tags, verdict.content], [[], [], null]);
-    ran += 1;
   }
   assert.deepEqual(faults, [fault, fault, fault]);
-  assert.equal(ran, 3);
 });
 
 test('a record that throws at once is a block too', async () => {

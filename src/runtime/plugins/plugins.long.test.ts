@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { expectRows } from '../../core/testing/expect-rows.ts';
 import type { Config } from '../config/index.ts';
 import { loadConfiguredPolicy, reloadConfiguredPolicy } from '../policies/load.ts';
 import { loadConfig } from '../policies/load-config.ts';
@@ -193,8 +194,7 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
 const OTHER = exporting({ name: 'other', version: '0.0.1' });
 
 test('a plug-in with any error is excluded with the reason, and the next one is not', async () => {
-  let tried = 0;
-  for (const [what, text, stated] of BAD) {
+  for (const [what, text, stated] of expectRows(29, BAD)) {
     const { plugins, patterns, templates } = await loadConfiguredPlugins(
       await loadTestConfig(createFolder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
     );
@@ -206,9 +206,7 @@ test('a plug-in with any error is excluded with the reason, and the next one is 
       what,
     );
     assert.deepEqual([patterns, templates], [[], []], what);
-    tried += 1;
   }
-  assert.equal(tried, 29);
 });
 
 test('a good one is in the policy, in the list of templates, and found by what it looks for', async () => {

@@ -33,15 +33,12 @@ test('the bash script completes commands, options and values, and runs nothing t
     const { stdout: script, code } = await runProcess(['completion', 'bash'], { cwd });
     assert.equal(code, 0);
     await exec('bash', ['-n', '-c', script]);
-    let ran = 0;
     for (const { words, has, lacks = [] } of CASES) {
       const found = await completeWords(script, words, cwd);
       for (const word of has)
         assert.ok(found.includes(word), `${words.join(' ')} does not offer ${word}: ${found}`);
       for (const word of lacks) assert.ok(!found.includes(word), `${words.join(' ')} offers ${word}`);
-      ran += 1;
     }
-    assert.equal(ran, CASES.length);
     await completeWords(script, ['service', 'scan', '$(touch one)', '`touch two`', '--$(touch three)'], cwd);
     for (const name of ['one', 'two', 'three']) assert.equal(existsSync(join(cwd, name)), false, name);
   });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { redact } from '../../../decision/redact.ts';
+import { expectRows } from '../../../testing/expect-rows.ts';
 import { DETECTION } from '../../../testing/policies.ts';
 import type { Content, Finding } from '../../../types/index.ts';
 import { detect } from '../../detect.ts';
@@ -361,8 +362,7 @@ test('numbers in digits of other scripts are found where they are', () => {
   };
   const write = (zero: number, text: string): string =>
     text.replace(/\d/g, (digit) => String.fromCharCode(zero + Number(digit)));
-  let scripts = 0;
-  for (const [script, zero] of Object.entries({ ...zeros, fullwidth: 0xff10 })) {
+  for (const [script, zero] of expectRows(7, Object.entries({ ...zeros, fullwidth: 0xff10 }))) {
     const number = write(zero, '+880-1593-737847');
     const found = find(`call ${number} now`).filter(({ detector }) => detector === 'phone');
     assert.deepEqual(
@@ -371,9 +371,7 @@ test('numbers in digits of other scripts are found where they are', () => {
       script,
     );
     assert.deepEqual(find(write(zero, 'in the years 2025 and 2026, 31 days')), [], script);
-    scripts += 1;
   }
-  assert.equal(scripts, 7);
 });
 
 test('a long table in digits of another script stays within the limit of work', () => {
